@@ -50,7 +50,6 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/shape_resize.c \
 	workloads/onnx/shape_window.c \
 	workloads/onnx/stated.c \
-	workloads/onnx/stated.h \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
 	workloads/scalesim_read.c workloads/scalesim_read.h \

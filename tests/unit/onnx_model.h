@@ -17,7 +17,7 @@ static const char path[] = ONNX_MODEL_FILE;
 
 /* ---- a model in the making ------------------------------------------------------------------- */
 
-enum { MOST = 32, WORDS = 16, TEXT = 8192 };
+enum { MOST = 40, WORDS = 16, TEXT = 8192 };
 
 static struct {
     char text[TEXT];
@@ -294,6 +294,8 @@ static inline void refused(const char *id, const char *op, const char *inputs,
     node("GlobalMaxPool", "first", "pixel", "");
     node("Gather", "x zero", "first", "axis=1");
     integers("zero", "0", false);
+    integers("parts", "3", false);
+    integers("many", "1,1,1,1,1,1,1,1,1,1,1,1,1", false);
     node(op, inputs, "y", attributes);
     snprintf(whole, sizeof whole, "node \"y\" (%s of ai.onnx): %s", op, text);
     expect(id, whole);

@@ -208,9 +208,9 @@ int th_onnx_body_end(th_onnx_body *b, const char *outputs)
             b->status = th_onnx_bind_output(b->r, &b->scope, names[i], i);
     for (size_t i = n; i < b->call->n_output && b->status == 0; i++)
         if (th_onnx_is_used(b->r, i))
-            b->status = th_onnx_refuse(b->r, "WORK-0423",
-                                       "output %zu \"%.80s\": the rule has %zu outputs", i + 1,
-                                       b->call->output[i], n);
+            b->status =
+                th_onnx_refuse(b->r, "WORK-0423", "output %zu \"%.80s\": the rule has %zu outputs",
+                               i + 1, b->call->output[i], n);
     if (b->is_entered)
         th_onnx_leave(b->r, &b->scope);
     th_free(b->nodes);

@@ -330,36 +330,21 @@ int th_onnx_fold_cast(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
-/* Why the numbers of a tensor of the file are not known. 0, or -1: memory is out. */
-static int set_unknown(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t,
-                       bool has_numbers)
-{
-    const char *name = t->name && t->name[0] ? t->name : r->node ? th_onnx_node_name(r->node) : "";
-    for (size_t i = 0; i < t->n_external_data; i++) {
-        const ThOnnx__Entry *e = t->external_data[i];
-        if (e->key && e->value && strcmp(e->key, "location") == 0)
-            return th_onnx_set_unknown(
-                r, out, ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not read",
-                name, e->value);
-    }
-    return th_onnx_set_unknown(r, out, ": the numbers of \"%.60s\" are %s", name,
-                               th_onnx_elements(out) > TH_ONNX_NUMBERS_MAX ? "more than 16384"
-                               : has_numbers ? "of a type that is not read"
-                                             : "not in the file");
-}
-
 int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t)
 {
     int64_t n = th_onnx_elements(out);
-    bool has_numbers = n == 0 || t->has_raw_data || t->n_float_data || t->n_int32_data ||
-                       t->n_int64_data || t->n_double_data || t->n_uint64_data;
-    int status = n <= TH_ONNX_NUMBERS_MAX && has_numbers ? th_onnx_fold_begin(r, out) : 0;
+    out->unread = t;
+    if (n < 0 || n > TH_ONNX_NUMBERS_MAX ||
+        (n > 0 && !t->has_raw_data && !t->n_float_data && !t->n_int32_data && !t->n_int64_data &&
+         !t->n_double_data && !t->n_uint64_data))
+        return 0;
+    int status = th_onnx_fold_begin(r, out);
     if (status > 0 && th_onnx_tensor_numbers(t, TH_ONNX_NUMBERS_MAX, out->ints, out->reals) < 0) {
         out->ints = NULL;
         out->reals = NULL;
         status = 0;
     }
-    return status == 0 ? set_unknown(r, out, t, has_numbers) : status;
+    return status;
 }
 
 int th_onnx_fold_constant(th_onnx_reader *r, const th_onnx_operator *o)

@@ -106,55 +106,26 @@ static bool next_message(span *s, unsigned number, span *out)
     return false;
 }
 
-/* Levels of graphs below a graph: nodes (1), their attributes (5), their graphs (6, 11). */
-static bool is_deeper(span graph, int levels)
-{
-    enum { NODE = 1, ATTRIBUTE = 5, GRAPH = 6, GRAPHS = 11 };
-    span node, attribute, inner;
-    while (next_message(&graph, NODE, &node))
-        while (next_message(&node, ATTRIBUTE, &attribute)) {
-            span again = attribute;
-            while (next_message(&attribute, GRAPH, &inner))
-                if (levels == 0 || is_deeper(inner, levels - 1))
-                    return true;
-            while (next_message(&again, GRAPHS, &inner))
-                if (levels == 0 || is_deeper(inner, levels - 1))
-                    return true;
-        }
-    return false;
-}
+typedef enum { MODEL, FUNCTION, GRAPH, NODE, ATTRIBUTE } message;
 
-/* A graph that holds nodes (or attributes) under this number as a graph holds its nodes. */
-static bool is_deeper_by(span message, unsigned number, bool are_attributes)
+/* By its fields, does the message lie more than this many graphs deep? */
+static bool is_deeper(span s, message kind, int levels)
 {
-    enum { ATTRIBUTE = 5, GRAPH = 6 };
-    span node, attribute, inner;
-    while (next_message(&message, number, &node)) {
-        span again = node;
-        while (are_attributes ? next_message(&again, GRAPH, &inner)
-                              : next_message(&again, ATTRIBUTE, &attribute)) {
-            if (are_attributes && is_deeper(inner, DEEPEST - 1))
+    static const struct {
+        message kind;
+        unsigned field;
+        message inner;
+    } fields[] = {{MODEL, 7, GRAPH},         {MODEL, 25, FUNCTION}, {FUNCTION, 7, NODE},
+                  {FUNCTION, 11, ATTRIBUTE}, {GRAPH, 1, NODE},      {NODE, 5, ATTRIBUTE},
+                  {ATTRIBUTE, 6, GRAPH},     {ATTRIBUTE, 11, GRAPH}};
+    if (kind == GRAPH && levels-- == 0)
+        return true;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        span rest = s, inner;
+        while (fields[i].kind == kind && next_message(&rest, fields[i].field, &inner))
+            if (is_deeper(inner, fields[i].inner, levels))
                 return true;
-            while (!are_attributes && next_message(&attribute, GRAPH, &inner))
-                if (is_deeper(inner, DEEPEST - 1))
-                    return true;
-        }
     }
-    return false;
-}
-
-static bool is_too_deep(const th_strbuf *bytes)
-{
-    enum { GRAPH_OF_MODEL = 7, FUNCTION = 25, NODE_OF_FUNCTION = 7, DEFAULT_OF_FUNCTION = 11 };
-    span all = {(const uint8_t *)bytes->text, (const uint8_t *)bytes->text + bytes->length},
-         model = all, graph, function;
-    while (next_message(&model, GRAPH_OF_MODEL, &graph))
-        if (is_deeper(graph, DEEPEST))
-            return true;
-    while (next_message(&all, FUNCTION, &function))
-        if (is_deeper_by(function, NODE_OF_FUNCTION, false) ||
-            is_deeper_by(function, DEFAULT_OF_FUNCTION, true))
-            return true;
     return false;
 }
 
@@ -163,9 +134,10 @@ ThOnnx__Model *th_onnx_open(const char *path, th_error *err)
     th_strbuf bytes = TH_STRBUF_INIT;
     ThOnnx__Model *m = NULL;
     if (th_text_file_read(path, TH_ONNX_FILE_MAX, &bytes, err) == 0) {
-        bool is_deep = is_too_deep(&bytes);
+        const uint8_t *text = (const uint8_t *)bytes.text;
+        bool is_deep = is_deeper((span){text, text + bytes.length}, MODEL, DEEPEST + 1);
         if (!is_deep)
-            m = th_onnx__model__unpack(NULL, bytes.length, (const uint8_t *)bytes.text);
+            m = th_onnx__model__unpack(NULL, bytes.length, text);
         if (is_deep) {
             th_error_set(err, "WORK-0088", "%s: graphs inside graphs: at most %d levels are read",
                          path, DEEPEST);

@@ -15,7 +15,6 @@
 #include "workloads/onnx/fold.h"
 #include "workloads/onnx/op.h"
 #include "workloads/onnx/order.h"
-#include "workloads/onnx/stated.h"
 
 enum { DEEPEST = 32, OWN_ATTENTION = 23 /* ai.onnx has one since this version */ };
 
@@ -123,21 +122,16 @@ static bool has_tensor_input(const th_onnx_reader *r)
     return false;
 }
 
-/* Sets why the numbers of an output that depends on constants alone are not known. */
-static int set_unknown(th_onnx_reader *r, size_t output)
+/* Of an output that depends on constants alone: why its numbers are not known. */
+static void set_reason(th_onnx_reader *r, th_onnx_value *out)
 {
-    th_onnx_value *out = &r->out[output];
-    for (size_t i = 0; i < r->node->n_input && !out->unknown; i++) {
+    for (size_t i = 0; i < r->node->n_input && !out->unread && !out->uncomputed; i++) {
         const th_onnx_value *in = th_onnx_input_or_none(r, i);
-        out->unknown = in ? in->unknown : NULL;
+        out->unread = in && !th_onnx_is_known(in) ? in->unread : NULL;
+        out->uncomputed = in ? in->uncomputed : NULL;
     }
-    return out->unknown ? 0
-                        : th_onnx_set_unknown(r, out, ": \"%.80s\", which %s makes, %s",
-                                              r->node->output[output],
-                                              th_onnx_kind(r, r->node).text,
-                                              th_onnx_elements(out) > TH_ONNX_NUMBERS_MAX
-                                                  ? "has more than 16384 numbers"
-                                                  : "is not computed");
+    if (!out->unread && !out->uncomputed)
+        out->uncomputed = r->node;
 }
 
 /* Outputs that no layer makes are constants of a known shape. */
@@ -150,8 +144,8 @@ static int define_rest(th_onnx_reader *r)
         if (!name[0] || th_map_get(r->scope->number, name, strlen(name), &number))
             continue;
         r->out[i].is_constant = true;
-        if (!has_tensor && !th_onnx_is_known(&r->out[i]) && set_unknown(r, i))
-            return -1;
+        if (!has_tensor && !th_onnx_is_known(&r->out[i]))
+            set_reason(r, &r->out[i]);
         if (th_onnx_define_output(r, i, &r->out[i]))
             return -1;
     }
@@ -283,7 +277,7 @@ static int read_if(th_onnx_reader *r)
         return th_onnx_expected(r, "a condition of one number");
     if (!th_onnx_is_known(condition))
         return th_onnx_refuse(r, "WORK-0117", "its condition \"%.80s\" is not known%s",
-                              r->node->input[0], th_onnx_why(condition));
+                              r->node->input[0], th_onnx_why(r, condition).text);
     const char *name = th_onnx_number(condition, 0) ? "then_branch" : "else_branch";
     const th_onnx_attribute *a = th_onnx_attribute_of(r->node, name);
     if (!a || !a->g)
@@ -369,18 +363,9 @@ static int read_body(th_onnx_reader *r, const ThOnnx__Function *f, const th_onnx
     return th_onnx_read_nodes(r, list, f->n_node);
 }
 
-static void set_imports(th_onnx_reader *r, ThOnnx__OperatorSet *const *imports, size_t n)
-{
-    r->imports = imports;
-    r->n_imports = n;
-    r->opset = th_onnx_version(r, "ai.onnx");
-}
-
 static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
 {
     const th_onnx_node *node = r->node;
-    ThOnnx__OperatorSet *const *imports = r->imports;
-    size_t n_imports = r->n_imports;
     th_onnx_scope inner = {.outer = NULL}, *outer = r->scope;
     if (th_onnx_enter(r, &inner))
         return -1;
@@ -397,11 +382,8 @@ static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
         r->scope = outer;
     }
     r->scope = &inner;
-    if (f->n_opset_import > 0)
-        set_imports(r, f->opset_import, f->n_opset_import);
     if (status == 0)
         status = read_body(r, f, node);
-    set_imports(r, imports, n_imports);
     r->scope = outer;
     r->node = node;
     for (size_t i = 0; status == 0 && i < node->n_output && i < f->n_output; i++)
@@ -442,7 +424,7 @@ static int read_node(th_onnx_reader *r)
     else if (status > 0)
         status = r->options->copies_unknown ? copy_unknown(r) : refuse_operator(r);
     if (status == 0 && (!o || o->class == TH_ONNX_PRODUCT || o->class == TH_ONNX_PASS))
-        th_onnx_note_left_out(r, first, 
+        th_onnx_note_left_out(r, first,
                               !o || (o->class == TH_ONNX_PRODUCT && r->w->n_layers > first));
     return status;
 }

@@ -40,7 +40,7 @@ struct th_onnx_operator {
 
 /* By name; NULL: there is none. */
 const th_onnx_operator *th_onnx_operator_find(const char *name, bool is_microsoft);
-const th_onnx_operator *th_onnx_operator_at(int i);      /* NULL after the last */
+const th_onnx_operator *th_onnx_operator_at(int i); /* NULL after the last */
 
 /* ---- shape rules: shape.c, shape_axes.c, shape_window.c ---- */
 #define TH_ONNX_RULE(name) int name(th_onnx_reader *r, const th_onnx_operator *o)
@@ -205,6 +205,8 @@ typedef enum {
 
 /* ---- shared by rules ---- */
 
+/* Gives all outputs the shape of the first input, which it returns; NULL: refused. */
+const th_onnx_value *th_onnx_begin(th_onnx_reader *r);
 /* The extents of a and b broadcast against each other, into out; -1: refused. */
 int th_onnx_broadcast(th_onnx_reader *r, th_onnx_value *out, const th_onnx_value *b);
 /* A slice of one axis: n elements from first on, step apart. */

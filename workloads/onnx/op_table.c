@@ -53,10 +53,9 @@
     {                                                                                              \
         name, class, RULE(rule), read, fold, NULL, variant, TH_FUNCTION_COPY, false                \
     }
-/* Of a shape that depends on the numbers of its inputs from this one on, and without a rule. */
-#define DATA(name, decisive)                                                                       \
+#define DATA(name)                                                                                 \
     {                                                                                              \
-        name, REFUSED, RULE(data), NULL, NULL, NULL, decisive, TH_FUNCTION_NONE, false             \
+        name, REFUSED, RULE(data), NULL, NULL, NULL, 0, TH_FUNCTION_NONE, false                    \
     }
 #define UNREAD(name)                                                                               \
     {                                                                                              \
@@ -110,7 +109,7 @@ static const th_onnx_operator operators[] = {
     ROW("CenterCropPad", PASS, center_crop_pad, READ(copy), NULL, 0),
     ACTIVATION("Clip", RELU),
     ROW("Col2Im", PASS, col2im, READ(copy), NULL, 0),
-    DATA("Compress", 1),
+    DATA("Compress"),
     ROW("Concat", PASS, concat, READ(concat), FOLD(concat), 0),
     REPLACED("ConcatFromSequence", PASS, concat_from_sequence, 0, false),
     ROW("Constant", SHAPE, constant, NULL, FOLD(constant), 0),
@@ -160,7 +159,7 @@ static const th_onnx_operator operators[] = {
     ACTIVATION("HardSwish", SILU),
     UNARY("Hardmax", COPY),
     ROW("Identity", VIEW, same, READ(same), FOLD(same), 0),
-    DATA("ImageDecoder", 0),
+    DATA("ImageDecoder"),
     {"InstanceNormalization", PASS, RULE(same), READ(image_norm), NULL, NULL, 0,
      TH_FUNCTION_BATCH_NORM, false},
     {"IsInf", PASS, RULE(boolean), READ(unary), NULL, NULL, 0, TH_FUNCTION_SCALE, false},
@@ -193,7 +192,7 @@ static const th_onnx_operator operators[] = {
     ROW("Multinomial", PASS, multinomial, READ(copy), NULL, 0),
     FOLDED("Neg", SCALE, NEG),
     ROW("NegativeLogLikelihoodLoss", PASS, loss, READ(copy), NULL, 1),
-    DATA("NonMaxSuppression", 0),
+    DATA("NonMaxSuppression"),
     ROW("NonZero", SHAPE, data, NULL, FOLD(nonzero), 0),
     {"Not", PASS, RULE(same), READ(unary), FOLD(unary), NULL, TH_ONNX_NOT, TH_FUNCTION_SCALE,
      false},
@@ -264,8 +263,8 @@ static const th_onnx_operator operators[] = {
     FOLDED("Sqrt", POWER, SQRT),
     ROW("Squeeze", VIEW, squeeze, READ(reshaped), FOLD(same), 0),
     UNARY("StringConcat", COPY),
-    DATA("StringNormalizer", 0),
-    DATA("StringSplit", 0),
+    DATA("StringNormalizer"),
+    DATA("StringSplit"),
     BINARY("Sub", broadcast, ADD, SUB),
     BINARY("Sum", broadcast, ADD, ADD),
     UNARY("Tan", POWER),
@@ -276,7 +275,7 @@ static const th_onnx_operator operators[] = {
     ROW("TopK", PASS, top_k, READ(copy), NULL, 0),
     ROW("Transpose", VIEW, transpose, READ(transpose), FOLD(transpose), 0),
     UNARY("Trilu", SCALE),
-    DATA("Unique", 0),
+    DATA("Unique"),
     ROW("Unsqueeze", VIEW, unsqueeze, READ(reshaped), FOLD(same), 0),
     ROW("Upsample", PASS, resize, READ(copy), NULL, 1),
     {"Where", PASS, RULE(broadcast), READ(binary), FOLD(where), NULL, 0, TH_FUNCTION_MUL, false},

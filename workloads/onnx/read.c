@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "workloads/onnx/inputs.h"
 #include "workloads/onnx/nodes.h"
-#include "workloads/onnx/stated.h"
 
 /* Nodes and outputs that are read: functions that call each other twice would double them at every
  * level. */
@@ -85,13 +84,8 @@ th_workload *th_workload_read_onnx(const char *path, const th_onnx_options *opti
     ThOnnx__Model *m = th_onnx_open(path, err);
     if (!m)
         return NULL;
-    const th_onnx_reader start = {.path = path,
-                                  .model = m,
-                                  .options = options,
-                                  .notes = notes ? notes : &unread,
-                                  .imports = m->opset_import,
-                                  .n_imports = m->n_opset_import,
-                                  .err = err};
+    const th_onnx_reader start = {
+        .path = path, .model = m, .options = options, .notes = notes ? notes : &unread, .err = err};
     th_workload *w = read_once(start, true, &mixes_batch);
     if (!w && mixes_batch) {
         *err = (th_error){"", ""};

@@ -102,18 +102,21 @@ static int set_window(th_onnx_reader *r, th_layer *l, const th_onnx_value *in,
     return is_transposed ? set_spread(r, l, &h, &w) : set_rows(r, l, &h, &w);
 }
 
-/* Defines an output in the layout of images; the image axis has the factors of the input's. */
-static int define_image(th_onnx_reader *r, const th_onnx_value *in, int32_t layer, size_t output)
+/* Adds the layer, which reads in and makes the first output in the layout of images; the image axis
+ * has the factors of the input's. */
+static int add_image(th_onnx_reader *r, th_layer *l, const th_onnx_value *in)
 {
-    th_onnx_value v = th_onnx_made(r, output, layer), axes = *in;
     int coordinates[TH_ONNX_RANK_MAX];
+    int32_t from = in->layer, layer = th_onnx_add_layer(r, l, &from, 1, "");
+    if (layer < 0)
+        return -1;
+    th_onnx_value v = th_onnx_made(r, 0, layer), axes = *in;
     axes.n_factors = 0;
     th_onnx_layout_copy(&axes, 0, in, 0);
     for (int32_t i = 1; i < v.rank; i++)
         th_onnx_layout_add(&axes, i, TH_ONNX_C, v.dim[i], 1);
     th_onnx_usual_coordinates(&v, true, coordinates);
-    return th_onnx_layout_assign(&v, &axes, coordinates) ? -1
-                                                         : th_onnx_define_output(r, output, &v);
+    return th_onnx_layout_assign(&v, &axes, coordinates) ? -1 : th_onnx_define_output(r, 0, &v);
 }
 
 /* The first input in the layout of images. NULL: refused. */
@@ -144,8 +147,7 @@ static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_trans
     l.groups = (int32_t)th_onnx_int(r->node, "group", 1);
     size_t bias = o->variant == 3 ? 8 : strcmp(o->name, "DeformConv") == 0 ? 3 : 2;
     l.has_bias = strcmp(o->name, "ConvInteger") != 0 && th_onnx_input_or_none(r, bias);
-    int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
-    return layer < 0 ? -1 : define_image(r, in, layer, 0);
+    return add_image(r, &l, in);
 }
 
 int th_onnx_read_conv(th_onnx_reader *r, const th_onnx_operator *o)
@@ -158,35 +160,29 @@ int th_onnx_read_conv_transpose(th_onnx_reader *r, const th_onnx_operator *o)
     return read_conv(r, o, true);
 }
 
+static int add_pool(th_onnx_reader *r, const th_onnx_operator *o, const th_onnx_value *in,
+                    const th_onnx_window *x)
+{
+    th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
+    l.is_mean_pool = o->variant;
+    return set_window(r, &l, in, x, false) ? -1 : add_image(r, &l, in);
+}
+
 /* variant: 1 for mean pools, 0 for maximum pools. */
 int th_onnx_read_pool(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_window x;
     const th_onnx_value *in = image_input(r);
-    if (!in || th_onnx_window_of(r, -1, false, &x))
-        return -1;
-    th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
-    if (set_window(r, &l, in, &x, false))
-        return -1;
-    l.is_mean_pool = o->variant;
-    int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
-    return layer < 0 ? -1 : define_image(r, in, layer, 0);
+    return !in || th_onnx_window_of(r, -1, false, &x) ? -1 : add_pool(r, o, in, &x);
 }
 
 int th_onnx_read_global_pool(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = image_input(r);
     th_onnx_window x = {.n = 0};
-    if (!in)
-        return -1;
-    for (x.n = 0; x.n < in->rank - 2; x.n++) {
+    for (; in && x.n < in->rank - 2; x.n++) {
         x.kernel[x.n] = in->dim[x.n + 2];
         x.stride[x.n] = x.dilation[x.n] = x.out[x.n] = 1;
     }
-    th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
-    if (set_window(r, &l, in, &x, false))
-        return -1;
-    l.is_mean_pool = o->variant;
-    int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
-    return layer < 0 ? -1 : define_image(r, in, layer, 0);
+    return in ? add_pool(r, o, in, &x) : -1;
 }

@@ -3,7 +3,6 @@
 #include <config.h>
 #include "workloads/onnx/op.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,13 +19,18 @@ static void set_like(th_onnx_value *out, const th_onnx_value *v)
     out->type = v->type;
 }
 
-int th_onnx_shape_same(th_onnx_reader *r, const th_onnx_operator *o)
+const th_onnx_value *th_onnx_begin(th_onnx_reader *r)
 {
     const th_onnx_value *in = th_onnx_input(r, 0);
-    (void)o;
     for (size_t i = 0; in && i < r->n_out; i++)
         set_like(&r->out[i], in);
-    return in ? 0 : -1;
+    return in;
+}
+
+int th_onnx_shape_same(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    (void)o;
+    return th_onnx_begin(r) ? 0 : -1;
 }
 
 int th_onnx_broadcast(th_onnx_reader *r, th_onnx_value *out, const th_onnx_value *b)
@@ -316,14 +320,9 @@ int th_onnx_shape_one_hot(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* variant: the first input on whose numbers the shape depends. */
 int th_onnx_shape_data(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    bool depends = false;
-    for (size_t i = (size_t)o->variant; i < r->node->n_input; i++)
-        depends |= th_onnx_is_tensor(th_onnx_input_or_none(r, i));
-    if (!depends)
-        return th_onnx_refuse(r, "WORK-0424", "of constants alone it is not read");
+    (void)o;
     return th_onnx_refuse(r, "WORK-0099",
                           "the shape of its output depends on the data; only models whose shapes "
                           "follow from their inputs' can be read");

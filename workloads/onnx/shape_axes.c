@@ -5,17 +5,6 @@
 
 #include <string.h>
 
-static th_onnx_value *begin(th_onnx_reader *r)
-{
-    th_onnx_value *in = th_onnx_input(r, 0);
-    for (size_t i = 0; in && i < r->n_out; i++) {
-        r->out[i].rank = in->rank;
-        r->out[i].type = in->type;
-        memcpy(r->out[i].dim, in->dim, sizeof in->dim);
-    }
-    return in;
-}
-
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 int th_onnx_reduced_axes(th_onnx_reader *r, const th_onnx_value *in, uint32_t *mask)
@@ -50,7 +39,7 @@ static void drop_axes(th_onnx_value *out, uint32_t mask, bool keeps)
 int th_onnx_shape_reduce(th_onnx_reader *r, const th_onnx_operator *o)
 {
     uint32_t mask;
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     (void)o;
     if (!in || th_onnx_reduced_axes(r, in, &mask))
         return -1;
@@ -61,7 +50,7 @@ int th_onnx_shape_reduce(th_onnx_reader *r, const th_onnx_operator *o)
 /* Of the matrices in the last two axes. */
 int th_onnx_shape_det(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     (void)o;
     if (!in)
         return -1;
@@ -73,7 +62,7 @@ int th_onnx_shape_det(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_arg(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int32_t axis = in ? th_onnx_axis(r, th_onnx_int(r->node, "axis", 0), in->rank) : -1;
     (void)o;
     if (axis < 0)
@@ -86,7 +75,7 @@ int th_onnx_shape_arg(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_top_k(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t k = -1;
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int32_t axis = in ? th_onnx_axis(r, th_onnx_int(r->node, "axis", -1), in->rank) : -1;
     (void)o;
     if (axis < 0 || th_onnx_scalar(r, 1, "k", &k))
@@ -102,7 +91,7 @@ int th_onnx_shape_top_k(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_concat(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int32_t axis = in ? th_onnx_axis(r, th_onnx_int(r->node, "axis", 1), in->rank) : -1;
     (void)o;
     if (axis < 0)
@@ -126,7 +115,7 @@ int th_onnx_shape_concat(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_split(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int64_t parts = (int64_t)r->n_out, *sizes = th_onnx_room(r, parts, sizeof *sizes), sum = 0;
     int32_t axis = in ? th_onnx_axis(r, th_onnx_int(r->node, "axis", 0), in->rank) : -1;
     int n = axis < 0 || !sizes ? -2 : th_onnx_list(r, 1, "split", sizes, (int)parts);
@@ -189,7 +178,7 @@ int th_onnx_shape_slice(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_range axes[TH_ONNX_RANK_MAX];
     (void)o;
-    if (!begin(r) || th_onnx_slices(r, axes))
+    if (!th_onnx_begin(r) || th_onnx_slices(r, axes))
         return -1;
     for (int32_t i = 0; i < r->out[0].rank; i++)
         r->out[0].dim[i] = axes[i].n;
@@ -199,7 +188,7 @@ int th_onnx_shape_slice(th_onnx_reader *r, const th_onnx_operator *o)
 /* The axes of the indices replace the axis. */
 int th_onnx_shape_gather(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
+    const th_onnx_value *in = th_onnx_begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
     int32_t axis = at ? th_onnx_axis(r, th_onnx_int(r->node, "axis", 0), in->rank) : -1;
     th_onnx_value *out = &r->out[0];
     (void)o;
@@ -217,7 +206,7 @@ int th_onnx_shape_gather(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_gather_elements(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
+    const th_onnx_value *in = th_onnx_begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
     (void)o;
     if (!at)
         return -1;
@@ -228,7 +217,7 @@ int th_onnx_shape_gather_elements(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_gather_nd(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
+    const th_onnx_value *in = th_onnx_begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
     int64_t shared = th_onnx_int(r->node, "batch_dims", 0);
     (void)o;
     if (!at)
@@ -251,7 +240,7 @@ int th_onnx_shape_gather_nd(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_transpose(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t order[TH_ONNX_RANK_MAX];
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     uint32_t seen = 0;
     (void)o;
     if (!in)
@@ -275,7 +264,7 @@ int th_onnx_shape_reshape(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *out = &r->out[0];
     int64_t shape[TH_ONNX_RANK_MAX + 1], known = 1;
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int32_t open = -1;
     (void)o;
     int n = in ? th_onnx_list(r, 1, "shape", shape, TH_ONNX_RANK_MAX + 1) : -2;
@@ -305,7 +294,7 @@ int th_onnx_shape_reshape(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_flatten(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int64_t axis = th_onnx_int(r->node, "axis", 1), front = 1, back = 1;
     (void)o;
     if (!in)
@@ -324,7 +313,7 @@ int th_onnx_shape_flatten(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_squeeze(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t axes[TH_ONNX_RANK_MAX];
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int n = in ? th_onnx_list(r, 1, "axes", axes, TH_ONNX_RANK_MAX) : -2;
     uint32_t mask = 0;
     (void)o;
@@ -347,7 +336,7 @@ int th_onnx_shape_squeeze(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_unsqueeze(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t axes[TH_ONNX_RANK_MAX];
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int n = in ? th_onnx_list(r, 1, "axes", axes, TH_ONNX_RANK_MAX) : -2;
     uint32_t mask = 0;
     (void)o;
@@ -371,7 +360,7 @@ int th_onnx_shape_unsqueeze(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_expand(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value to = {0};
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     (void)o;
     int n = in ? th_onnx_list(r, 1, NULL, to.dim, TH_ONNX_RANK_MAX) : -2;
     if (n < 0)
@@ -398,7 +387,7 @@ static int multiply_extents(th_onnx_reader *r, const int64_t *by, int n)
 int th_onnx_shape_tile(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t repeats[TH_ONNX_RANK_MAX];
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     (void)o;
     int n = in ? th_onnx_list(r, 1, NULL, repeats, TH_ONNX_RANK_MAX) : -2;
     if (n >= 0 && r->opset < 6 && r->node->n_input == 3) {
@@ -416,7 +405,7 @@ int th_onnx_shape_tile(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_pad(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t pads[2 * TH_ONNX_RANK_MAX], axes[TH_ONNX_RANK_MAX];
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     const char *name = th_onnx_has(r->node, "paddings") ? "paddings" : "pads";
     int n = in ? th_onnx_list(r, 1, name, pads, 2 * TH_ONNX_RANK_MAX) : -2;
     int n_axes = n == -2 ? -2 : th_onnx_list(r, 3, NULL, axes, TH_ONNX_RANK_MAX);
@@ -444,7 +433,7 @@ int th_onnx_shape_pad(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_center_crop_pad(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t size[TH_ONNX_RANK_MAX], axes[TH_ONNX_RANK_MAX];
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int n = in ? th_onnx_list(r, 1, NULL, size, TH_ONNX_RANK_MAX) : -2;
     int n_axes = th_onnx_ints(r->node, "axes", axes, TH_ONNX_RANK_MAX);
     (void)o;
@@ -465,7 +454,7 @@ int th_onnx_shape_center_crop_pad(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_multinomial(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     (void)o;
     if (!in)
         return -1;
@@ -477,7 +466,7 @@ int th_onnx_shape_multinomial(th_onnx_reader *r, const th_onnx_operator *o)
 /* Without reduction, the output has no axis of channels. */
 int th_onnx_shape_loss(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     (void)o;
     if (!in)
         return -1;
@@ -489,7 +478,7 @@ int th_onnx_shape_loss(th_onnx_reader *r, const th_onnx_operator *o)
 int th_onnx_shape_quantize(th_onnx_reader *r, const th_onnx_operator *o)
 {
     (void)o;
-    if (!begin(r))
+    if (!th_onnx_begin(r))
         return -1;
     for (size_t i = 1; i < r->n_out; i++)
         r->out[i].rank = 0;

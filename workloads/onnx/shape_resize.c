@@ -6,17 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static th_onnx_value *begin(th_onnx_reader *r)
-{
-    th_onnx_value *in = th_onnx_input(r, 0);
-    for (size_t i = 0; in && i < r->n_out; i++) {
-        r->out[i].rank = in->rank;
-        r->out[i].type = in->type;
-        memcpy(r->out[i].dim, in->dim, sizeof in->dim);
-    }
-    return in;
-}
-
 /* Reads real numbers of an input or an attribute. Returns their number; -1: absent; -2: refused. */
 static int reals_of(th_onnx_reader *r, size_t input, const char *attribute, double *out)
 {
@@ -69,7 +58,7 @@ int th_onnx_shape_resize(th_onnx_reader *r, const th_onnx_operator *o)
     double x[TH_ONNX_RANK_MAX];
     int64_t axes[TH_ONNX_RANK_MAX];
     int32_t axis[TH_ONNX_RANK_MAX] = {0};
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     bool is_sized = false;
     if (!in)
         return -1;
@@ -102,7 +91,7 @@ int th_onnx_shape_resize(th_onnx_reader *r, const th_onnx_operator *o)
 
 static int move_blocks(th_onnx_reader *r, bool to_space)
 {
-    const th_onnx_value *in = begin(r);
+    const th_onnx_value *in = th_onnx_begin(r);
     int64_t b = th_onnx_int(r->node, "blocksize", 0);
     if (!in)
         return -1;

@@ -152,11 +152,8 @@ int th_onnx_window_of(th_onnx_reader *r, int weights, bool is_transposed, th_onn
 
 static void set_image(th_onnx_reader *r, int64_t channels, const th_onnx_window *x)
 {
-    const th_onnx_value *in = th_onnx_input(r, 0);
+    th_onnx_begin(r);
     for (size_t i = 0; i < r->n_out; i++) {
-        r->out[i].rank = in->rank;
-        r->out[i].type = in->type;
-        r->out[i].dim[0] = in->dim[0];
         r->out[i].dim[1] = channels;
         memcpy(r->out[i].dim + 2, x->out, (size_t)x->n * sizeof *x->out);
     }
@@ -266,17 +263,12 @@ int th_onnx_shape_recurrent(th_onnx_reader *r, const th_onnx_operator *o)
 /* N x C and the extents of the grid. */
 int th_onnx_shape_grid(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = th_onnx_input(r, 0), *grid = in ? th_onnx_input(r, 1) : NULL;
+    const th_onnx_value *in = th_onnx_begin(r), *grid = in ? th_onnx_input(r, 1) : NULL;
     (void)o;
-    if (!grid)
-        return -1;
-    if (check_extents(r, in))
+    if (!grid || check_extents(r, in))
         return -1;
     if (grid->rank != in->rank)
         return th_onnx_expected(r, "inputs of equally many axes");
-    r->out[0].rank = in->rank;
-    r->out[0].type = in->type;
-    memcpy(r->out[0].dim, in->dim, sizeof in->dim);
     for (int32_t i = 2; i < in->rank; i++)
         r->out[0].dim[i] = grid->dim[i - 1];
     return 0;
@@ -346,7 +338,7 @@ int th_onnx_shape_affine_grid(th_onnx_reader *r, const th_onnx_operator *o)
 /* The axis, of dft_length, is halved where onesided; the last axis holds two parts. */
 int th_onnx_shape_dft(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *in = th_onnx_input(r, 0);
+    const th_onnx_value *in = th_onnx_begin(r);
     int64_t axis = r->opset < 20 ? 1 : -2, length = -1;
     (void)o;
     if (!in || th_onnx_scalar(r, 2, "axis", &axis) || th_onnx_scalar(r, 1, NULL, &length))
@@ -354,9 +346,6 @@ int th_onnx_shape_dft(th_onnx_reader *r, const th_onnx_operator *o)
     int32_t k = th_onnx_axis(r, axis, in->rank);
     if (k < 0)
         return -1;
-    r->out[0].rank = in->rank;
-    r->out[0].type = in->type;
-    memcpy(r->out[0].dim, in->dim, sizeof in->dim);
     if (length >= 0)
         r->out[0].dim[k] = length;
     if (th_onnx_int(r->node, "onesided", 0))

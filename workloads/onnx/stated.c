@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stated.c - see stated.h. */
+/* stated.c - the shapes that an ONNX file states for the tensors of its graphs, and notes of what is
+ * not read as the file has it; see value.h. */
 #include <config.h>
-#include "workloads/onnx/stated.h"
+#include "workloads/onnx/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "workloads/onnx/stated.h"
 
 int64_t th_onnx_version(const th_onnx_reader *r, const char *domain)
 {
-    for (size_t i = r->n_imports; i-- > 0;) {
-        const char *own = r->imports[i]->domain ? r->imports[i]->domain : "";
-        if (r->imports[i]->has_version && strcmp(own[0] ? own : "ai.onnx", domain) == 0)
-            return r->imports[i]->version;
+    for (size_t i = r->model->n_opset_import; i-- > 0;) {
+        const ThOnnx__OperatorSet *set = r->model->opset_import[i];
+        const char *own = set->domain && set->domain[0] ? set->domain : "ai.onnx";
+        if (set->has_version && strcmp(own, domain) == 0)
+            return set->version;
     }
     return 0;
 }
@@ -42,9 +42,9 @@ int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
     va_end(arguments);
     return th_error_set(r->err, id, "%s: node \"%.100s\" (%s): %s%s%s", r->path,
                         th_onnx_node_name(node), th_onnx_kind(r, node).text, text,
-                        doubt->n == 0                  ? ""
+                        doubt->n == 0                 ? ""
                         : doubt == &r->notes->guessed ? "; the cause may be that "
-                                                       : "; the cause may be what the file states: ",
+                                                      : "; the cause may be what the file states: ",
                         doubt->first);
 }
 
@@ -77,29 +77,35 @@ int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank)
                           TH_ONNX_RANK_MAX);
 }
 
-int th_onnx_set_unknown(th_onnx_reader *r, th_onnx_value *v, const char *format, ...)
+th_onnx_words th_onnx_why(const th_onnx_reader *r, const th_onnx_value *v)
 {
-    char *text = th_onnx_room(r, TH_ONNX_NOTE_MAX, 1);
-    va_list arguments;
-    va_start(arguments, format);
-    if (text)
-        vsnprintf(text, TH_ONNX_NOTE_MAX, format, arguments);
-    va_end(arguments);
-    v->unknown = text;
-    return text ? 0 : -1;
-}
-
-const char *th_onnx_why(const th_onnx_value *v)
-{
-    return v && v->unknown ? v->unknown : " without running the model";
+    th_onnx_words w = {" without running the model"};
+    const th_onnx_tensor *t = v->unread;
+    const char *name = t && t->name ? t->name : "", *file = NULL;
+    int64_t n = 1;
+    for (size_t i = 0; t && i < t->n_external_data; i++)
+        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, "location") == 0)
+            file = t->external_data[i]->value;
+    for (size_t i = 0; t && i < t->n_dims && n <= TH_ONNX_NUMBERS_MAX; i++)
+        n *= t->dims[i];
+    if (file)
+        snprintf(w.text, sizeof w.text,
+                 ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not read", name,
+                 file);
+    else if (t)
+        snprintf(w.text, sizeof w.text, ": the numbers of \"%.60s\" are %s", name,
+                 n > TH_ONNX_NUMBERS_MAX ? "more than 16384" : "not in the file as numbers");
+    else if (v->uncomputed)
+        snprintf(w.text, sizeof w.text, ": node \"%.60s\" (%.120s), of constants, is not computed",
+                 th_onnx_node_name(v->uncomputed), th_onnx_kind(r, v->uncomputed).text);
+    return w;
 }
 
 int th_onnx_refuse_unknown(th_onnx_reader *r, size_t input)
 {
-    return th_onnx_refuse(r, "WORK-0096",
-                          "input %zu \"%.80s\" is not known%s, and a shape depends on it",
-                          input + 1, r->node->input[input],
-                          th_onnx_why(th_onnx_input_or_none(r, input)));
+    return th_onnx_refuse(
+        r, "WORK-0096", "input %zu \"%.80s\" is not known%s, and a shape depends on it", input + 1,
+        r->node->input[input], th_onnx_why(r, th_onnx_input_or_none(r, input)).text);
 }
 
 int th_onnx_mixes_batch(th_onnx_reader *r)

@@ -50,7 +50,10 @@ typedef struct th_onnx_value {
     bool is_shared;                     /* other nodes read the same output of the layer */
     bool is_activated;                  /* an activation node was fused into the layer */
     struct th_onnx_value *other_layout; /* a copy of it in another layout, or NULL */
-    const char *unknown; /* why its numbers are not known; NULL: they depend on the inputs */
+    /* Where the numbers of a constant are not known: the tensor of the file that has none, or the
+     * node that is not computed; neither: they depend on the inputs. */
+    const th_onnx_tensor *unread;
+    const th_onnx_node *uncomputed;
 } th_onnx_value;
 
 typedef struct th_onnx_reader th_onnx_reader;
@@ -76,9 +79,7 @@ struct th_onnx_reader {
     th_onnx_notes *notes;
     const th_onnx_node *node; /* the one being read */
     const th_onnx_node *call; /* the one in whose place it is read (body.h), or NULL */
-    ThOnnx__OperatorSet *const *imports; /* of the model or of the function being read */
-    size_t n_imports;
-    int64_t opset; /* version of the default domain */
+    int64_t opset;            /* version of the default domain */
     th_onnx_scope *scope;
     int depth; /* of nested branches and functions */
     th_workload *w;
@@ -101,7 +102,7 @@ struct th_onnx_reader {
 };
 
 typedef struct th_onnx_words {
-    char text[112];
+    char text[320];
 } th_onnx_words;
 
 /* The version of a domain that the model imports; 0: none. */
@@ -118,15 +119,24 @@ int th_onnx_refuse_large(th_onnx_reader *r);               /* an extent of a lay
 int th_onnx_refuse_extent(th_onnx_reader *r, int64_t extent, int64_t least, int64_t most);
 int th_onnx_refuse_number(th_onnx_reader *r, const char *what, double x);
 int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank);
-const char *th_onnx_why(const th_onnx_value *v); /* its numbers are not known, as a clause */
-/* Why not: a text that lasts as long as the reader. 0, or -1: memory is out. */
-int th_onnx_set_unknown(th_onnx_reader *r, th_onnx_value *v, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+th_onnx_words th_onnx_why(const th_onnx_reader *r, const th_onnx_value *v); /* not known */
 int th_onnx_refuse_unknown(th_onnx_reader *r,
                            size_t input); /* the elements of an input are needed */
 /* Returns -1 without an error: the node combines several images of the batch, so the model is read
  * again with a batch of 1. */
 int th_onnx_mixes_batch(th_onnx_reader *r);
+
+/* ---- what is not read as the file has it: stated.c ---- */
+/* The scope has the names of g from now on. */
+int th_onnx_state_shapes(th_onnx_reader *r, th_onnx_scope *s, const ThOnnx__Graph *g);
+/* Gives out[output] of a node without a rule the stated shape; what that leaves open is as in
+ * `like`, and noted. */
+void th_onnx_set_stated(th_onnx_reader *r, size_t output, const th_onnx_value *like);
+/* Notes it if a value has another shape than the file states. */
+void th_onnx_check_stated(th_onnx_reader *r, const char *name, const th_onnx_value *v);
+/* Notes what the node, whose layers begin with number `first`, leaves out: its operations, where it
+ * computes products (has_products) and its layers do not; and inputs that nothing reads. */
+void th_onnx_note_left_out(th_onnx_reader *r, int32_t first, bool has_products);
 
 /* Defines the tensor called name as a copy of v. NULL: out of memory. */
 th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx_value *v);

@@ -15,7 +15,7 @@ static int64_t macs_of(const th_workload *w)
     return n;
 }
 
-/* The extents of the tensor "y" of the model that was read last; "" before. */
+/* The extents of the tensor "y" of the model that was read last. */
 static char shape_of_y[128];
 
 static void keep_y(void *context, const char *name, const int64_t *dim, int rank)
@@ -82,12 +82,12 @@ TEST(equations_are_products_from_left_to_right)
     TAP_ASSERT_TEXT(shape_of_y, "2,4,3");
     CU_ASSERT_EQUAL(EINSUM("ij,jk,kl,lm->im", "2,3", "-3,5", "-5,7", "7,11"),
                     2 * 3 * 5 + 2 * 5 * 7 + 2 * 7 * 11);
-    CU_ASSERT_EQUAL(EINSUM("ij,jk->k", "64,8", "8,16"), 8 * 16);       /* rows are summed before */
-    CU_ASSERT_EQUAL(EINSUM("ij,kl->jl", "4,8", "16,3"), 8 * 3);        /* on both sides */
+    CU_ASSERT_EQUAL(EINSUM("ij,jk->k", "64,8", "8,16"), 8 * 16); /* rows are summed before */
+    CU_ASSERT_EQUAL(EINSUM("ij,kl->jl", "4,8", "16,3"), 8 * 3);  /* on both sides */
     CU_ASSERT_EQUAL(EINSUM("ij,jk,k->", "4,8", "8,16", "16"), 8 * 16 + 16);
     CU_ASSERT_EQUAL(EINSUM("ij,ij->ij", "4,8", "4,8"), 4 * 8);
     CU_ASSERT_EQUAL(EINSUM("i,j->ij", "4", "8"), 4 * 8);
-    CU_ASSERT_EQUAL(EINSUM("iij,jk->ik", "4,4,8", "8,3"), 4 * 8 * 3);  /* of the diagonal */
+    CU_ASSERT_EQUAL(EINSUM("iij,jk->ik", "4,4,8", "8,3"), 4 * 8 * 3); /* of the diagonal */
     CU_ASSERT_EQUAL(EINSUM("...ij,...jk->...ik", "2,3,4,8", "3,8,5"), 2 * 3 * 4 * 8 * 5);
     TAP_ASSERT_TEXT(shape_of_y, "2,3,4,5");
     CU_ASSERT_EQUAL(EINSUM("bij,bjk->bik", "6,4,8", "1,8,5"), 6 * 4 * 8 * 5);
@@ -103,7 +103,7 @@ TEST(equations_are_products_from_left_to_right)
 
 TEST(equations_that_are_none_are_refused)
 {
-    static const char *const bad[] = {"ij,jk->iz", "ij,jk->ii",  "ij,jk->i.k", "ij,jk-", "ij,jk->",
+    static const char *const bad[] = {"ij,jk->iz", "ij,jk->ii",  "ij,jk->i.k", "ij,jk-",  "ij,jk->",
                                       "ij,kj->ik", "ij,jk,k->i", "ijj,jk->k",  "i1,jk->i"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char attributes[64];
@@ -256,4 +256,194 @@ TEST(random_equations_have_the_operations_of_a_count)
     CU_ASSERT(several > 100);
     gsl_rng_free(r);
 }
+/* ---- every operator -------------------------------------------------------------------------- */
+
+/* Extents that fit many operators: few different ones, so that axes are often equal. */
+static void draw_dims(gsl_rng *r, char *out, size_t size)
+{
+    int rank = draw(r, 1, 4);
+    size_t n = 0;
+    for (int i = 0; i < rank; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%d", i ? "," : "", draw(r, 0, 2) ? 4 : 2);
+}
+
+/* One node of one to four inputs without attributes: it is refused by name, or whatever it leaves
+ * out is told. */
+static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int *refusals)
+{
+    char inputs[64] = "x0 ", start[160];
+    int n = draw(r, 1, 4);
+    th_onnx_notes notes;
+    th_error e;
+    begin(NULL);
+    for (int i = 0; i < n; i++) {
+        char name[16], dims[32];
+        snprintf(name, sizeof name, "x%d", i);
+        draw_dims(r, dims, sizeof dims);
+        if (i > 0)
+            snprintf(inputs + strlen(inputs), 16, "%s ", name);
+        if (i == 0 || draw(r, 0, 1))
+            input(name, 1, dims);
+        else if (draw(r, 0, 2))
+            weights(name, dims);
+        else
+            integers(name, "1,2", false);
+    }
+    ThOnnx__Node *made = node(o->name, inputs, "y", "");
+    node("Neg", "x0", "z", ""); /* a layer, also beside views */
+    if (o->is_microsoft)
+        made->domain = keep("com.microsoft", 13);
+    snprintf(start, sizeof start, "%s: node \"y\" (%s of %s): ", path, o->name,
+             o->is_microsoft ? "com.microsoft" : "ai.onnx");
+    th_workload *w = read_y(false, &notes, &e);
+    if (w) {
+        bool has_work = o->class != TH_ONNX_PRODUCT || macs_of(w) > 0 || notes.n_copied > 0 ||
+                        w->n_layers == 1 || strstr(shape_of_y, "0");
+        CU_ASSERT_TRUE(has_work);
+        if (!has_work)
+            printf("# %s of %s: no operations\n", o->name, inputs);
+        ++*read;
+    } else {
+        CU_ASSERT_EQUAL(strncmp(e.text, start, strlen(start)), 0);
+        if (strncmp(e.text, start, strlen(start)) != 0)
+            printf("# %s: %s\n", o->name, e.text);
+        ++*refusals;
+    }
+    th_workload_free(w);
+}
+
+TEST(any_operator_on_any_inputs_is_read_whole_or_refused_by_name)
+{
+    gsl_rng *r = th_random_stream(1, "operators", 0);
+    int read = 0, refusals = 0;
+    for (int i = 0; th_onnx_operator_at(i); i++)
+        for (int k = 0; k < 40; k++)
+            check_operator(r, th_onnx_operator_at(i), &read, &refusals);
+    CU_ASSERT(read > 2000 && refusals > 2000);
+    gsl_rng_free(r);
+}
+
+/* ---- stated shapes --------------------------------------------------------------------------- */
+
+enum { STEPS = 6 };
+
+/* A chain of nodes from "x" to "y", of which those in the mask have no rule; all shapes are stated,
+ * that of the node `wrong` with one extent more. The multiply-accumulates. */
+static int64_t make_chain(gsl_rng *r, unsigned unknown, int wrong)
+{
+    int rows = draw(r, 2, 9), columns = draw(r, 2, 9);
+    int64_t macs = 0;
+    char from[16] = "x", to[16], dims[32], weight[16], both[40];
+    snprintf(dims, sizeof dims, "%d,%d", rows, columns);
+    begin(dims);
+    for (int i = 0; i < STEPS; i++) {
+        int next = draw(r, 2, 9);
+        bool is_unknown = unknown >> i & 1, is_product = is_unknown || draw(r, 0, 1);
+        snprintf(to, sizeof to, "%s%.0d", i + 1 < STEPS ? "t" : "y", i + 1 < STEPS ? i + 1 : 0);
+        snprintf(weight, sizeof weight, "w%d", i);
+        snprintf(dims, sizeof dims, "%d,%d", columns, next);
+        if (is_product)
+            weights(weight, dims);
+        snprintf(both, sizeof both, "%s %s", from, weight);
+        ThOnnx__Node *n = is_product ? node(is_unknown ? "Mix" : "MatMul", both, to, "")
+                                     : node("Relu", from, to, "");
+        if (is_unknown)
+            n->domain = keep("acme", 4);
+        else if (is_product)
+            macs += (int64_t)rows * columns * next;
+        columns = is_product ? next : columns;
+        snprintf(dims, sizeof dims, "%d,%d", rows, columns + (wrong == i));
+        stated(to, dims);
+        memcpy(from, to, sizeof from);
+    }
+    return macs;
+}
+
+/* What follows an operator without a rule has the shapes that the file states; that is told. */
+TEST(copies_have_the_shapes_that_the_file_states)
+{
+    gsl_rng *r = th_random_stream(1, "chains", 0);
+    for (int i = 0; i < 200; i++) {
+        unsigned unknown = (unsigned)draw(r, 0, (1 << STEPS) - 1);
+        th_onnx_notes notes;
+        th_error e;
+        int64_t macs = make_chain(r, unknown, -1);
+        int copies = 0;
+        for (int k = 0; k < STEPS; k++)
+            copies += unknown >> k & 1;
+        th_workload *w = read_y(true, &notes, &e);
+        TAP_ASSERT_TEXT(e.text, "");
+        CU_ASSERT_FATAL(w != NULL);
+        CU_ASSERT_EQUAL(macs_of(w), macs);
+        CU_ASSERT_EQUAL(notes.n_copied, copies);
+        CU_ASSERT_EQUAL(notes.copied[0].n, copies);
+        TAP_ASSERT_TEXT(notes.copied[0].first, copies ? "Mix of acme" : "");
+        CU_ASSERT_TRUE(notes.guessed.n == 0 && notes.contradicted.n == 0 && notes.left_out.n == 0);
+        th_workload_free(w);
+    }
+    gsl_rng_free(r);
+}
+
+/* A shape that is not what the rule makes is told, and the rule's holds. */
+TEST(stated_shapes_that_are_not_so_are_told)
+{
+    gsl_rng *r = th_random_stream(1, "contradictions", 0);
+    for (int i = 0; i < 100; i++) {
+        th_onnx_notes notes;
+        th_error e;
+        int wrong = draw(r, 0, STEPS - 1);
+        char start[32];
+        int64_t macs = make_chain(r, 0, wrong);
+        snprintf(start, sizeof start, "axis 1 of \"%s%.0d\" of ", wrong + 1 < STEPS ? "t" : "y",
+                 wrong + 1 < STEPS ? wrong + 1 : 0);
+        th_workload *w = read_y(false, &notes, &e);
+        TAP_ASSERT_TEXT(e.text, "");
+        CU_ASSERT_FATAL(w != NULL);
+        CU_ASSERT_EQUAL(macs_of(w), macs);
+        CU_ASSERT_EQUAL(notes.contradicted.n, 1);
+        CU_ASSERT_EQUAL(strncmp(notes.contradicted.first, start, strlen(start)), 0);
+        th_workload_free(w);
+    }
+    gsl_rng_free(r);
+}
+
+/* An open axis of a stated shape is the input's; that is a guess. A mask is read by no layer. */
+TEST(what_is_guessed_or_left_out_is_told)
+{
+    th_onnx_notes notes;
+    th_error e;
+    begin("3,5,7");
+    node("Mix", "x", "y", "");
+    stated("y", "0,11");
+    th_workload *w = read_y(true, &notes, &e);
+    TAP_ASSERT_TEXT(shape_of_y, "3,11");
+    CU_ASSERT_TRUE(w && notes.guessed.n == 1);
+    th_workload_free(w);
+    begin("1,4,8");
+    input("mask", 1, "1,4");
+    weights("k", "1,4,8");
+    node("MultiHeadAttention", "x k k - mask", "y", "num_heads=2");
+    w = read_y(false, &notes, &e);
+    CU_ASSERT_TRUE(w && notes.left_out.n == 1);
+    TAP_ASSERT_TEXT(notes.left_out.first,
+                    "input 5 \"mask\" of node \"y\" (MultiHeadAttention of ai.onnx)");
+    th_workload_free(w);
+    begin("1,4,8,8"); /* what FusedConv adds, and Gemm, is read */
+    input("z", 1, "1,4,8,8");
+    weights("w", "4,4,1,1");
+    node("FusedConv", "x w - z", "y", "");
+    w = read_y(false, &notes, &e);
+    CU_ASSERT_FATAL(w && notes.left_out.n == 0);
+    CU_ASSERT_TRUE(macs_of(w) == 4 * 4 * 64 && w->n_layers == 4);
+    th_workload_free(w);
+    begin("3,4,2");
+    input("c", 1, "3,5");
+    weights("w", "8,5");
+    node("Gemm", "x w c", "y", "");
+    w = read_y(false, &notes, &e);
+    CU_ASSERT_FATAL(w && notes.left_out.n == 0);
+    CU_ASSERT_EQUAL(macs_of(w), 3 * 8 * 5);
+    th_workload_free(w);
+}
+
 TAP_MAIN("onnx_random")

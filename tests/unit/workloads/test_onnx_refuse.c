@@ -63,7 +63,8 @@ TEST(graphs_that_are_none_are_refused)
     node("Add", "x c", "a", "");
     node("Relu", "a", "b", "");
     node("Neg", "b", "c", "");
-    expect("WORK-0119", "node \"b\" (Relu of ai.onnx): it lies on a cycle: it reads what \"a\" makes");
+    expect("WORK-0119",
+           "node \"b\" (Relu of ai.onnx): it lies on a cycle: it reads what \"a\" makes");
     begin("1,2");
     node("Relu", "x", "a", "");
     node("Neg", "x", "a", "");
@@ -78,6 +79,67 @@ TEST(graphs_that_are_none_are_refused)
     CU_ASSERT_PTR_NULL(read_at(3, -1, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0111");
     unlink(path);
+}
+
+static void output(const char *name)
+{
+    static ThOnnx__Value value, *values[] = {&value};
+    th_onnx__value__init(&value);
+    value.name = keep(name, strlen(name));
+    m.graph.output = values;
+    m.graph.n_output = 1;
+}
+
+TEST(outputs_that_nothing_makes_are_refused)
+{
+    begin("1,2");
+    node("Relu", "x", "y", "");
+    output("z");
+    expect("WORK-0422", "output \"z\": no node makes it");
+    begin("1,4,8");
+    weights("k", "1,4,8");
+    node("MultiHeadAttention", "x k k", "y all_k all_v scores", "num_heads=2");
+    output("scores");
+    expect("WORK-0423", "node \"y\" (MultiHeadAttention of ai.onnx): output 4 \"scores\": the rule "
+                        "has 3 outputs");
+}
+
+/* An error names the node of the file, not those that stand for it, and where its cause may lie. */
+TEST(errors_name_the_cause)
+{
+    th_onnx_notes notes;
+    th_error e = {"", ""};
+    begin("1,64,128");
+    weights("w", "128,10");
+    node("Mean_of", "x", "m", "")->domain = keep("acme", 4);
+    node("Gemm", "m w", "y", "");
+    CU_ASSERT_PTR_NULL(read_noting(&notes, &e));
+    TAP_ASSERT_TEXT(
+        e.text, "test_onnx_refuse.tmp.onnx: node \"y\" (Gemm of ai.onnx): the first input has 8192 "
+                "columns, the second 128 rows; the cause may be that Mean_of of acme, which makes "
+                "\"m\", is read as a copy, and the file states no whole shape");
+    stated("m", "1,128");
+    e = (th_error){"", ""};
+    th_workload *w = read_noting(&notes, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_FATAL(w && w->n_layers == 2);
+    CU_ASSERT_EQUAL(th_layer_macs(&w->layers[1]), 10 * 128);
+    CU_ASSERT_TRUE(notes.n_copied == 1 && notes.copied[0].n == 1 && notes.guessed.n == 0);
+    TAP_ASSERT_TEXT(notes.copied[0].first, "Mean_of of acme");
+    th_workload_free(w);
+    begin("2,3");
+    weights("w", "4,5");
+    node("Relu", "x", "a", "");
+    stated("a", "2,4");
+    node("MatMul", "a w", "y", "");
+    expect("WORK-0103",
+           "node \"y\" (MatMul of ai.onnx): the first input has 3 columns, the second 4 "
+           "rows; the cause may be what the file states: axis 1 of \"a\" of 4 (3 as Relu "
+           "of ai.onnx makes it)");
+    begin("2,3");
+    weights("w", "4,5,6");
+    node("QGemm", "x - - w", "y", "");
+    expect("WORK-0089", "node \"y\" (QGemm of ai.onnx): must have inputs of two axes");
 }
 
 TEST(bad_nodes_are_refused)
@@ -102,8 +164,8 @@ TEST(bad_nodes_are_refused)
     refused("WORK-0094", "Upsample", "x one", "", "a scale of -1: out of range");
     refused("WORK-0095", "Constant", "", "", "value: a tensor of at most 12 axes was expected");
     refused("WORK-0096", "Reshape", "x w", "",
-            "input 2 \"w\" is not known: the numbers of \"w\" are not in the file, and a shape depends "
-            "on it");
+            "input 2 \"w\" is not known: the numbers of \"w\" are not in the file as numbers, "
+            "and a shape depends on it");
     refused("WORK-0097", "ConstantOfShape", "n", "", "extent -1: from 0 to 268435456 was expected");
     refused("WORK-0098", "Concat", "x x", "axis=4", "axis 4: from -4 to 3 was expected");
     refused("WORK-0099", "NonZero", "x", "",
@@ -119,6 +181,18 @@ TEST(bad_nodes_are_refused)
             "output 1 has more than 2^53 elements, or a negative extent");
     refused("WORK-0084", "Expand", "x tall", "",
             "an extent of more than 268435456 in batch x channels x height x width");
+    refused("WORK-0421", "Expand", "x many", "",
+            "input many: 13 numbers: at most 12 were expected");
+    refused("WORK-0097", "Split", "x parts", "axis=1", "extent 3: from 4 to 4 was expected");
+    refused("WORK-0089", "Slice", "x zero n", "",
+            "must have as many ends, axes and steps as starts");
+    refused("WORK-0089", "Conv", "x w", "kernel_shape=3,5",
+            "must have the kernel_shape of its weights");
+    refused("WORK-0089", "QLinearConv", "x zero zero w zero zero zero zero", "channels_last=1",
+            "must have channels_last 0: channels behind the pixels are not read");
+    refused("WORK-0102", "Loop", "x", "",
+            "no rule for this operator; docs/onnx.md has those that are read, and -unknown copy "
+            "reads others as copies");
     refused("WORK-0117", "If", "pixel", "",
             "its condition \"pixel\" is not known without running the model");
     refused("WORK-0089", "If", "x", "", "must have a condition of one number");
