@@ -142,13 +142,13 @@ static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
             notes->n_copied, kinds.failed ? "" : kinds.text, notes->guessed.n);
     th_strbuf_clear(&kinds);
     if (notes->contradicted.n > 0)
-        th_warn(c, "TCL-0420", "the file states %d shapes that are not so: %s",
+        th_warn(c, "TCL-1480", "the file states %d shapes that are not so: %s",
                 notes->contradicted.n, notes->contradicted.first);
     if (notes->left_out.n > 0)
-        th_warn(c, "TCL-0421", "%d inputs of nodes are read by no layer, among them %s",
+        th_warn(c, "TCL-1481", "%d inputs of nodes are read by no layer, among them %s",
                 notes->left_out.n, notes->left_out.first);
     if (notes->opset > NEWEST)
-        th_warn(c, "TCL-0422", "the model imports version %lld of ai.onnx: rules are of version %d",
+        th_warn(c, "TCL-1482", "the model imports version %lld of ai.onnx: rules are of version %d",
                 (long long)notes->opset, NEWEST);
 }
 

@@ -283,6 +283,7 @@ static inline void refused(const char *id, const char *op, const char *inputs,
     begin("1,4,8,8");
     weights("w", "4,4,3,3");
     weights("w2", "9,9");
+    weights("w5", "5,2,3,3");
     integers("n", "1,5,-1", false);
     integers("one", "1,1,1,-1", false);
     integers("true", "1", false);

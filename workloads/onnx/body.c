@@ -209,7 +209,7 @@ int th_onnx_body_end(th_onnx_body *b, const char *outputs)
     for (size_t i = n; i < b->call->n_output && b->status == 0; i++)
         if (th_onnx_is_used(b->r, i))
             b->status =
-                th_onnx_refuse(b->r, "WORK-0423", "output %zu \"%.80s\": the rule has %zu outputs",
+                th_onnx_refuse(b->r, "WORK-0709", "output %zu \"%.80s\": the rule has %zu outputs",
                                i + 1, b->call->output[i], n);
     if (b->is_entered)
         th_onnx_leave(b->r, &b->scope);

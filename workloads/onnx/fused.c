@@ -63,8 +63,8 @@ int th_onnx_replace_same_as(th_onnx_reader *r, const th_onnx_operator *o)
     return th_onnx_body_end(&b, th_onnx_body_whole);
 }
 
-/* Gemm, whose first input may have more than two axes before version 7, and FusedConv: where what is
- * added at the end is a tensor, it is no part of the layer. */
+/* Gemm, whose first input may have more than two axes before version 7, and FusedConv: where what
+ * is added at the end is a tensor, it is no part of the layer. */
 int th_onnx_replace_sum(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;

@@ -20,7 +20,7 @@ static int check_outputs(const th_onnx_reader *r, const ThOnnx__Graph *g)
 {
     for (size_t i = 0; i < g->n_output; i++)
         if (!th_onnx_find(r, g->output[i]->name))
-            return th_error_set(r->err, "WORK-0422", "%s: output \"%.100s\": no node makes it",
+            return th_error_set(r->err, "WORK-0708", "%s: output \"%.100s\": no node makes it",
                                 r->path, g->output[i]->name);
     return 0;
 }

@@ -109,7 +109,7 @@ static bool open_dots(char *letters, int32_t rank)
 {
     char *dots = strchr(letters, '.');
     int n = rank - (int)strlen(letters) + (dots ? 1 : 0);
-    if (n < 0 || rank > TH_ONNX_RANK_MAX || (dots ? strchr(dots + 1, '.') != NULL : n > 0))
+    if (n < 0 || rank > TH_ONNX_RANK_MAX || (dots ? !!strchr(dots + 1, '.') : n > 0))
         return false;
     if (dots)
         memmove(dots + n, dots + 1, strlen(dots));
@@ -147,7 +147,7 @@ static bool has_twice(const char *letters)
     return false;
 }
 
-/* False: the terms do not fit the inputs' shapes, or the output has a letter twice or of its own. */
+/* False: the terms do not fit the inputs, or the output has a letter twice or of its own. */
 static bool set_extents(th_onnx_reader *r, equation *e)
 {
     bool is_good = !has_twice(e->term[e->n]);
@@ -258,7 +258,7 @@ static bool is_needed(const equation *e, int first, char letter)
 {
     bool is_found = strchr(e->term[e->n], letter);
     for (int i = first; i < e->n; i++)
-        is_found |= strchr(e->whole[i], letter) != NULL;
+        is_found |= !!strchr(e->whole[i], letter);
     return is_found;
 }
 

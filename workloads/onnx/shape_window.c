@@ -175,6 +175,9 @@ int th_onnx_shape_conv(th_onnx_reader *r, const th_onnx_operator *o)
         return -1;
     const th_onnx_value *in = th_onnx_input(r, 0), *w = th_onnx_input(r, (size_t)o->variant);
     set_image(r, w->dim[0], &x);
+    if (w->dim[0] % (th_onnx_int(r->node, "group", 1) < 1 ? 1 : th_onnx_int(r->node, "group", 1)) !=
+        0)
+        return th_onnx_expected(r, "a number of weights that its groups divide");
     return check_groups(r, th_onnx_int(r->node, "group", 1), w->dim[1], in->dim[1]);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stated.c - the shapes that an ONNX file states for the tensors of its graphs, and notes of what is
- * not read as the file has it; see value.h. */
+/* stated.c - the shapes that an ONNX file states for the tensors of its graphs, and notes of what
+ * is not read as the file has it; see value.h. */
 #include <config.h>
 #include "workloads/onnx/value.h"
 
@@ -19,30 +19,33 @@ __attribute__((format(printf, 2, 3))) static void tell(th_onnx_note *note, const
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
+static const ThOnnx__Shape *shape_of(const ThOnnx__Value *v)
+{
+    const ThOnnx__TensorType *t = v->type ? v->type->tensor_type : NULL;
+    return t && t->shape && t->shape->n_dim <= TH_ONNX_RANK_MAX ? t->shape : NULL;
+}
+
 int th_onnx_state_shapes(th_onnx_reader *r, th_onnx_scope *s, const ThOnnx__Graph *g)
 {
     size_t inner = g->n_value_info;
     s->graph = g;
     s->stated = th_map_new();
     for (size_t i = 0; s->stated && i < inner + g->n_output; i++) {
-        const char *name = (i < inner ? g->value_info[i] : g->output[i - inner])->name;
-        if (th_map_put(s->stated, name, strlen(name), (int64_t)i))
+        const ThOnnx__Value *v = i < inner ? g->value_info[i] : g->output[i - inner];
+        if (shape_of(v) && th_map_put(s->stated, v->name, strlen(v->name), (int64_t)i))
             return th_error_no_memory(r->err);
     }
     return s->stated ? 0 : th_error_no_memory(r->err);
 }
 
 /* The shape that the file states for a tensor; NULL: none. */
-static const ThOnnx__Shape *shape_of(const th_onnx_reader *r, const char *name)
+static const ThOnnx__Shape *stated_shape(const th_onnx_reader *r, const char *name)
 {
     int64_t i;
     for (const th_onnx_scope *s = r->scope; s; s = s->outer)
         if (s->stated && th_map_get(s->stated, name, strlen(name), &i)) {
             int64_t inner = (int64_t)s->graph->n_value_info;
-            const ThOnnx__Value *v =
-                i < inner ? s->graph->value_info[i] : s->graph->output[i - inner];
-            const ThOnnx__TensorType *t = v->type ? v->type->tensor_type : NULL;
-            return t && t->shape && t->shape->n_dim <= TH_ONNX_RANK_MAX ? t->shape : NULL;
+            return shape_of(i < inner ? s->graph->value_info[i] : s->graph->output[i - inner]);
         }
     return NULL;
 }
@@ -58,7 +61,7 @@ void th_onnx_set_stated(th_onnx_reader *r, size_t output, const th_onnx_value *l
 {
     th_onnx_value *out = &r->out[output];
     const char *name = r->node->output[output];
-    const ThOnnx__Shape *shape = shape_of(r, name);
+    const ThOnnx__Shape *shape = stated_shape(r, name);
     bool is_stated = shape || !name[0];
     out->type = like->type;
     out->rank = shape ? (int32_t)shape->n_dim : like->rank;
@@ -76,7 +79,7 @@ void th_onnx_set_stated(th_onnx_reader *r, size_t output, const th_onnx_value *l
 
 void th_onnx_check_stated(th_onnx_reader *r, const char *name, const th_onnx_value *v)
 {
-    const ThOnnx__Shape *shape = r->node && !v->is_sequence ? shape_of(r, name) : NULL;
+    const ThOnnx__Shape *shape = r->node && !v->is_sequence ? stated_shape(r, name) : NULL;
     int32_t rank = shape ? (int32_t)shape->n_dim : v->rank, axis = 0;
     while (shape && rank == v->rank && axis < rank &&
            (extent_of(shape, axis) < 0 || extent_of(shape, axis) == v->dim[axis]))

@@ -110,8 +110,8 @@ int64_t th_onnx_version(const th_onnx_reader *r, const char *domain);
 /* A node's operator, domain and version: "Gemm of ai.onnx 17". */
 th_onnx_words th_onnx_kind(const th_onnx_reader *r, const th_onnx_node *node);
 
-/* Each reports an error that names the node, and the first shape before it that is guessed or not as
- * the file states; returns -1. */
+/* Each reports an error that names the node, and the first shape before it that is guessed or not
+ * as the file states; returns -1. */
 int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int th_onnx_expected(th_onnx_reader *r, const char *what); /* what is missing */

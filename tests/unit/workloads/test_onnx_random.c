@@ -271,7 +271,7 @@ static void draw_dims(gsl_rng *r, char *out, size_t size)
  * out is told. */
 static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int *refusals)
 {
-    char inputs[64] = "x0 ", start[160];
+    char inputs[80] = "x0 ", start[160];
     int n = draw(r, 1, 4);
     th_onnx_notes notes;
     th_error e;
@@ -281,7 +281,7 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
         snprintf(name, sizeof name, "x%d", i);
         draw_dims(r, dims, sizeof dims);
         if (i > 0)
-            snprintf(inputs + strlen(inputs), 16, "%s ", name);
+            strcat(strcat(inputs, name), " ");
         if (i == 0 || draw(r, 0, 1))
             input(name, 1, dims);
         else if (draw(r, 0, 2))

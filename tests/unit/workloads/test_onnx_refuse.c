@@ -95,12 +95,12 @@ TEST(outputs_that_nothing_makes_are_refused)
     begin("1,2");
     node("Relu", "x", "y", "");
     output("z");
-    expect("WORK-0422", "output \"z\": no node makes it");
+    expect("WORK-0708", "output \"z\": no node makes it");
     begin("1,4,8");
     weights("k", "1,4,8");
     node("MultiHeadAttention", "x k k", "y all_k all_v scores", "num_heads=2");
     output("scores");
-    expect("WORK-0423", "node \"y\" (MultiHeadAttention of ai.onnx): output 4 \"scores\": the rule "
+    expect("WORK-0709", "node \"y\" (MultiHeadAttention of ai.onnx): output 4 \"scores\": the rule "
                         "has 3 outputs");
 }
 
@@ -157,6 +157,8 @@ TEST(bad_nodes_are_refused)
     refused("WORK-0087", "ConvTranspose", "x w", "pads=5,5,5,5",
             "the padding crops all 10 elements of an axis");
     refused("WORK-0145", "Conv", "x w", "group=2", "2 groups of 4 channels: the input has 4");
+    refused("WORK-0089", "Conv", "x w5", "group=2",
+            "must have a number of weights that its groups divide");
     refused("WORK-0091", "Add", "x t", "",
             "extents 8 and 4 of axis 2: equal ones, or 1, were expected");
     refused("WORK-0092", "Concat", "x v", "",
@@ -181,7 +183,7 @@ TEST(bad_nodes_are_refused)
             "output 1 has more than 2^53 elements, or a negative extent");
     refused("WORK-0084", "Expand", "x tall", "",
             "an extent of more than 268435456 in batch x channels x height x width");
-    refused("WORK-0421", "Expand", "x many", "",
+    refused("WORK-0707", "Expand", "x many", "",
             "input many: 13 numbers: at most 12 were expected");
     refused("WORK-0097", "Split", "x parts", "axis=1", "extent 3: from 4 to 4 was expected");
     refused("WORK-0089", "Slice", "x zero n", "",
