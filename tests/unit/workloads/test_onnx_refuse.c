@@ -289,6 +289,9 @@ TEST(any_allocation_may_fail)
     weights("w", "4,4,3,3");
     node("Conv", "x w", "a", "");
     node("Concat", "a a", "b", "");
+    weights("v", "8,5");
+    node("Einsum", "x v x", "c", "equation=abcd,de,abcd->ae");
+    stated("c", "1,5");
     write_model();
     th_error e = {"", ""};
     int64_t live = th_alloc_live();
