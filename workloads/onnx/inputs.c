@@ -80,9 +80,10 @@ static int64_t extent_of(th_onnx_reader *r, const input *in, int32_t axis)
     }
     if (may_be_open(symbol, axis))
         return r->options->batch > 0 ? r->options->batch : 1;
-    return th_error_set(r->err, "WORK-0106",
-                        "%s: input \"%.80s\": axis %d has no length: -dim {%.80s N} was expected",
-                        r->path, in->value->name, (int)axis, symbol[0] ? symbol : place);
+    return th_error_set(
+        r->err, "WORK-0106", "%s: input \"%.80s\": axis %d %s: -dim {%.80s N} was expected",
+        r->path, in->value->name, (int)axis, d->has_dim_value ? "is 0 long" : "has no length",
+        symbol[0] ? symbol : place);
 }
 
 static int read_axes(th_onnx_reader *r, input *in)

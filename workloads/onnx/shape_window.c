@@ -174,11 +174,13 @@ int th_onnx_shape_conv(th_onnx_reader *r, const th_onnx_operator *o)
     if (th_onnx_window_of(r, o->variant, false, &x))
         return -1;
     const th_onnx_value *in = th_onnx_input(r, 0), *w = th_onnx_input(r, (size_t)o->variant);
+    int64_t groups = th_onnx_int(r->node, "group", 1);
     set_image(r, w->dim[0], &x);
-    if (w->dim[0] % (th_onnx_int(r->node, "group", 1) < 1 ? 1 : th_onnx_int(r->node, "group", 1)) !=
-        0)
-        return th_onnx_expected(r, "a number of weights that its groups divide");
-    return check_groups(r, th_onnx_int(r->node, "group", 1), w->dim[1], in->dim[1]);
+    if (check_groups(r, groups, w->dim[1], in->dim[1]))
+        return -1;
+    return w->dim[0] % groups == 0
+               ? 0
+               : th_onnx_expected(r, "a number of weights that its groups divide");
 }
 
 int th_onnx_shape_conv_transpose(th_onnx_reader *r, const th_onnx_operator *o)

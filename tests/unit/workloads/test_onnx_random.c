@@ -267,11 +267,29 @@ static void draw_dims(gsl_rng *r, char *out, size_t size)
         n += (size_t)snprintf(out + n, size - n, "%s%d", i ? "," : "", draw(r, 0, 2) ? 4 : 2);
 }
 
-/* One node of one to four inputs without attributes: it is refused by name, or whatever it leaves
- * out is told. */
+/* None, or up to three, each a number or a list. */
+static void draw_attributes(gsl_rng *r, char *out, size_t size)
+{
+    static const char *const names[] = {
+        "axis",        "axes",      "group",     "strides", "pads",   "kernel_shape",
+        "dilations",   "perm",      "keepdims",  "to",      "transA", "transB",
+        "hidden_size", "blocksize", "num_heads", "K",       "N",      "split",
+        "batch_dims",  "ceil_mode", "onesided",  "layout",  "shape",  "num_outputs"};
+    size_t n = 0;
+    out[0] = '\0';
+    for (int i = draw(r, -2, 3); i > 0; i--) {
+        n += (size_t)snprintf(out + n, size - n, "%s=%d",
+                              names[draw(r, 0, sizeof names / sizeof *names - 1)], draw(r, -1, 4));
+        for (int k = draw(r, 0, 1) * draw(r, 1, 3); k > 0; k--)
+            n += (size_t)snprintf(out + n, size - n, ",%d", draw(r, -1, 3));
+        n += (size_t)snprintf(out + n, size - n, " ");
+    }
+}
+
+/* One node of one to four inputs: it is refused by name, or whatever it leaves out is told. */
 static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int *refusals)
 {
-    char inputs[80] = "x0 ", start[160];
+    char inputs[80] = "x0 ", start[160], attributes[160];
     int n = draw(r, 1, 4);
     th_onnx_notes notes;
     th_error e;
@@ -289,7 +307,8 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
         else
             integers(name, "1,2", false);
     }
-    ThOnnx__Node *made = node(o->name, inputs, "y", "");
+    draw_attributes(r, attributes, sizeof attributes);
+    ThOnnx__Node *made = node(o->name, inputs, "y", attributes);
     node("Neg", "x0", "z", ""); /* a layer, also beside views */
     if (o->is_microsoft)
         made->domain = keep("com.microsoft", 13);
@@ -301,12 +320,12 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
                         w->n_layers == 1 || strstr(shape_of_y, "0");
         CU_ASSERT_TRUE(has_work);
         if (!has_work)
-            printf("# %s of %s: no operations\n", o->name, inputs);
+            printf("# %s of %s %s: no operations\n", o->name, inputs, attributes);
         ++*read;
     } else {
         CU_ASSERT_EQUAL(strncmp(e.text, start, strlen(start)), 0);
         if (strncmp(e.text, start, strlen(start)) != 0)
-            printf("# %s: %s\n", o->name, e.text);
+            printf("# %s %s: %s\n", o->name, attributes, e.text);
         ++*refusals;
     }
     th_workload_free(w);

@@ -26,6 +26,9 @@ TEST(bad_files_are_refused)
     begin("1,0,8,8");
     node("Relu", "x", "y", "");
     expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {x.1 N} was expected");
+    m.dimension[0][1].has_dim_value = true;
+    expect("WORK-0106", "input \"x\": axis 1 is 0 long: -dim {x.1 N} was expected");
+    m.dimension[0][1].has_dim_value = false;
     m.dimension[0][1].dim_param = (char *)"features";
     expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {features N} was expected");
     begin("1,2");
