@@ -6,6 +6,7 @@ libtharsis_la_SOURCES += \
 	base/config_read.c base/config_read.h \
 	base/config_write.c base/config_write.h \
 	base/csv.c base/csv.h \
+	base/notes.c base/notes.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
 	base/file_lock.c base/file_lock.h \

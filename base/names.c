@@ -8,6 +8,7 @@
  *                 d[i-2][j-2] + 1 if a_i a_{i-1} = b_{j-1} b_j) */
 #include <config.h>
 #include "base/names.h"
+#include <ctype.h>
 #include <string.h>
 #include "base/strbuf.h"
 
@@ -53,6 +54,35 @@ const char *th_name_nearest(const char *name, const char *const *names, size_t n
         }
     }
     return least > 1 && beginning ? beginning : nearest;
+}
+
+/* ---- equal names ---- */
+
+/* Do the n characters of a spell name, but for case and what is no letter or digit? */
+static bool spells(const char *a, size_t n, const char *name)
+{
+    size_t i = 0;
+    for (;;) {
+        while (i < n && !isalnum((unsigned char)a[i]))
+            i++;
+        while (*name != '\0' && !isalnum((unsigned char)*name))
+            name++;
+        if (i == n || *name == '\0')
+            return i == n && *name == '\0';
+        if (tolower((unsigned char)a[i++]) != tolower((unsigned char)*name++))
+            return false;
+    }
+}
+
+bool th_name_is_among(const char *names, const char *name)
+{
+    for (const char *at = names; *at != '\0';) {
+        size_t n = strcspn(at, ";");
+        if (n > 0 && spells(at, n, name))
+            return true;
+        at += n + (at[n] == ';');
+    }
+    return false;
 }
 
 /* ---- what was wrong with a name ---- */

@@ -2,6 +2,7 @@
 /* names.h - near misses: the known name that is most similar to a given one. */
 #ifndef TH_BASE_NAMES_H
 #define TH_BASE_NAMES_H
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/error.h"
 
@@ -10,6 +11,9 @@ int th_name_distance(const char *a, const char *b);
 /* The closest of n names if it is near enough (distance <= 1 + length / 4), else NULL. Of equally
  * close ones the first. */
 const char *th_name_nearest(const char *name, const char *const *names, size_t n);
+
+/* Is the name, case and what is no letter or digit apart, one of those that ";" divides? */
+bool th_name_is_among(const char *names, const char *name);
 
 /* Fills err with "what "name": did you mean "near"? (must be one of a, b, c)"; names end in NULL.
  * Returns -1. */

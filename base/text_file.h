@@ -5,8 +5,13 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/* Adds what the file holds to *text, a little more than size_max bytes at most: the caller refuses
- * what is longer. 0; or -1, and *text is to be cleared all the same. */
+/* Adds what the file holds to *text, which then ends in 0. More than size_max bytes are an error,
+ * and a zero byte, behind which the rest would be lost. 0; or -1, and *text is to be cleared all
+ * the same. */
 int th_text_file_read(const char *path, size_t size_max, th_strbuf *text, th_error *err);
+/* The same of any bytes. */
+int th_file_bytes_read(const char *path, size_t size_max, th_strbuf *bytes, th_error *err);
+/* Of "a/b.cfg" the "b", *length bytes. */
+const char *th_file_stem(const char *path, int *length);
 
 #endif

@@ -15,7 +15,7 @@ int th_gpu_option_need_gpus(th_session *s, th_error *err)
     Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
     Tcl_IncrRefCount(name);
     Tcl_Obj *path = th_file_find(s, &th_devices_file, name, err);
-    int failed = path ? th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), err) : -1;
+    int failed = path ? th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), NULL, err) : -1;
     if (path)
         Tcl_DecrRefCount(path);
     Tcl_DecrRefCount(name);

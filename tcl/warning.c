@@ -23,10 +23,12 @@ static const struct {
     {"TCL", 329},  /* an operation by the data sheet alone */
     {"TCL", 330},  /* a layer outside the range of training */
     {"TCL", 352},  /* a network outside that range */
-    {"TCL", 362},  /* a file whose last line has no end */
+    {"TCL", 362},  /* what the reader of a file left out */
     {"TCL", 804},  /* a trace that does not come to its end */
     {"TCL", 810},  /* dependencies that ASTRA-sim does not know */
     {"TCL", 998},  /* a trace of a run that has ended */
+    {"TCL", 1460}, /* an efficiency above 1 */
+    {"TCL", 1461}, /* measured messages too small for a bandwidth */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };
@@ -88,4 +90,11 @@ void th_warn(const th_call *c, const char *id, const char *format, ...)
     va_end(args);
     th_error_set(&e, id, "%s", text);
     th_warn_of(c, &e);
+}
+
+void th_warn_notes(const th_call *c, const char *file, th_strbuf *notes)
+{
+    if (notes->length > 0)
+        th_warn(c, "TCL-0362", "%s: %s", file, notes->text);
+    th_strbuf_clear(notes);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scalesim_read.c - a workload from a topology of SCALE-Sim, lines of comma-separated values.
  *
- *   read the text -> header: convolutions or products -> a layer per line -> finish
+ *   read the text -> headings: convolutions or products -> a layer per line -> finish
  *
  *   Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter,
  *   Strides                                                                (on one line), or
  *   Layer, M, N, K
- * A convolution may have a second stride (along the width), and either kind a final ratio of
- * structured sparsity ("2:4"). Layers are independent: each reads an input of its own. There is no
- * padding; a last window that extends beyond the edge counts, so along each axis
+ * Columns are found by their headings, and of those unknown a note tells. Behind the columns with
+ * headings a convolution may have a second stride (along the width), and either kind a ratio of
+ * structured sparsity ("2:4"). What follows the last comma is no value for SCALE-Sim: a text there
+ * is left out, and a line with a name alone is a title. "DP" in the name of a layer makes it
+ * depthwise: a product per channel. Layers are independent: each reads an input of its own. There
+ * is no padding; a last window that extends beyond the edge counts, so along each axis
  *     out = ceil((in - filter) / stride) + 1. */
 #include <config.h>
 #include "workloads/scalesim_read.h"
@@ -17,53 +20,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/csv.h"
+#include "base/names.h"
 #include "base/text_file.h"
 #include "workloads/workload_check.h"
 
-enum { MAX_FIELDS = 12, LARGEST_EXTENT = 1 << 28, NAME_MAX_BYTES = 200 };
-enum { NAME, IN_H, IN_W, FILTER_H, FILTER_W, CHANNELS, FILTERS, STRIDE_H, STRIDE_W };
-enum { PRODUCT_M = 1, PRODUCT_N, PRODUCT_K, PRODUCT_FIELDS };
+enum { LARGEST_EXTENT = 1 << 28, NAME_MAX_BYTES = 200 };
+enum { NAME, IN_H, IN_W, FILTER_H, FILTER_W, CHANNELS, FILTERS, STRIDE_H, STRIDE_W, N_CONV };
+enum { SPARSITY = N_CONV, N_COLUMNS };
+enum { PRODUCT_M = 1, PRODUCT_N, PRODUCT_K, PRODUCT_SPARSITY };
+
+static const char *const conv_columns[] = {"Layer name;Layer;Name;L",
+                                           "IFMAP Height",
+                                           "IFMAP Width",
+                                           "Filter Height",
+                                           "Filter Width",
+                                           "Channels",
+                                           "Num Filter;Num Filters",
+                                           "Strides;Stride Height",
+                                           "Stride Width",
+                                           "Sparsity",
+                                           NULL};
+static const char *const product_columns[] = {
+    "Layer;Layer name;Name;L", "M", "N", "K", "Sparsity", NULL};
 
 typedef struct {
     const char *path;
-    int line;
+    th_csv csv;
+    int place[N_COLUMNS];
+    uint64_t unnamed; /* the columns, of the first 64, without a heading */
     int32_t batch;
     th_precision precision;
-    bool has_header, is_product; /* Layer, M, N, K */
-    th_workload *w;              /* from the first layer on */
+    bool is_product; /* Layer, M, N, K */
+    bool is_ended;   /* the last line, by a comma */
+    th_lines titles, comments;
+    th_workload *w; /* from the first layer on */
+    th_strbuf *notes;
     th_error *err;
 } reader;
 
 /* ---- fields ---- */
 
-static char *trimmed(char *text)
+static const char *text_of(const reader *r, int column)
 {
-    text += strspn(text, " \t\r");
-    size_t n = strlen(text);
-    while (n > 0 && strchr(" \t\r", text[n - 1]))
-        text[--n] = '\0';
-    return text;
-}
-
-/* Cuts a line; a comma at its end opens no field. -1: more than MAX_FIELDS. */
-static int split(char *line, char *fields[MAX_FIELDS])
-{
-    int n = 0;
-    for (char *next = line; next;) {
-        char *field = next;
-        next = strchr(field, ',');
-        if (next)
-            *next++ = '\0';
-        field = trimmed(field);
-        if (!next && *field == '\0')
-            break;
-        if (n == MAX_FIELDS)
-            return -1;
-        fields[n++] = field;
-    }
-    return n;
+    int at = r->place[column];
+    return at >= 0 && at < r->csv.n_fields ? r->csv.field[at] : "";
 }
 
 static int read_extent(const reader *r, const char *what, const char *text, int32_t *out)
@@ -72,9 +74,9 @@ static int read_extent(const reader *r, const char *what, const char *text, int3
     errno = 0;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || value < 1 || value > LARGEST_EXTENT)
-        return th_error_set(r->err, "WORK-0060",
-                            "%s:%d: %s: must be a whole number from 1 to %d, not \"%.40s\"",
-                            r->path, r->line, what, LARGEST_EXTENT, text);
+        return th_error_set(
+            r->err, "WORK-0060", "%s:%d: %.*s: must be a whole number from 1 to %d, not \"%.40s\"",
+            r->path, r->csv.line, (int)strcspn(what, ";"), what, LARGEST_EXTENT, text);
     *out = (int32_t)value;
     return 0;
 }
@@ -88,7 +90,7 @@ static int read_ratio(const reader *r, const char *text, th_layer *l)
         m > LARGEST_BLOCK)
         return th_error_set(r->err, "WORK-0061",
                             "%s:%d: sparsity: must be N:M with 1 <= N <= M <= %d, not \"%.40s\"",
-                            r->path, r->line, LARGEST_BLOCK, text);
+                            r->path, r->csv.line, LARGEST_BLOCK, text);
     if (n < m) {
         l->sparse_n = n;
         l->sparse_m = m;
@@ -103,71 +105,81 @@ static int32_t windows(int32_t in, int32_t filter, int32_t stride)
     return (in - filter + stride - 1) / stride + 1;
 }
 
-static int read_convolution(const reader *r, char **fields, int n, th_layer *l)
+/* Fields without a heading: *stride_w, a ratio, or a text behind the last comma. */
+static int read_unnamed(reader *r, int32_t *stride_w, th_layer *l)
 {
-    static const char *const what[] = {
-        "layer name", "IFMAP height",      "IFMAP width", "filter height",         "filter width",
-        "channels",   "number of filters", "stride",      "stride along the width"};
-    int32_t v[STRIDE_W + 1];
-    bool has_ratio = n > STRIDE_W && strchr(fields[n - 1], ':');
-    int n_values = n - has_ratio;
-    if (n_values != STRIDE_W && n_values != STRIDE_W + 1)
-        return th_error_set(r->err, "WORK-0062",
-                            "%s:%d: %d values: a convolution has a name, %d numbers (or %d, with a "
-                            "stride along the width) and may have a sparsity N:M",
-                            r->path, r->line, n, STRIDE_H, STRIDE_W);
-    for (int i = IN_H; i < n_values; i++)
-        if (read_extent(r, what[i], fields[i], &v[i]) < 0)
+    int n = r->csv.n_fields, behind = r->place[r->is_product ? PRODUCT_K : STRIDE_H] + 1;
+    for (int f = 0; f < n; f++) {
+        const char *text = r->csv.field[f];
+        if (*text == '\0' || (f < r->csv.n_headings && (f > 63 || !(r->unnamed >> f & 1))))
+            continue;
+        int status = 0;
+        if (f == behind && !r->is_product && strspn(text, "0123456789") == strlen(text))
+            status = read_extent(r, conv_columns[STRIDE_W], text, stride_w);
+        else if (strchr(text, ':'))
+            status = read_ratio(r, text, l);
+        else
+            th_lines_count(&r->comments, r->csv.line);
+        if (status)
             return -1;
-    if (n_values == STRIDE_W)
-        v[STRIDE_W] = v[STRIDE_H];
+    }
+    return 0;
+}
+
+static int read_convolution(reader *r, th_layer *l)
+{
+    int32_t v[N_CONV];
+    for (int i = IN_H; i <= STRIDE_H; i++)
+        if (read_extent(r, conv_columns[i], text_of(r, i), &v[i]) < 0)
+            return -1;
+    v[STRIDE_W] = v[STRIDE_H];
+    const char *stride_w = text_of(r, STRIDE_W);
+    if ((*stride_w && read_extent(r, conv_columns[STRIDE_W], stride_w, &v[STRIDE_W]) < 0) ||
+        read_unnamed(r, &v[STRIDE_W], l) < 0)
+        return -1;
     if (v[FILTER_H] > v[IN_H] || v[FILTER_W] > v[IN_W])
         return th_error_set(r->err, "WORK-0063",
                             "%s:%d: a filter of %d x %d is larger than its input of %d x %d",
-                            r->path, r->line, v[FILTER_H], v[FILTER_W], v[IN_H], v[IN_W]);
+                            r->path, r->csv.line, v[FILTER_H], v[FILTER_W], v[IN_H], v[IN_W]);
+    int64_t groups = strstr(r->csv.field[r->place[NAME]], "DP") ? v[CHANNELS] : 1;
+    int64_t outputs = groups * v[FILTERS];
+    l->groups = (int32_t)groups;
     l->kind = TH_LAYER_CONV;
     l->in_h = v[IN_H];
     l->in_w = v[IN_W];
     l->stride_h = v[STRIDE_H];
     l->stride_w = v[STRIDE_W];
     const int32_t dim[] = {r->batch,
-                           v[FILTERS],
+                           outputs < INT32_MAX ? (int32_t)outputs : INT32_MAX, /* refused */
                            v[CHANNELS],
                            windows(v[IN_H], v[FILTER_H], v[STRIDE_H]),
                            windows(v[IN_W], v[FILTER_W], v[STRIDE_W]),
                            v[FILTER_H],
                            v[FILTER_W]};
     memcpy(l->dim, dim, sizeof dim);
-    return has_ratio ? read_ratio(r, fields[n - 1], l) : 0;
+    return 0;
 }
 
-static int read_product(const reader *r, char **fields, int n, th_layer *l)
+static int read_product(reader *r, th_layer *l)
 {
-    static const char *const what[] = {"layer", "M", "N", "K"};
-    int32_t v[PRODUCT_FIELDS];
-    if (n != PRODUCT_FIELDS && n != PRODUCT_FIELDS + 1)
-        return th_error_set(r->err, "WORK-0064",
-                            "%s:%d: %d values: a product has a name, M, N, K and may have a "
-                            "sparsity N:M",
-                            r->path, r->line, n);
-    for (int i = PRODUCT_M; i < PRODUCT_FIELDS; i++)
-        if (read_extent(r, what[i], fields[i], &v[i]) < 0)
+    int32_t v[PRODUCT_K + 1], none;
+    for (int i = PRODUCT_M; i <= PRODUCT_K; i++)
+        if (read_extent(r, product_columns[i], text_of(r, i), &v[i]) < 0)
             return -1;
     l->kind = TH_LAYER_MATMUL;
     l->in_h = v[PRODUCT_M];
     l->in_w = 1;
     const int32_t dim[] = {r->batch, v[PRODUCT_N], v[PRODUCT_K], v[PRODUCT_M], 1, 1, 1};
     memcpy(l->dim, dim, sizeof dim);
-    return n > PRODUCT_FIELDS ? read_ratio(r, fields[PRODUCT_FIELDS], l) : 0;
+    return read_unnamed(r, &none, l);
 }
 
 /* The workload's own input is that of its first layer; has_own_inputs makes it no matter. */
 static int begin_workload(reader *r, const th_layer *l)
 {
     char name[NAME_MAX_BYTES + 1];
-    const char *slash = strrchr(r->path, '/'), *file = slash ? slash + 1 : r->path;
-    const char *dot = strrchr(file, '.');
-    int length = dot && dot > file ? (int)(dot - file) : (int)strlen(file);
+    int length;
+    const char *file = th_file_stem(r->path, &length);
     snprintf(name, sizeof name, "%.*s", length, file);
     r->w = th_workload_new(
         name, r->path,
@@ -178,77 +190,86 @@ static int begin_workload(reader *r, const th_layer *l)
     return 0;
 }
 
-static int read_layer(reader *r, char **fields, int n)
+static int read_layer(reader *r)
 {
     char name[NAME_MAX_BYTES + 16];
+    const char *given = text_of(r, NAME),
+               *ratio = text_of(r, r->is_product ? PRODUCT_SPARSITY : SPARSITY);
     int32_t input = TH_EXTERNAL_INPUT;
     th_layer l = th_layer_over(TH_LAYER_CONV, r->batch, 1, 1, 1, r->precision);
     l.name = name;
     l.inputs = &input;
     l.n_inputs = 1;
-    l.line = r->line;
-    if ((r->is_product ? read_product : read_convolution)(r, fields, n, &l) < 0 ||
-        (!r->w && begin_workload(r, &l) < 0))
+    l.line = r->csv.line;
+    if ((r->is_product ? read_product : read_convolution)(r, &l) < 0 ||
+        (*ratio && read_ratio(r, ratio, &l) < 0) || (!r->w && begin_workload(r, &l) < 0))
         return -1;
-    snprintf(name, sizeof name, "%.*s", NAME_MAX_BYTES, fields[NAME][0] ? fields[NAME] : "layer");
-    th_workload_make_name(r->w, name, r->line, sizeof name);
+    snprintf(name, sizeof name, "%.*s", NAME_MAX_BYTES, *given ? given : "layer");
+    th_workload_make_name(r->w, name, r->csv.line, sizeof name);
     return th_workload_add_layer(r->w, &l, r->err) < 0 ? -1 : 0;
 }
 
 /* ---- lines ---- */
 
-static int read_line(reader *r, char *line)
+static int read_headings(reader *r)
 {
-    char *fields[MAX_FIELDS];
-    int n = split(line, fields);
-    if (n < 0)
-        return th_error_set(r->err, "WORK-0065", "%s:%d: more than %d values", r->path, r->line,
-                            MAX_FIELDS);
-    if (n == 0)
-        return 0;
-    if (r->has_header)
-        return read_layer(r, fields, n);
-    r->has_header = true;
-    r->is_product = n >= PRODUCT_FIELDS && strcasecmp(fields[PRODUCT_M], "M") == 0 &&
-                    strcasecmp(fields[PRODUCT_N], "N") == 0 &&
-                    strcasecmp(fields[PRODUCT_K], "K") == 0;
-    if (r->is_product || (n >= STRIDE_W && (fields[IN_H][0] < '0' || fields[IN_H][0] > '9')))
-        return 0;
-    return th_error_set(r->err, "WORK-0066",
-                        "%s:%d: must be a line of headings: \"Layer name, IFMAP Height, IFMAP "
-                        "Width, Filter Height, Filter Width, Channels, Num Filter, Strides\" or "
-                        "\"Layer, M, N, K\"",
-                        r->path, r->line);
+    th_error e;
+    if (th_csv_first(&r->csv, r->err))
+        return -1;
+    for (int f = 0; f < r->csv.n_fields; f++) {
+        r->is_product |= th_name_is_among(product_columns[PRODUCT_M], r->csv.field[f]);
+        r->unnamed |= (uint64_t)(f < 64 && r->csv.field[f][0] == '\0') << (f & 63);
+    }
+    if (th_csv_place(&r->csv, r->is_product ? product_columns : conv_columns,
+                     r->is_product ? PRODUCT_SPARSITY : STRIDE_W, r->place, r->notes, &e))
+        return th_error_set(
+            r->err, "WORK-0066",
+            "%s; a line of headings was expected: \"Layer name, IFMAP Height, IFMAP Width, Filter "
+            "Height, Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\"",
+            e.text);
+    return 0;
 }
 
-static int read_lines(reader *r, char *text)
+static int read_line(reader *r)
 {
-    while (text) {
-        char *next = strchr(text, '\n');
-        if (next)
-            *next++ = '\0';
-        r->line++;
-        if (read_line(r, text) < 0)
-            return -1;
-        text = next;
-    }
+    int n = r->csv.n_fields, n_values = 0;
+    for (int f = 0; f < n; f++)
+        n_values += r->csv.field[f][0] != '\0';
+    r->is_ended = r->csv.field[n - 1][0] == '\0';
+    if (n_values > 1)
+        return read_layer(r);
+    if (n_values == 1)
+        th_lines_count(&r->titles, r->csv.line);
+    return 0;
+}
+
+static int read_lines(reader *r)
+{
+    int status = read_headings(r);
+    while (status == 0 && (status = th_csv_next(&r->csv, r->err)) > 0)
+        status = read_line(r);
+    if (status < 0)
+        return -1;
     if (!r->w)
         return th_error_set(r->err, "WORK-0067", "%s: no layers: at least one was expected",
                             r->path);
+    th_note_lines(r->notes, &r->titles, "no layer but one value");
+    th_note_lines(r->notes, &r->comments, "values behind the columns");
+    if (!r->is_ended)
+        th_csv_note_cut(&r->csv, r->notes);
     return th_workload_finish(r->w, r->err);
 }
 
 th_workload *th_workload_read_scalesim(const char *path, int32_t batch, th_precision precision,
-                                       th_error *err)
+                                       th_strbuf *notes, th_error *err)
 {
-    reader r = {.path = path, .batch = batch, .precision = precision, .err = err};
+    reader r = {.path = path, .batch = batch, .precision = precision, .notes = notes, .err = err};
     th_strbuf text = TH_STRBUF_INIT;
     int failed = th_text_file_read(path, TH_SCALESIM_TOPOLOGY_MAX, &text, err);
-    if (!failed && text.length > TH_SCALESIM_TOPOLOGY_MAX)
-        failed = th_error_set(err, "WORK-0068", "%s: more than %d bytes", path,
-                              TH_SCALESIM_TOPOLOGY_MAX);
-    else if (!failed)
-        failed = read_lines(&r, text.text ? text.text : (char[]){""});
+    r.csv = th_csv_open(path, text.text);
+    if (!failed)
+        failed = read_lines(&r);
+    th_csv_clear(&r.csv);
     th_strbuf_clear(&text);
     if (!failed)
         return r.w;

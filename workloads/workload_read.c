@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/names.h"
+#include "base/text_file.h"
 #include "base/strbuf.h"
 
 #include <string.h>
@@ -255,11 +256,10 @@ static int infer_shapes(const reader *r)
 /* "models/vgg16.cfg" names a workload "vgg16". */
 static char *name_of_file(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *name = th_alloc_string(slash ? slash + 1 : path);
-    char *dot = name ? strrchr(name, '.') : NULL;
-    if (dot && dot != name)
-        *dot = '\0';
+    int length;
+    char *name = th_alloc_string(th_file_stem(path, &length));
+    if (name)
+        name[length] = '\0';
     return name;
 }
 

@@ -121,9 +121,6 @@ int th_pipeline_read(const char *path, th_pipeline_schedule *out, th_error *err)
     *out = (th_pipeline_schedule){.ops = NULL};
     reader r = {.path = path, .line = 1, .s = out};
     int status = th_text_file_read(path, FILE_BYTES_MAX, &text, err);
-    if (status == 0 && text.length > FILE_BYTES_MAX)
-        status =
-            th_error_set(err, "MAP-0411", "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
     if (status == 0)
         status = read_lines(&r, text.text, err) || check_number(&r, err) ||
                          th_pipeline_check(out, path, err)

@@ -105,9 +105,7 @@ int th_decompress_file(const char *path, size_t size_max, th_strbuf *text, th_er
                       gzip[] = "\x1F\x8B";
     unpacker u = {path, size_max, false, text, err};
     th_strbuf raw = TH_STRBUF_INIT;
-    int failed = th_text_file_read(path, size_max, &raw, err);
-    if (!failed && raw.length > size_max)
-        failed = too_long(&u);
+    int failed = th_file_bytes_read(path, size_max, &raw, err);
     if (!failed && raw.length > strlen(xz) && memcmp(raw.text, xz, strlen(xz)) == 0) {
         limit(&u, &raw);
         failed = unpack_xz(&u, &raw);
@@ -115,7 +113,7 @@ int th_decompress_file(const char *path, size_t size_max, th_strbuf *text, th_er
         limit(&u, &raw);
         failed = unpack_gzip(&u, &raw);
     } else if (!failed) {
-        failed = raw.length > 0 ? add(&u, (const unsigned char *)raw.text, raw.length) : 0;
+        failed = add(&u, (const unsigned char *)raw.text, raw.length);
     }
     th_strbuf_clear(&raw);
     if (!failed && text->text && strlen(text->text) != text->length)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "predictor/op/op.h"
 
 enum { TH_GPU_NAME_MAX = 48 };
@@ -70,9 +71,9 @@ double th_gpu_l2_bandwidth(const th_gpu *gpu);
 
 /* Adds what a file of comma-separated values describes: columns device, those above, and, if it
  * likes, the extras, whose fields can be empty, aliases, and source, which then no line may leave
- * empty; others are ignored. A name that is
- * there already is replaced. 0, or -1 and *g is as it was. */
-int th_gpus_read(th_gpus *g, const char *path, th_error *err);
+ * empty. Of others notes tells (base/notes.h). A name that is there already is replaced.
+ * 0, or -1 and *g is as it was. */
+int th_gpus_read(th_gpus *g, const char *path, th_strbuf *notes, th_error *err);
 /* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL:
  * unknown. */
 const th_gpu *th_gpus_find(const th_gpus *g, const char *name);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gpu_read.c - descriptions of GPUs from a file.
- *   th_gpus_read: copy -> read_header -> { read_gpu -> take } */
+ *   th_gpus_read: copy -> headings -> { read_gpu -> take } */
 #include <config.h>
 
 #include "predictor/data/gpu.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,12 +12,13 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/names.h"
 #include "base/text_file.h"
 
 enum { FILE_MAX = 1 << 20 };
 enum { NAME = TH_N_GPU_NUMBERS, ALIASES, SOURCE, EXTRAS, N_COLUMNS = EXTRAS + TH_N_GPU_EXTRAS };
 
-static const char *const columns[N_COLUMNS] = {
+static const char *const columns[N_COLUMNS + 1] = {
     [TH_GPU_BANDWIDTH] = "memory_bandwidth_GBps",
     [TH_GPU_SMS] = "sms",
     [TH_GPU_CORES] = "cores_per_sm",
@@ -54,25 +54,11 @@ const char *th_gpu_extra_column(th_gpu_extra i)
     return columns[EXTRAS + i];
 }
 
-static int read_header(const th_csv *c, const char *path, int *place, th_error *err)
-{
-    for (int i = 0; i < N_COLUMNS; i++) {
-        place[i] = -1;
-        for (int f = 0; f < c->n_fields; f++)
-            if (strcmp(c->field[f], columns[i]) == 0)
-                place[i] = f;
-        if (place[i] < 0 && i <= NAME)
-            return th_error_set(err, "PRED-0010", "%s:%d: column \"%s\": must be there", path,
-                                c->line, columns[i]);
-    }
-    return 0;
-}
-
 /* A file that names its sources names them all. */
 static int check_source(const th_csv *c, const char *path, int place, const char *name,
                         th_error *err)
 {
-    if (place < 0 || (place < c->n_fields && c->field[place][0] != '\0'))
+    if (place < 0 || c->field[place][0] != '\0')
         return 0;
     return th_error_set(err, "PRED-0016",
                         "%s:%d: device \"%s\": source: must say where its numbers come from, or "
@@ -86,7 +72,7 @@ static int read_extras(const th_csv *c, const char *path, const int *place, th_g
 {
     for (int i = 0; i < TH_N_GPU_EXTRAS; i++) {
         int at = place[EXTRAS + i];
-        const char *text = at >= 0 && at < c->n_fields ? c->field[at] : "";
+        const char *text = at >= 0 ? c->field[at] : "";
         char *end;
         out->extra[i] = *text == '\0' ? 0 : strtod(text, &end);
         if (*text != '\0' &&
@@ -100,10 +86,6 @@ static int read_extras(const th_csv *c, const char *path, const int *place, th_g
 
 static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu *out, th_error *err)
 {
-    for (int i = 0; i <= NAME; i++)
-        if (place[i] >= c->n_fields)
-            return th_error_set(err, "PRED-0011", "%s:%d: must have %d fields, has %d", path,
-                                c->line, place[i] + 1, c->n_fields);
     const char *name = c->field[place[NAME]];
     size_t length = strlen(name);
     if (length == 0 || length >= sizeof out->name)
@@ -161,40 +143,43 @@ int th_gpus_copy(th_gpus *out, const th_gpus *g)
     return 0;
 }
 
-static int read_all(th_gpus *g, th_csv *c, const char *path, th_error *err)
+/* Adds the devices of a file, which names each once. */
+static int read_all(th_gpus *made, th_csv *c, th_strbuf *notes, th_error *err)
 {
-    int place[N_COLUMNS], status = th_csv_next(c);
+    int place[N_COLUMNS], status = th_csv_first(c, err);
     if (status == 0)
-        return th_error_set(err, "PRED-0014", "%s: must have a line of column names", path);
-    if (status < 0)
-        return th_error_no_memory(err);
-    if (read_header(c, path, place, err))
-        return -1;
-    while ((status = th_csv_next(c)) > 0) {
+        status = th_csv_place(c, columns, NAME + 1, place, notes, err);
+    th_gpus read = {.gpu = NULL};
+    while (status == 0 && (status = th_csv_row(c, err)) > 0) {
         th_gpu gpu;
-        bool has_aliases = place[ALIASES] >= 0 && place[ALIASES] < c->n_fields;
-        if (read_gpu(c, path, place, &gpu, err))
-            return -1;
-        int known = index_of(g, gpu.name);
-        const char *kept = known < g->n ? g->aliases[known] : "";
-        if (take(g, &gpu, has_aliases ? c->field[place[ALIASES]] : kept))
-            return th_error_no_memory(err);
+        status = read_gpu(c, c->path, place, &gpu, err);
+        if (status == 0 && index_of(&read, gpu.name) < read.n)
+            status = th_error_set(err, "PRED-0465", "%s:%d: device \"%s\": comes twice", c->path,
+                                  c->line, gpu.name);
+        if (status == 0 && take(&read, &gpu, place[ALIASES] < 0 ? "" : c->field[place[ALIASES]]))
+            status = th_error_no_memory(err);
     }
-    return status < 0 ? th_error_no_memory(err) : 0;
+    for (int i = 0; status == 0 && i < read.n; i++) {
+        int known = index_of(made, read.gpu[i].name);
+        bool is_kept = place[ALIASES] < 0 && known < made->n;
+        if (take(made, &read.gpu[i], is_kept ? made->aliases[known] : read.aliases[i]))
+            status = th_error_no_memory(err);
+    }
+    th_gpus_clear(&read);
+    th_csv_note_cut(c, notes);
+    return status;
 }
 
-int th_gpus_read(th_gpus *g, const char *path, th_error *err)
+int th_gpus_read(th_gpus *g, const char *path, th_strbuf *notes, th_error *err)
 {
     th_gpus made = {.gpu = NULL};
     th_strbuf text = TH_STRBUF_INIT;
     int failed = th_text_file_read(path, FILE_MAX, &text, err);
-    if (!failed && text.length > FILE_MAX)
-        failed = th_error_set(err, "PRED-0015", "%s: must be %d bytes at most", path, FILE_MAX);
     if (!failed && th_gpus_copy(&made, g))
         failed = th_error_no_memory(err);
-    th_csv c = th_csv_open(text.text);
+    th_csv c = th_csv_open(path, text.text);
     if (!failed)
-        failed = read_all(&made, &c, path, err);
+        failed = read_all(&made, &c, notes, err);
     th_csv_clear(&c);
     th_strbuf_clear(&text);
     th_gpus_clear(failed ? &made : g);
@@ -203,37 +188,10 @@ int th_gpus_read(th_gpus *g, const char *path, th_error *err)
     return failed;
 }
 
-/* Do the n characters of a spell name, but for case and what is no letter or digit? */
-static bool spells(const char *a, size_t n, const char *name)
-{
-    size_t i = 0;
-    for (;;) {
-        while (i < n && !isalnum((unsigned char)a[i]))
-            i++;
-        while (*name != '\0' && !isalnum((unsigned char)*name))
-            name++;
-        if (i == n || *name == '\0')
-            return i == n && *name == '\0';
-        if (tolower((unsigned char)a[i++]) != tolower((unsigned char)*name++))
-            return false;
-    }
-}
-
-static bool is_among(const char *aliases, const char *name)
-{
-    for (const char *at = aliases; *at != '\0';) {
-        size_t n = strcspn(at, ";");
-        if (n > 0 && spells(at, n, name))
-            return true;
-        at += n + (at[n] == ';');
-    }
-    return false;
-}
-
 const th_gpu *th_gpus_find(const th_gpus *g, const char *name)
 {
     for (int i = 0; i < g->n; i++)
-        if (spells(g->gpu[i].name, strlen(g->gpu[i].name), name) || is_among(g->aliases[i], name))
+        if (th_name_is_among(g->gpu[i].name, name) || th_name_is_among(g->aliases[i], name))
             return &g->gpu[i];
     return NULL;
 }

@@ -31,9 +31,6 @@ typedef struct th_measurements {
     int32_t *member; /* of rows with unequal members */
     size_t n_members;
     uint64_t digest; /* of all rows, in order */
-    bool
-        /* the last line of the file read last has no end: it may have been cut short */
-        is_cut_short;
     size_t device_capacity, group_capacity, row_capacity, member_capacity; /* private */
 } th_measurements;
 
@@ -55,6 +52,7 @@ typedef struct th_measurement_source {
     int n_columns;              /* of the pairs */
     const char
         *units; /* of times where their columns say none: "ms" ...; NULL: as the format has it */
+    th_strbuf *notes; /* to what is left out: columns, rows without a time; NULL: not wanted */
 } th_measurement_source;
 
 extern const char *const th_measurement_formats[]; /* ends in NULL */

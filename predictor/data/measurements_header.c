@@ -213,19 +213,6 @@ static int find_unit(const char *name, size_t n)
     return -1;
 }
 
-/* The unit that a name ends in: "latency_us", "time (s)". -1: none. */
-static int unit_of_name(const char *name)
-{
-    static const char before[] = "_ ([", behind[] = ")]";
-    size_t end = strlen(name);
-    while (end > 0 && strchr(behind, name[end - 1]))
-        end--;
-    size_t from = end;
-    while (from > 0 && !strchr(before, name[from - 1]))
-        from--;
-    return from > 0 ? find_unit(name + from, end - from) : -1;
-}
-
 /* What column c of times is in; -1: err says why that is unknown. */
 static int unit_of_times(const measurement_reader *r, const known_column *c)
 {
@@ -311,23 +298,6 @@ static int place_column(measurement_reader *r, int place)
     return 0;
 }
 
-/* A column that is not read but looks like the same times in another unit: which of them are meant?
- */
-static int check_other_times(const measurement_reader *r)
-{
-    static const char *const prefixes[] = {"time", "latency", "duration"};
-    for (int i = 0; i < r->csv.n_fields; i++) {
-        const char *name = name_of(r, i);
-        int unit = unit_of_name(name);
-        bool is_time = false;
-        for (size_t b = 0; b < sizeof prefixes / sizeof prefixes[0]; b++)
-            is_time = is_time || strncasecmp(name, prefixes[b], strlen(prefixes[b])) == 0;
-        if (is_time && unit >= 0 && !find_column(r, name) && units[unit].ms != r->time[0].ms)
-            return second_times(r, i);
-    }
-    return 0;
-}
-
 /* Names that -columns speaks of. */
 static int check_columns_option(const measurement_reader *r)
 {
@@ -380,6 +350,19 @@ static int check_given(measurement_reader *r)
     return 0;
 }
 
+/* All columns that are neither read nor named in -columns to be left out. */
+static void note_unread(const measurement_reader *r)
+{
+    int place[N_MEANINGS + 2 * MEASUREMENT_COLUMNS_MAX], n = N_MEANINGS;
+    memcpy(place, r->place, sizeof r->place);
+    for (int i = 0; i < r->n_times; i++)
+        place[n++] = r->time[i].place;
+    for (int f = 0; f < r->csv.n_fields; f++)
+        if (strcmp(name_of(r, f), "-") == 0)
+            place[n++] = f;
+    th_csv_note_others(&r->csv, place, n, r->source->notes);
+}
+
 int th_measurement_header(measurement_reader *r)
 {
     if (find_format(r))
@@ -390,6 +373,7 @@ int th_measurement_header(measurement_reader *r)
         return th_error_set(r->err, "PRED-0035", "%s:%d: must have %d columns at most",
                             r->source->path, r->csv.line, MEASUREMENT_COLUMNS_MAX);
     memcpy(r->column, r->csv.field, (size_t)r->csv.n_fields * sizeof *r->column);
+    r->csv.n_headings = r->csv.n_fields;
     if (check_columns_option(r))
         return -1;
     for (int i = 0; i < r->csv.n_fields; i++)
@@ -399,7 +383,8 @@ int th_measurement_header(measurement_reader *r)
         return th_error_set(r->err, "PRED-0036",
                             "%s:%d: must have a column of times (time_ms, or that of the format)",
                             r->source->path, r->csv.line);
-    return check_other_times(r) || check_given(r) ? -1 : 0;
+    note_unread(r);
+    return check_given(r);
 }
 
 th_phase th_measurement_phase(const measurement_reader *r)

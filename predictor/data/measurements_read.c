@@ -271,8 +271,10 @@ static int add_row(measurement_reader *r, const time_column *t, th_measurement *
 {
     th_measurements *m = r->m;
     const char *text = r->csv.field[t->place], *device = field_of(r, DEVICE);
-    if (*text == '\0')
+    if (*text == '\0') {
+        th_lines_count(&r->without_time, r->csv.line);
         return 0;
+    }
     if (read_time(r, t, text, &row->ms))
         return -1;
     row->device = t->device >= 0 ? t->device
@@ -290,14 +292,10 @@ static int add_row(measurement_reader *r, const time_column *t, th_measurement *
     return 0;
 }
 
-static int read_line(measurement_reader *r, int n_columns)
+static int read_line(measurement_reader *r)
 {
     th_measurement row = {.group = -1, .row_id = (int64_t)r->n_rows};
     const char *network = field_of(r, GROUP);
-    if (r->csv.n_fields != n_columns)
-        return th_error_set(r->err, "PRED-0043",
-                            "%s:%d: must have %d fields as the first line, has %d", r->source->path,
-                            r->csv.line, n_columns, r->csv.n_fields);
     if (read_op(r, &row.op) || (has_members(r) && add_members(r, &row)) || check_op(r, &row.op) ||
         read_phase(r, &row.op, &row.phase))
         return -1;
@@ -313,18 +311,15 @@ static int read_line(measurement_reader *r, int n_columns)
 
 static int read_lines(measurement_reader *r)
 {
-    int status = th_csv_next(&r->csv), n_columns = r->csv.n_fields;
-    if (status == 0)
-        return th_error_set(r->err, "PRED-0044", "%s: must have a line of column names",
-                            r->source->path);
-    if (status < 0)
-        return th_error_no_memory(r->err);
-    if (th_measurement_header(r))
+    int status;
+    if (th_csv_first(&r->csv, r->err) || th_measurement_header(r))
         return -1;
-    while ((status = th_csv_next(&r->csv)) > 0)
-        if (read_line(r, n_columns))
+    while ((status = th_csv_row(&r->csv, r->err)) > 0)
+        if (read_line(r))
             return -1;
-    return status < 0 ? th_error_no_memory(r->err) : 0;
+    th_note_lines(r->source->notes, &r->without_time, "without a time");
+    th_csv_note_cut(&r->csv, r->source->notes);
+    return status;
 }
 
 static uint64_t digest_of(const th_measurements *m, size_t from, size_t to)
@@ -360,10 +355,7 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
     int32_t n_devices = m->n_devices, n_groups = m->n_groups;
     r.time[0].device = -1;
     int failed = th_decompress_file(s->path, FILE_MAX, &text, err);
-    bool is_ended = text.length == 0 || text.text[text.length - 1] == '\n';
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    bool is_marked = text.text && strncmp(text.text, byte_order_mark, strlen(byte_order_mark)) == 0;
-    r.csv = th_csv_open(is_marked ? text.text + strlen(byte_order_mark) : text.text);
+    r.csv = th_csv_open(s->path, text.text);
     if (!failed)
         failed = th_measurement_defaults(&r) || read_lines(&r) ? -1 : 0;
     th_csv_clear(&r.csv);
@@ -372,7 +364,6 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
         m->digest = digest_of(m, m->n_rows, r.n_rows);
         m->n_rows = r.n_rows;
         m->n_members = r.n_members;
-        m->is_cut_short = !is_ended;
         return 0;
     }
     for (int32_t i = n_groups; i < m->n_groups; i++)

@@ -49,6 +49,7 @@ typedef struct {
     int kind, device; /* of all rows; -1: columns say */
     th_op_function function;
     size_t n_rows, n_members; /* with those that are new */
+    th_lines without_time;
     th_error *err;
 } measurement_reader;
 

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nccl_log.c - reads the output of nccl-tests, and CSV files of the same measurements.
  *
- * A line of nccl-tests that is no comment: size, count, type, what the version and the collective
- * have of redop and root, then time, algbw, busbw, errors out of place, and mostly the same in
- * place. The head of the table ("#  size ... time") tells which field the time is; without it, it
- * is the eighth from the end. Lines "#  Rank" count the ranks; what follows "on" is the host. A
- * file may hold several logs: ranks begin anew with rank 0 and after lines of times, the collective
- * at "starting:". Lines that end before busbw, as where a run was stopped, those of 0 bytes and of
- * collectives without a kind are left out, and counted. */
+ * A line of times is one that begins with two whole numbers: size, count, type, what the version
+ * and the collective have of redop and root, then time, algbw, busbw, errors out of place, and
+ * mostly the same in place. The head of the table ("#  size ... time") tells which field is which;
+ * without it, the time is the eighth from the end. What is told twice must agree: algbw is size by
+ * time, busbw follows from algbw and the number of ranks, to the digits printed. Lines "#  Rank"
+ * tell the ranks, in order; what follows "on" is the host. A file may hold several logs: ranks and
+ * the collective begin anew with rank 0, the collective also at "starting:". Lines of times that
+ * have not all fields, as where a run was stopped, those of 0 bytes and of collectives without a
+ * kind are left out, and counted. */
 #include <config.h>
 
 #include "predictor/data/nccl_log.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/names.h"
 
-enum { FIELDS_MAX = 20, FIELDS_LEAST = 11, FROM_END = 8, FROM_TIME = 3, HOSTS_MAX = 4096 };
+enum { FIELDS_MAX = 20, FIELDS_LEAST = 11, FROM_END = 8, HOSTS_MAX = 4096 };
 
 const char *const th_nccl_names[TH_NCCL_KINDS + 1] = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", NULL};
@@ -40,6 +44,7 @@ int th_nccl_find(const char *name)
 void th_nccl_log_clear(th_nccl_log *log)
 {
     th_free(log->rows);
+    th_strbuf_clear(&log->notes);
     *log = (th_nccl_log){0};
 }
 
@@ -64,13 +69,17 @@ static double positive(const char *text)
 typedef struct reading {
     const char *name;
     int line;
+    bool is_last;     /* line, without an end */
     int kind;         /* -1: unknown yet */
     int given_kind;   /* by the caller; -1: none */
     bool is_other;    /* a collective without a kind: its times are left out */
+    bool is_started;  /* a line "starting:" tells the collective of the ranks to come */
     bool has_times;   /* of these ranks */
     bool is_cpu_time; /* by the head of the table */
     int time_at;      /* field of the time, by the head of the table; 0: none was there */
+    int n_fields;     /* of a line of times; 0: unknown yet */
     int ranks, nodes;
+    th_lines cut, other; /* left out: without all fields; without bytes or a kind */
     const char *host[HOSTS_MAX];
     const char *group; /* of the ranks; NULL: not said */
 } reading;
@@ -92,14 +101,29 @@ static void add_host(reading *r, const char *host)
         r->host[r->nodes++] = host;
 }
 
+static void begin_ranks(reading *r)
+{
+    r->ranks = r->nodes = 0;
+    r->group = NULL;
+    if (r->has_times && !r->is_started) {
+        r->kind = r->given_kind;
+        r->is_other = false;
+    }
+    r->has_times = false;
+    r->n_fields = r->time_at = 0;
+}
+
 /* #  Rank  0 Group  0 Pid  7 on HOST device ... */
 static int read_rank(reading *r, char **field, int n, th_error *err)
 {
-    if (r->has_times || strcmp(field[2], "0") == 0) {
-        r->ranks = r->nodes = 0;
-        r->group = NULL;
-    }
-    r->has_times = false;
+    char *end;
+    if (strcmp(field[2], "0") == 0)
+        begin_ranks(r);
+    if (strtol(field[2], &end, 10) != r->ranks || *end != '\0' || r->has_times)
+        return th_error_set(err, "PRED-0466",
+                            "%s:%d: rank \"%.20s\": rank %d was expected: are lines of ranks "
+                            "missing?",
+                            r->name, r->line, field[2], r->has_times ? 0 : r->ranks);
     r->ranks++;
     for (int i = 3; i + 1 < n; i++) {
         if (strcmp(field[i], "on") == 0) {
@@ -118,21 +142,32 @@ static int read_rank(reading *r, char **field, int n, th_error *err)
     return 0;
 }
 
-static void read_head(reading *r, char **field, int n)
+/* #  size count type redop root time algbw busbw #wrong time algbw busbw #wrong */
+static int read_head(reading *r, char **field, int n, th_error *err)
 {
-    for (int i = n - 1; i > 1; i--) {
-        bool is_cpu_time = strcmp(field[i], "cputime") == 0;
-        if (!is_cpu_time && strcmp(field[i], "time") != 0)
-            continue;
-        r->time_at = i - 1; /* at last that of the first, out of place */
-        r->is_cpu_time = is_cpu_time;
+    static const char known[] = "size;count;type;redop;root;time;cputime;algbw;busbw;#wrong;error";
+    int unknown = strcmp(field[1], "size") != 0, time = 0;
+    for (int i = n - 1; i > 0; i--) {
+        unknown = th_name_is_among(known, field[i]) ? unknown : i;
+        time = strcmp(field[i], "algbw") == 0 ? i - 1 : time; /* at last the first: out of place */
     }
+    r->is_cpu_time = strcmp(field[time], "cputime") == 0;
+    if (unknown || time < 2 || time + 2 >= n || !strstr(field[time], "time") ||
+        strcmp(field[time + 2], "busbw") != 0)
+        return th_error_set(err, "PRED-0467",
+                            "%s:%d: the table's head%s%.20s: must be size, count, type, redop, "
+                            "root, time, algbw, busbw, #wrong",
+                            r->name, r->line, unknown ? ": " : "", unknown ? field[unknown] : "");
+    r->time_at = time - 1;
+    r->n_fields = n - 1;
+    return 0;
 }
 
 static int read_start(reading *r, const char *collective, th_error *err)
 {
     int kind = th_nccl_find(collective);
     r->is_other = kind < 0;
+    r->is_started = true;
     if (kind >= 0 && r->given_kind >= 0 && kind != r->given_kind)
         return th_error_set(err, "PRED-0182", "%s:%d: the log measures %s, and -collective says %s",
                             r->name, r->line, th_nccl_names[kind], th_nccl_names[r->given_kind]);
@@ -144,8 +179,9 @@ static int read_comment(reading *r, char **field, int n, th_error *err)
 {
     if (n > 2 && strcmp(field[1], "Rank") == 0)
         return read_rank(r, field, n, err);
-    if (n > 2 && strcmp(field[1], "size") == 0)
-        read_head(r, field, n);
+    for (int i = 1; i < n; i++)
+        if (th_name_is_among("algbw;busbw", field[i]))
+            return read_head(r, field, n, err);
     for (int i = 0; i + 1 < n; i++)
         if (strcmp(field[i], "starting:") == 0)
             return read_start(r, field[i + 1], err);
@@ -169,30 +205,66 @@ static int check_line(const reading *r, th_error *err)
     return 0;
 }
 
+/* Do time, algbw and busbw, one behind the other, fit the size and the ranks? Of GB/s two decimals
+ * are printed, of us three digits at least. */
+static int check_bandwidths(const reading *r, const th_nccl_row *row, char **time, th_error *err)
+{
+    static const double HALF_DIGIT = 0.0051, OF_TIME = 5e-3, MB_PER_GB = 1e3;
+    double real = row->bytes / row->us / MB_PER_GB, others = (row->ranks - 1.0) / row->ranks;
+    double factor = row->kind == TH_NCCL_ALL_REDUCE ? 2 * others
+                    : row->kind < TH_NCCL_BROADCAST ? others
+                                                    : 1; /* as nccl-tests has it */
+    double algbw = strtod(time[1], NULL), busbw = strtod(time[2], NULL);
+    if (fabs(algbw - real) <= HALF_DIGIT + OF_TIME * real &&
+        fabs(busbw - factor * algbw) <= HALF_DIGIT * (1 + factor))
+        return 0;
+    return th_error_set(
+        err, "PRED-0469",
+        "%s:%d: algbw \"%.20s\", busbw \"%.20s\": %s of %g bytes over %d ranks in %g "
+        "us has %.2f and %.2f: are lines of ranks missing?",
+        r->name, r->line, time[1], time[2], th_nccl_names[row->kind], row->bytes, row->ranks,
+        row->us, real, factor * real);
+}
+
+static bool is_whole(const char *text)
+{
+    return strspn(text, "0123456789") == strlen(text);
+}
+
+/* Without a head: the first line of times tells how many fields all have, at least FIELDS_LEAST.
+ * Behind those of the head may be other output. */
+static bool has_all_fields(reading *r, int n)
+{
+    if (r->n_fields == 0 && n >= FIELDS_LEAST)
+        r->n_fields = n;
+    return r->time_at ? n >= r->n_fields : n == r->n_fields;
+}
+
 static int read_line(th_nccl_log *log, reading *r, char **field, int n, th_error *err)
 {
-    int least = r->time_at ? r->time_at + FROM_TIME : FIELDS_LEAST;
-    if (n == 0 || strspn(field[0], "0123456789") != strlen(field[0]))
+    if (n == 0 || !is_whole(field[0]) || (n > 1 ? !is_whole(field[1]) : !r->is_last))
         return 0; /* other output */
-    if (n < least) {
-        log->n_left_out += r->time_at > 0; /* after a head, else other output */
+    r->has_times = true;
+    r->is_started = false;
+    if (!has_all_fields(r, n)) {
+        th_lines_count(&r->cut, r->line);
         return 0;
     }
-    r->has_times = true;
     double bytes = positive(field[0]);
     if (r->is_other || bytes == 0) {
-        log->n_left_out++;
+        th_lines_count(&r->other, r->line);
         return 0;
     }
     if (check_line(r, err))
         return -1;
-    const char *time = field[r->time_at ? r->time_at : n - FROM_END];
-    double us = positive(time);
+    char **time = &field[r->time_at ? r->time_at : n - FROM_END];
+    double us = positive(*time);
     if (us == 0)
         return th_error_set(err, "PRED-0172",
                             "%s:%d: time \"%.40s\": must be a number of us above 0", r->name,
-                            r->line, time);
-    return add_row(log, &(th_nccl_row){(th_nccl_kind)r->kind, r->nodes, r->ranks, bytes, us}, err);
+                            r->line, *time);
+    th_nccl_row row = {(th_nccl_kind)r->kind, r->nodes, r->ranks, bytes, us};
+    return check_bandwidths(r, &row, time, err) ? -1 : add_row(log, &row, err);
 }
 
 static int read_log(th_nccl_log *log, char *text, const char *name, int kind, th_error *err)
@@ -204,6 +276,7 @@ static int read_log(th_nccl_log *log, char *text, const char *name, int kind, th
     for (char *line = text, *next; !failed && line; line = next) {
         char *field[FIELDS_MAX];
         next = strchr(line, '\n');
+        r->is_last = !next;
         if (next)
             *next++ = '\0';
         r->line++;
@@ -213,6 +286,11 @@ static int read_log(th_nccl_log *log, char *text, const char *name, int kind, th
         else
             failed = read_line(log, r, field, n, err);
     }
+    if (!failed) {
+        log->n_left_out = (size_t)(r->cut.n + r->other.n);
+        th_note_lines(&log->notes, &r->cut, "without all fields");
+        th_note_lines(&log->notes, &r->other, "of 0 bytes or of other collectives");
+    }
     th_free(r);
     return failed;
 }
@@ -220,8 +298,8 @@ static int read_log(th_nccl_log *log, char *text, const char *name, int kind, th
 /* --- CSV -------------------------------------------------------------------------------------- */
 
 enum { NODES, GPUS, COLLECTIVE, BYTES, TIME, SYSTEM, N_COLUMNS };
-static const char *const columns[N_COLUMNS] = {"nodes", "gpus",    "collective",
-                                               "bytes", "time_us", "system"};
+static const char *const columns[N_COLUMNS + 1] = {"nodes",   "gpus",   "collective", "bytes",
+                                                   "time_us", "system", NULL};
 
 /* Whether a field of the first line is the name of a column, and so the text CSV. */
 static bool names_a_column(const char *text)
@@ -240,27 +318,11 @@ static bool names_a_column(const char *text)
     return false;
 }
 
-static int find_columns(const th_csv *c, int *at, const char *name, th_error *err)
-{
-    for (int i = 0; i < N_COLUMNS; i++) {
-        at[i] = -1;
-        for (int k = 0; k < c->n_fields; k++)
-            if (strcmp(c->field[k], columns[i]) == 0)
-                at[i] = k;
-        if (at[i] < 0 && i != SYSTEM)
-            return th_error_set(err, "PRED-0173",
-                                "%s:%d: no column \"%s\": nodes, gpus, collective, bytes, time_us "
-                                "were expected",
-                                name, c->line, columns[i]);
-    }
-    return 0;
-}
-
 static int read_fields(th_nccl_log *log, const th_csv *c, const int *at, const char *name,
                        th_error *err)
 {
     for (int i = 0; i < SYSTEM; i++)
-        if (at[i] >= c->n_fields || (i != COLLECTIVE && positive(c->field[at[i]]) == 0))
+        if (i != COLLECTIVE && positive(c->field[at[i]]) == 0)
             return th_error_set(err, "PRED-0174", "%s:%d: %s: must be a number above 0", name,
                                 c->line, columns[i]);
     int kind = th_nccl_find(c->field[at[COLLECTIVE]]);
@@ -270,10 +332,11 @@ static int read_fields(th_nccl_log *log, const th_csv *c, const int *at, const c
                             "reduce_scatter, all_to_all, broadcast, reduce",
                             name, c->line, c->field[at[COLLECTIVE]]);
     double nodes = positive(c->field[at[NODES]]), ranks = positive(c->field[at[GPUS]]);
-    if (ranks < 2 || nodes > ranks || ranks > 1e6)
-        return th_error_set(err, "PRED-0176",
-                            "%s:%d: gpus: must be at least 2, and at least as many as nodes", name,
-                            c->line);
+    if (ranks < 2 || nodes > ranks || ranks > 1e6 || nodes != floor(nodes) || ranks != floor(ranks))
+        return th_error_set(
+            err, "PRED-0176",
+            "%s:%d: gpus: must be at least 2, and at least as many as nodes, both whole", name,
+            c->line);
     th_nccl_row row = {.kind = (th_nccl_kind)kind,
                        .nodes = (int)nodes,
                        .ranks = (int)ranks,
@@ -285,19 +348,19 @@ static int read_fields(th_nccl_log *log, const th_csv *c, const int *at, const c
 static int read_csv(th_nccl_log *log, char *text, const char *name, const char *system,
                     th_error *err)
 {
-    int at[N_COLUMNS], more, failed = 0;
-    th_csv c = th_csv_open(text);
-    more = th_csv_next(&c);
-    if (more > 0)
-        failed = find_columns(&c, at, name, err);
-    while (!failed && more > 0 && (more = th_csv_next(&c)) > 0)
-        if (!system || (at[SYSTEM] >= 0 && at[SYSTEM] < c.n_fields &&
-                        strcmp(c.field[at[SYSTEM]], system) == 0))
-            failed = read_fields(log, &c, at, name, err);
-    if (!failed && more < 0)
-        failed = th_error_no_memory(err);
+    int at[N_COLUMNS];
+    th_csv c = th_csv_open(name, text);
+    int status = th_csv_first(&c, err);
+    if (status == 0)
+        status = th_csv_place(&c, columns, system ? N_COLUMNS : SYSTEM, at, &log->notes, err);
+    while (status == 0 && (status = th_csv_row(&c, err)) > 0) {
+        bool is_wanted = !system || strcmp(c.field[at[SYSTEM]], system) == 0;
+        log->n_left_out += !is_wanted;
+        status = is_wanted ? read_fields(log, &c, at, name, err) : 0;
+    }
+    th_csv_note_cut(&c, &log->notes);
     th_csv_clear(&c);
-    return failed;
+    return status;
 }
 
 int th_nccl_log_read(th_nccl_log *log, char *text, const char *name, int kind, const char *system,
@@ -307,7 +370,11 @@ int th_nccl_log_read(th_nccl_log *log, char *text, const char *name, int kind, c
     int failed = names_a_column(text) ? read_csv(log, text, name, system, err)
                                       : read_log(log, text, name, kind, err);
     if (!failed && log->n == 0)
-        failed = th_error_set(err, "PRED-0177", "%s: no times of collectives", name);
+        failed =
+            th_error_set(err, "PRED-0177",
+                         "%s: no times of collectives: lines that begin with a size and a count, "
+                         "without a tag before them, were expected",
+                         name);
     if (failed)
         th_nccl_log_clear(log);
     return failed;

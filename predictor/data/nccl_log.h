@@ -6,6 +6,7 @@
 #define TH_PREDICTOR_DATA_NCCL_LOG_H
 #include <stddef.h>
 #include "base/error.h"
+#include "base/notes.h"
 
 typedef enum {
     TH_NCCL_ALL_REDUCE,
@@ -31,11 +32,12 @@ typedef struct th_nccl_log {
     th_nccl_row *rows; /* owned */
     size_t n, capacity;
     size_t n_left_out; /* lines of times that are no rows */
+    th_strbuf notes;   /* of what was left out but not asked to be (base/notes.h) */
 } th_nccl_log;
 
 /* Reads text, which is changed. name is for messages. kind: of a log that does not tell it; one
  * that tells another is refused; -1: unknown. system: the rows of a CSV file with this system;
- * NULL: of all. 0, or -1 with PRED-017x or PRED-018x and nothing to clear. */
+ * NULL: of all. 0, or -1 and nothing to clear. */
 int th_nccl_log_read(th_nccl_log *log, char *text, const char *name, int kind, const char *system,
                      th_error *err);
 void th_nccl_log_clear(th_nccl_log *log);

@@ -98,7 +98,7 @@ static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
     th_gpus all = {.gpu = NULL};
     const th_data_file file = {"devices", ".csv", NULL, "predictor"};
     const th_gpu *found = NULL;
-    if (th_data_file_find(&file, &path) == 0 && th_gpus_read(&all, path.text, NULL) == 0)
+    if (th_data_file_find(&file, &path) == 0 && th_gpus_read(&all, path.text, NULL, NULL) == 0)
         found = th_gpus_find(&all, name);
     if (!found)
         found = th_predictor_gpu(p, name);

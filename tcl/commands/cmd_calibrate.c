@@ -7,6 +7,7 @@
 #include "base/text_file.h"
 #include "predictor/law/link_law.h"
 #include "tcl/command.h"
+#include "tcl/warning.h"
 
 enum { CALIBRATE_COLLECTIVE, CALIBRATE_SYSTEM, CALIBRATE_LINK, CALIBRATE_CARDS };
 enum { LOG_BYTES_MAX = 4 << 20, SIZES_MAX = 64 };
@@ -36,20 +37,38 @@ static void put(Tcl_Obj *dict, const char *key, double value)
     Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_ObjPrintf("%.4g", value));
 }
 
-/* Bandwidth in GB/s, and its share of the nominal one. */
-static void put_bandwidth(const th_call *c, Tcl_Obj *dict, const char *where, double us_per_byte,
-                          int option)
+/* Bandwidth in GB/s, and its share of the nominal one. It is not told by messages that take little
+ * longer than the smallest would. */
+static void put_bandwidth(const th_call *c, Tcl_Obj *dict, const char *where,
+                          const th_link_law *law, int term, const th_nccl_log *log, int option)
 {
+    static const double LEAST_SHARE = 0.2;
+    double us_per_byte = law->term[term], share = 0;
+    th_link_law rest = *law;
+    rest.term[term] = 0;
     char key[40];
     if (us_per_byte <= 0)
         return;
+    for (size_t i = 0; i < log->n; i++)
+        share = fmax(share,
+                     1 - th_link_law_us(&rest, &log->rows[i]) / th_link_law_us(law, &log->rows[i]));
+    if (share < LEAST_SHARE)
+        th_warn(
+            c, "TCL-1461",
+            "%s bandwidth: bytes take %.0f %% of the time of the largest message, too little to "
+            "tell it: measure larger ones",
+            where, 100 * share);
     double gbps = 1e-3 / us_per_byte;
     snprintf(key, sizeof key, "%s_bandwidth_gbytes_per_s", where);
     put(dict, key, gbps);
     if (!th_call_has(c, option))
         return;
     snprintf(key, sizeof key, "%s_efficiency", where);
-    put(dict, key, gbps * 8e9 / (double)c->option[option].number);
+    double efficiency = gbps * 8e9 / (double)c->option[option].number;
+    put(dict, key, efficiency);
+    if (efficiency > 1)
+        th_warn(c, "TCL-1460", "%s %.4g: more than 1, which cannot be: is %s that of these links?",
+                key, efficiency, calibrate_options[option].name);
 }
 
 typedef struct residual {
@@ -85,9 +104,9 @@ static Tcl_Obj *result_of(const th_call *c, const th_link_law *law, const th_ncc
     put(dict, "left_out", (double)log->n_left_out);
     put(dict, "launch_us", law->term[TH_LINK_LAUNCH]);
     put(dict, "inside_message_us", law->term[TH_LINK_INSIDE]);
-    put_bandwidth(c, dict, "inside", law->term[TH_LINK_INSIDE_BYTE], CALIBRATE_LINK);
+    put_bandwidth(c, dict, "inside", law, TH_LINK_INSIDE_BYTE, log, CALIBRATE_LINK);
     put(dict, "outside_message_us", law->term[TH_LINK_OUTSIDE]);
-    put_bandwidth(c, dict, "outside", law->term[TH_LINK_OUTSIDE_BYTE], CALIBRATE_CARDS);
+    put_bandwidth(c, dict, "outside", law, TH_LINK_OUTSIDE_BYTE, log, CALIBRATE_CARDS);
     put(dict, "error_percent", 100 * r.all / (double)log->n);
     if (r.n_large > 0)
         put(dict, "error_from_1mib_percent", 100 * r.large / r.n_large);
@@ -111,18 +130,16 @@ static int run_calibrate(th_call *c)
     if (!path)
         return -1; /* with Tcl's message */
     int failed = th_text_file_read(Tcl_FSGetNativePath(path), LOG_BYTES_MAX, &text, &c->err);
-    if (!failed && text.length > LOG_BYTES_MAX)
-        failed = th_error_set(&c->err, "TCL-0999", "%s: must have at most %d bytes", name,
-                              LOG_BYTES_MAX);
-    char empty[] = "";
     if (!failed)
-        failed = th_nccl_log_read(&log, text.text ? text.text : empty, name,
+        failed = th_nccl_log_read(&log, text.text, name,
                                   (int)th_call_number(c, CALIBRATE_COLLECTIVE, -1),
                                   th_call_text(c, CALIBRATE_SYSTEM, NULL), &c->err);
     if (!failed)
         failed = th_link_law_fit(&law, &log, &c->err);
-    if (!failed)
+    if (!failed) {
+        th_warn_notes(c, name, &log.notes);
         Tcl_SetObjResult(c->interp, result_of(c, &law, &log));
+    }
     th_nccl_log_clear(&log);
     th_strbuf_clear(&text);
     return failed;

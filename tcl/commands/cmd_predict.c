@@ -36,7 +36,11 @@ static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
     if (!name)
         return 0;
     Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
-    int failed = !path ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &c->err);
+    th_strbuf notes = TH_STRBUF_INIT;
+    int failed = !path ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &notes, &c->err);
+    if (!failed)
+        th_warn_notes(c, Tcl_FSGetNativePath(path), &notes);
+    th_strbuf_clear(&notes);
     if (path)
         Tcl_DecrRefCount(path);
     if (failed)
@@ -128,6 +132,7 @@ static int read_columns(th_call *c, const char ***out)
 static int add_measurements(th_call *c, const char *path, const char *const *columns, int n_columns,
                             const th_gpus *gpus)
 {
+    th_strbuf notes = TH_STRBUF_INIT;
     const th_measurement_source source = {
         .path = path,
         .format = choice_text(c, READ_FORMAT, format_name),
@@ -137,13 +142,16 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
         .columns = columns,
         .n_columns = n_columns,
         .units = choice_text(c, READ_UNITS, unit_name),
+        .notes = &notes,
     };
     th_measurements *m = th_gpu_models_measurements(
         c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
-    if (!m || th_measurements_read(m, &source, gpus, &c->err) != 0)
+    int failed = m ? th_measurements_read(m, &source, gpus, &c->err) : -1;
+    if (!failed)
+        th_warn_notes(c, path, &notes);
+    th_strbuf_clear(&notes);
+    if (failed)
         return -1;
-    if (m->is_cut_short)
-        th_warn(c, "TCL-0362", "%s: its last line has no end: the file may be cut short", path);
     Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
     return 0;
 }

@@ -28,16 +28,20 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
     return th_design_check_system(system, &c->err);
 }
 
-typedef th_system *system_reader(const char *path, int max_links, th_error *err);
-
 /* Reads a system file, adds the design of the call, and checks the keys of all designs. */
-static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reader, int max_links,
-                                 Tcl_Obj *design)
+static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_links,
+                           Tcl_Obj *design)
 {
+    th_strbuf notes = TH_STRBUF_INIT;
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
     if (!path)
         return NULL;
-    th_system *system = reader(Tcl_FSGetNativePath(path), max_links, &c->err);
+    const char *file = Tcl_FSGetNativePath(path);
+    th_system *system = is_scalesim ? th_system_read_scalesim(file, &notes, &c->err)
+                                    : th_system_read_up_to(file, max_links, &c->err);
+    if (system)
+        th_warn_notes(c, file, &notes);
+    th_strbuf_clear(&notes);
     Tcl_DecrRefCount(path);
     if (system && (th_design_check_system(system, &c->err) != 0 ||
                    (design && add_design(c, design, system) != 0))) {
@@ -49,14 +53,7 @@ static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reade
 
 static th_system *read_prototype(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
 {
-    return read_system_by(c, name, th_system_read_up_to, TH_LINKS_DEFAULT_MAX, design);
-}
-
-/* Has no links. */
-static th_system *read_scalesim(const char *path, int max_links, th_error *err)
-{
-    (void)max_links;
-    return th_system_read_scalesim(path, err);
+    return read_one(c, name, false, TH_LINKS_DEFAULT_MAX, design);
 }
 
 /* Hands the system to the session. A few words can create a very large system, so its size is
@@ -135,9 +132,7 @@ static int run_read_system(th_call *c)
     int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
     th_system *system =
         is_astra ? read_astra(c, max_links)
-                 : read_system_by(c, c->words[0],
-                                  format == FORMAT_SCALESIM ? read_scalesim : th_system_read_up_to,
-                                  max_links, design);
+                 : read_one(c, c->words[0], format == FORMAT_SCALESIM, max_links, design);
     if (!system)
         return -1;
     take_system(c, system);

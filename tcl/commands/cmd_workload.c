@@ -194,7 +194,12 @@ static th_workload *read_workload(th_call *c, const char *path, int64_t format)
     if (format == WORKLOAD_ONNX)
         return read_onnx(c, path, batch);
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
-    return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
+    th_strbuf notes = TH_STRBUF_INIT;
+    th_workload *w = th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &notes, &c->err);
+    if (w)
+        th_warn_notes(c, path, &notes);
+    th_strbuf_clear(&notes);
+    return w;
 }
 
 static int64_t format_of(const th_call *c)

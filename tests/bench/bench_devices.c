@@ -148,7 +148,7 @@ int th_bench_devices(char **argv, int argc)
 {
     th_gpus known = {.gpu = NULL};
     th_error e = {"", ""};
-    if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", &e)) {
+    if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", NULL, &e)) {
         printf("bench devices FOLDER [FILE [PHASE]] %s\n", e.text);
         return 2;
     }

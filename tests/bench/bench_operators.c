@@ -150,7 +150,7 @@ void th_bench_operators(void)
 {
     th_gpus known = {.gpu = NULL};
     th_error e = {"", ""};
-    stop_unless(th_gpus_read(&known, "predictor/devices.csv", &e) == 0, &e);
+    stop_unless(th_gpus_read(&known, "predictor/devices.csv", NULL, &e) == 0, &e);
     th_predictor *p = th_predictor_read("predictor/models/default.model", &e);
     stop_unless(p, &e);
     const th_gpu *gpu = th_gpus_find(&known, "h100");

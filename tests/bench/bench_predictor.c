@@ -211,7 +211,7 @@ int th_bench_predictor(char **argv, int argc)
     th_gpus known = {.gpu = NULL};
     th_error e = {"", ""};
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", &e)) {
+    if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", NULL, &e)) {
         printf("bench predictor FOLDER: %s\n", e.text);
         return 2;
     }

@@ -214,7 +214,7 @@ int th_bench_transformers(char **argv, int argc)
     char path[500];
     snprintf(path, sizeof path, "%s/whole_models.csv.xz", argc > 0 ? argv[0] : ".");
     th_predictor *p = NULL;
-    if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", &e) ||
+    if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", NULL, &e) ||
         th_decompress_file(path, 1 << 20, &text, &e) || !(p = learn(argv[0], &known, &e))) {
         printf("bench transformers FOLDER %s\n", e.text);
         return 2;

@@ -88,7 +88,7 @@ static void open_again(const char *path, int records)
 {
     th_strbuf bytes = TH_STRBUF_INIT;
     th_error e = {"", ""};
-    must(th_text_file_read(path, FILE_BYTES_MAX, &bytes, &e) == 0);
+    must(th_file_bytes_read(path, FILE_BYTES_MAX, &bytes, &e) == 0);
     th_journal *j = th_journal_open(path, &expected, &e);
     must(j != NULL);
     must(replay(j, (const uint8_t *)bytes.text, bytes.length) >= records);

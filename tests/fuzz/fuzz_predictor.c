@@ -18,7 +18,7 @@ static th_gpus gpus;
 static void begin(void)
 {
     th_error e = {"", ""};
-    must(th_gpus_read(&gpus, fuzz_source_file("predictor/devices.csv"), &e) == 0);
+    must(th_gpus_read(&gpus, fuzz_source_file("predictor/devices.csv"), NULL, &e) == 0);
 }
 
 /* ---- measurements ---- */
@@ -50,7 +50,7 @@ static void run_devices(const uint8_t *data, size_t size)
 {
     th_error e = {"", ""};
     th_gpus read = {.gpu = NULL};
-    int failed = th_gpus_read(&read, fuzz_input_file(data, size), &e);
+    int failed = th_gpus_read(&read, fuzz_input_file(data, size), NULL, &e);
     must_read_or_say(!failed, &e);
     must(!failed || read.n == 0);
     for (int i = 0; i < read.n; i++)

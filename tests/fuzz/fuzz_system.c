@@ -65,7 +65,7 @@ static void run_system(const uint8_t *data, size_t size)
 static void run_scalesim(const uint8_t *data, size_t size)
 {
     th_error e = {"", ""};
-    check(th_system_read_scalesim(fuzz_input_file(data, size), &e), &e);
+    check(th_system_read_scalesim(fuzz_input_file(data, size), NULL, &e), &e);
 }
 
 static void run_astra_network(const uint8_t *data, size_t size)

@@ -9,7 +9,7 @@
 static void run_topology(const uint8_t *data, size_t size)
 {
     th_error e = {"", ""};
-    th_workload *w = th_workload_read_scalesim(fuzz_input_file(data, size), 1, TH_INT8, &e);
+    th_workload *w = th_workload_read_scalesim(fuzz_input_file(data, size), 1, TH_INT8, NULL, &e);
     must_read_or_say(w != NULL, &e);
     if (w)
         must(th_workload_macs(w) >= 0);

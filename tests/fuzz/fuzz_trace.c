@@ -53,7 +53,7 @@ static void read_beside(int (*read)(th_trace *t, const char *path, th_error *err
     th_error e = {"", ""};
     th_strbuf bytes = TH_STRBUF_INIT;
     const char *file = fuzz_source_file("tests/fuzz/corpus/trace/compute.et");
-    must(th_text_file_read(file, BYTES_MAX, &bytes, &e) == 0);
+    must(th_file_bytes_read(file, BYTES_MAX, &bytes, &e) == 0);
     th_trace *t = th_trace_read_bytes(bytes.text, bytes.length, RANKS, &e);
     must(t != NULL);
     must_read_or_say(read(t, fuzz_input_file(data, size), &e) == 0, &e);

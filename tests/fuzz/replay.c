@@ -127,7 +127,7 @@ static bool run_file(const fuzz_target *t, const char *path)
     th_error e = {"", ""};
     int64_t most = 0;
     fuzz_run(t, (const uint8_t *)"", 0); /* what it begins with is no part of the first run */
-    bool is_good = th_text_file_read(path, LARGEST, &file, &e) == 0;
+    bool is_good = th_file_bytes_read(path, LARGEST, &file, &e) == 0;
     if (is_good) {
         run_once(t, (const uint8_t *)file.text, file.length, &most);
         run_mutants(t, &file, seed, &most);

@@ -51,7 +51,7 @@ static inline th_gpus two_gpus(void)
     th_gpus g = {.gpu = NULL};
     th_error e = {"", ""};
     temporary_file f = write_text("devices.csv", TWO_GPUS);
-    if (th_gpus_read(&g, f.path, &e))
+    if (th_gpus_read(&g, f.path, NULL, &e))
         abort();
     remove_file(&f);
     return g;

@@ -221,10 +221,6 @@ int th_astra_read_network(const char *path, th_astra *out, th_error *err)
     reader r = {.path = path};
     th_strbuf text = TH_STRBUF_INIT;
     int status = th_text_file_read(path, TH_ASTRA_FILE_MAX, &text, &r.error);
-    if (status == 0 && text.length > TH_ASTRA_FILE_MAX)
-        status = th_error_set(&r.error, "TOPO-0122",
-                              "%s: more than %d bytes, which no network.yml needs", path,
-                              TH_ASTRA_FILE_MAX);
     if (status == 0)
         status = parse(&r, &text);
     th_strbuf_clear(&text);

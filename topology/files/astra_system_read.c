@@ -352,10 +352,6 @@ int th_astra_read_system(const char *path, th_astra *out, double *peak_tflops, t
     th_strbuf text = TH_STRBUF_INIT;
     int status = th_text_file_read(path, TH_ASTRA_FILE_MAX, &text, &r.error);
     r.text = text.text;
-    if (status == 0 && text.length > TH_ASTRA_FILE_MAX)
-        status = th_error_set(&r.error, "TOPO-0140",
-                              "%s: more than %d bytes, which no system.json needs", path,
-                              TH_ASTRA_FILE_MAX);
     if (status == 0)
         status = parse(&r, text.length);
     th_strbuf_clear(&text);

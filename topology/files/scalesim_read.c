@@ -6,8 +6,8 @@
  * One accelerator without a host: a design "systolic" with the array, its dataflow and its three
  * buffers. SCALE-Sim counts words and cycles: here a word is a byte and a cycle 1 ns. With
  * InterfaceBandwidth USER each operand has a port of Bandwidth words per cycle; with CALC memory
- * never limits. Keys and sections without influence on cycles and accesses are ignored. Names of
- * sections and keys are not case-sensitive, as in SCALE-Sim. */
+ * never limits. Keys without influence on cycles and accesses are ignored; of other keys and
+ * sections a note tells. Names of sections and keys are not case-sensitive, as in SCALE-Sim. */
 #include <config.h>
 #include "topology/files/scalesim_read.h"
 
@@ -19,12 +19,12 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/names.h"
+#include "base/notes.h"
 #include "base/text_file.h"
 
 enum { BYTES_PER_KB = 1024, LARGEST_KB = 1 << 30, LARGEST_SIDE = 65536, LARGEST_WORDS = 1000000 };
 enum { N_BUFFERS = 3, WORD_BITS = 8, SLOTS = 2 };
-static const char clock_text[] = "1GHz";
+static const char clock_text[] = "1GHz", mode_key[] = "InterfaceBandwidth";
 static const int64_t clock_hz = 1000000000, dram_bytes = 64LL << 30;
 enum { VECTOR_ELEMENTS = 1024 };
 
@@ -63,6 +63,7 @@ typedef struct {
     int64_t number[N_WANTED]; /* but dataflow and bandwidth */
     char dataflow[3];
     int64_t words[N_BUFFERS]; /* per cycle: input, weight, output */
+    th_strbuf unread;         /* keys and sections */
     th_error error;
 } reader;
 
@@ -128,13 +129,25 @@ static int read_bandwidth(reader *r, const char *value)
 
 /* ---- keys ---- */
 
-static int fail_unknown(reader *r, const char *key)
+static const char *const section_names[] = {[SECTION_OTHER] = "",
+                                            [SECTION_GENERAL] = "general",
+                                            [SECTION_ARRAY] = "architecture_presets",
+                                            [SECTION_RUN] = "run_presets",
+                                            [SECTION_SPARSITY] = "sparsity"};
+
+/* A key, or a section. */
+static int pass_over(reader *r, const char *name)
 {
-    const char *near = th_name_nearest(key, array_keys, N_ARRAY_KEYS);
-    return th_error_set(&r->error, "TOPO-0171",
-                        "%s:%d: unknown key \"%.60s\" of [architecture_presets]%s%s%s", r->path,
-                        r->line, key, near ? " (did you mean \"" : "", near ? near : "",
-                        near ? "\"?)" : "");
+    enum { SHOWN_BYTES = 300 };
+    if (r->unread.length < SHOWN_BYTES)
+        th_strbuf_printf(&r->unread, " \"%.40s\"", name);
+    return 0;
+}
+
+static int is_twice(reader *r, const char *key)
+{
+    return th_error_set(&r->error, "TOPO-0172", "%s:%d: key \"%s\" is there twice", r->path,
+                        r->line, key);
 }
 
 static int read_array_key(reader *r, const char *name, const char *value)
@@ -143,12 +156,11 @@ static int read_array_key(reader *r, const char *name, const char *value)
     while (key < N_ARRAY_KEYS && strcasecmp(name, array_keys[key]) != 0)
         key++;
     if (key == N_ARRAY_KEYS)
-        return fail_unknown(r, name);
+        return pass_over(r, name);
     if (key >= N_WANTED)
         return 0;
     if (r->has[key])
-        return th_error_set(&r->error, "TOPO-0172", "%s:%d: key \"%s\" is there twice", r->path,
-                            r->line, array_keys[key]);
+        return is_twice(r, array_keys[key]);
     r->has[key] = true;
     if (key == DATAFLOW)
         return read_dataflow(r, value);
@@ -159,11 +171,13 @@ static int read_array_key(reader *r, const char *name, const char *value)
 
 static int read_mode(reader *r, const char *value)
 {
+    if (r->has_mode)
+        return is_twice(r, mode_key);
     r->has_mode = true;
     r->is_user = strcasecmp(value, "USER") == 0;
     if (r->is_user || strcasecmp(value, "CALC") == 0)
         return 0;
-    return fail_value(r, "InterfaceBandwidth", "CALC or USER", value);
+    return fail_value(r, mode_key, "CALC or USER", value);
 }
 
 static int read_key(reader *r, const char *name, const char *value)
@@ -171,19 +185,21 @@ static int read_key(reader *r, const char *name, const char *value)
     switch (r->section) {
     case SECTION_GENERAL:
         if (strcasecmp(name, "run_name") != 0)
-            return 0;
+            return pass_over(r, name);
         th_free(r->name);
         r->name = th_alloc_string(value);
         return r->name ? 0 : th_error_no_memory(&r->error);
     case SECTION_ARRAY:
         return read_array_key(r, name, value);
     case SECTION_RUN:
-        return strcasecmp(name, "InterfaceBandwidth") == 0 ? read_mode(r, value) : 0;
-    case SECTION_SPARSITY: /* ratios per layer are the topology's; ratios per row are drawn there */
-        if (strcasecmp(name, "OptimizedMapping") == 0 && strcasecmp(value, "false") != 0)
-            return fail_value(r, name, "false (ratios drawn for every row are not modelled)",
-                              value);
-        return 0;
+        return strcasecmp(name, mode_key) == 0 ? read_mode(r, value) : pass_over(r, name);
+    case SECTION_SPARSITY:
+        if (strcasecmp(name, "OptimizedMapping") != 0)
+            return pass_over(r, name);
+        return strcasecmp(value, "false") == 0
+                   ? 0
+                   : fail_value(r, name, "false (ratios drawn for every row are not modelled)",
+                                value);
     case SECTION_OTHER:
         break;
     }
@@ -201,16 +217,12 @@ static char *trimmed(char *text)
     return text;
 }
 
-static section section_of(const char *name)
+static int read_section(reader *r, const char *name)
 {
-    static const char *const names[] = {[SECTION_GENERAL] = "general",
-                                        [SECTION_ARRAY] = "architecture_presets",
-                                        [SECTION_RUN] = "run_presets",
-                                        [SECTION_SPARSITY] = "sparsity"};
-    for (int s = SECTION_GENERAL; s <= SECTION_SPARSITY; s++)
-        if (strcasecmp(name, names[s]) == 0)
-            return (section)s;
-    return SECTION_OTHER;
+    r->section = SECTION_SPARSITY;
+    while (r->section > SECTION_OTHER && strcasecmp(name, section_names[r->section]) != 0)
+        r->section--;
+    return r->section == SECTION_OTHER ? pass_over(r, name) : 0;
 }
 
 static int read_line(reader *r, char *line)
@@ -221,8 +233,7 @@ static int read_line(reader *r, char *line)
         return 0;
     if (text[0] == '[' && text[n - 1] == ']') {
         text[n - 1] = '\0';
-        r->section = section_of(trimmed(text + 1));
-        return 0;
+        return read_section(r, trimmed(text + 1));
     }
     size_t name = strcspn(text, "=:");
     if (name == n || name == 0)
@@ -233,8 +244,9 @@ static int read_line(reader *r, char *line)
     return read_key(r, trimmed(text), trimmed(text + name + 1));
 }
 
-static int read_lines(reader *r, char *text)
+static int read_lines(reader *r, char *text, th_strbuf *notes)
 {
+    bool is_cut = false;
     while (text) {
         char *next = strchr(text, '\n');
         if (next)
@@ -242,26 +254,28 @@ static int read_lines(reader *r, char *text)
         r->line++;
         if (read_line(r, text))
             return -1;
+        is_cut = !next && *text != '\0';
         text = next;
     }
+    if (r->unread.length > 0)
+        th_note(notes, "keys or sections are not read:%s", r->unread.text);
+    if (is_cut)
+        th_note(notes, "its last line has no end: the file may be cut short");
     for (int key = 0; key < N_WANTED; key++)
         if (!r->has[key] && (key != BANDWIDTH || r->is_user))
             return th_error_set(&r->error, "TOPO-0174",
-                                "%s: key \"%s\" of [architecture_presets] is missing", r->path,
-                                array_keys[key]);
+                                "%s: key \"%s\" of [architecture_presets] is missing%s%s", r->path,
+                                array_keys[key], r->unread.text ? "; not read are" : "",
+                                r->unread.text ? r->unread.text : "");
     return 0;
 }
 
-static int read_file(reader *r)
+static int read_file(reader *r, th_strbuf *notes)
 {
     th_strbuf text = TH_STRBUF_INIT;
     int failed = th_text_file_read(r->path, TH_SCALESIM_CONFIG_MAX, &text, &r->error);
-    if (!failed && text.length > TH_SCALESIM_CONFIG_MAX)
-        failed = th_error_set(&r->error, "TOPO-0175",
-                              "%s: more than %d bytes, which no configuration needs", r->path,
-                              TH_SCALESIM_CONFIG_MAX);
-    else if (!failed)
-        failed = read_lines(r, text.text ? text.text : (char[]){""});
+    if (!failed)
+        failed = read_lines(r, text.text, notes);
     th_strbuf_clear(&text);
     return failed;
 }
@@ -327,22 +341,15 @@ static int build(th_system *s, const reader *r, th_error *err)
     return th_system_finish(s, err);
 }
 
-/* The file's name without folder and extension. */
-static void name_of_file(const char *path, char *out, size_t size)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    snprintf(out, size, "%.*s", (int)n, name);
-}
-
-th_system *th_system_read_scalesim(const char *path, th_error *err)
+th_system *th_system_read_scalesim(const char *path, th_strbuf *notes, th_error *err)
 {
     reader r = {.path = path};
     char name[256];
     th_system *s = NULL;
-    name_of_file(path, name, sizeof name);
-    if (read_file(&r) < 0)
+    int length;
+    const char *stem = th_file_stem(path, &length);
+    snprintf(name, sizeof name, "%.*s", length, stem);
+    if (read_file(&r, notes) < 0)
         *err = r.error;
     else
         s = th_system_new(r.name && r.name[0] ? r.name : name, err);
@@ -351,5 +358,6 @@ th_system *th_system_read_scalesim(const char *path, th_error *err)
         s = NULL;
     }
     th_free(r.name);
+    th_strbuf_clear(&r.unread);
     return s;
 }

@@ -133,7 +133,7 @@ ThOnnx__Model *th_onnx_open(const char *path, th_error *err)
 {
     th_strbuf bytes = TH_STRBUF_INIT;
     ThOnnx__Model *m = NULL;
-    if (th_text_file_read(path, TH_ONNX_FILE_MAX, &bytes, err) == 0) {
+    if (th_file_bytes_read(path, TH_ONNX_FILE_MAX, &bytes, err) == 0) {
         const uint8_t *text = (const uint8_t *)bytes.text;
         bool is_deep = is_deeper((span){text, text + bytes.length}, MODEL, DEEPEST + 1);
         if (!is_deep)

@@ -348,7 +348,7 @@ static int read_rank(th_trace *t, int32_t rank, int64_t **far, th_error *err)
     char path[TH_TRACE_PATH_BYTES];
     th_strbuf bytes = TH_STRBUF_INIT;
     th_trace_path(t->prefix, rank, path);
-    int status = th_text_file_read(path, largest_file, &bytes, err);
+    int status = th_file_bytes_read(path, largest_file, &bytes, err);
     if (status == 0)
         status = read_bytes(&(th_trace_reader){t, rank, path}, bytes.text, bytes.length, far, err);
     th_strbuf_clear(&bytes);

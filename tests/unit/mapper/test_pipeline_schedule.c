@@ -194,7 +194,7 @@ TEST(large_files)
     char *text = th_alloc((16 << 20) + 2);
     memset(text, ' ', (16 << 20) + 1);
     text[(16 << 20) + 1] = '\0';
-    TAP_ASSERT_TEXT(file_error(text, &err), "MAP-0411");
+    TAP_ASSERT_TEXT(file_error(text, &err), "BASE-0326");
     th_free(text);
 }
 

@@ -382,7 +382,7 @@ TEST(all_files_or_none)
     CU_ASSERT_EQUAL(th_trace_write(t, prefix, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0040");
     CU_ASSERT_EQUAL(rmdir("test_program_trace.tmp.2.et"), 0);
-    CU_ASSERT_EQUAL(th_text_file_read("test_program_trace.tmp.0.et", 100, &found, &e), 0);
+    CU_ASSERT_EQUAL(th_file_bytes_read("test_program_trace.tmp.0.et", 100, &found, &e), 0);
     TAP_ASSERT_TEXT(found.text, "old");
     CU_ASSERT_NOT_EQUAL(access("test_program_trace.tmp.1.et", F_OK), 0);
     CU_ASSERT_EQUAL(th_trace_write(t, prefix, &e), 0);

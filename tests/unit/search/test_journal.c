@@ -25,7 +25,7 @@ static const th_fitness some[] = {{TH_FIT, 12.5, {12, 13}},
 static th_strbuf bytes_of_file(void)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    CU_ASSERT_EQUAL(th_text_file_read(path, FILE_BYTES_MAX, &text, NULL), 0);
+    CU_ASSERT_EQUAL(th_file_bytes_read(path, FILE_BYTES_MAX, &text, NULL), 0);
     return text;
 }
 

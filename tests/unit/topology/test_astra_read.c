@@ -211,10 +211,10 @@ TEST(refuses_long_files)
     char *spaces = th_alloc(TH_ASTRA_FILE_MAX + 2);
     memset(spaces, ' ', TH_ASTRA_FILE_MAX + 1);
     spaces[TH_ASTRA_FILE_MAX + 1] = '\0';
-    expect_failure(&(failure){spaces, JSON(""), "TOPO-0122",
-                              "network: more than 262144 bytes, which no network.yml needs"});
-    expect_failure(&(failure){ONE_DIM, spaces, "TOPO-0140",
-                              "system: more than 262144 bytes, which no system.json needs"});
+    expect_failure(
+        &(failure){spaces, JSON(""), "BASE-0326", "network: must be 262144 bytes at most"});
+    expect_failure(
+        &(failure){ONE_DIM, spaces, "BASE-0326", "system: must be 262144 bytes at most"});
     th_free(spaces);
 }
 

@@ -131,7 +131,7 @@ TEST(a_scalesim_system_round_trips)
 {
     char path[2048];
     path_of("scripts/scalesim/edge_array.cfg", path, sizeof path);
-    th_system *s = th_system_read_scalesim(path, NULL);
+    th_system *s = th_system_read_scalesim(path, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     assert_comes_back(s);
     th_system_free(s);
@@ -282,7 +282,7 @@ TEST(a_scalesim_workload_round_trips)
 {
     char path[2048];
     path_of("scripts/scalesim/edge_net.csv", path, sizeof path);
-    th_workload *net = th_workload_read_scalesim(path, 2, TH_FP16, NULL);
+    th_workload *net = th_workload_read_scalesim(path, 2, TH_FP16, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(net);
     assert_workload_comes_back(net);
     th_workload_free(net);

@@ -48,12 +48,14 @@ TEST(a_configuration_becomes_an_array)
     th_error e = {"", ""};
     write_text("# comment\n; and another\n" HEAD "\r\n" ARRAY
                "MemoryBanks: 2\n[layout]\nIfmapCustomLayout: maybe\n" USER);
-    th_system *s = th_system_read_scalesim(path, &e);
+    th_system *s = th_system_read_scalesim(path, NULL, &e);
     TAP_ASSERT_TEXT(
-        e.text, "test_scalesim_read.tmp: key \"Bandwidth\" of [architecture_presets] is missing");
+        e.text,
+        "test_scalesim_read.tmp: key \"Bandwidth\" of [architecture_presets] is missing; not "
+        "read are \"layout\"");
     CU_ASSERT_PTR_NULL(s);
     write_text(HEAD ARRAY "Bandwidth: 10\n" USER);
-    s = th_system_read_scalesim(path, &e);
+    s = th_system_read_scalesim(path, NULL, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     TAP_ASSERT_TEXT(s->name, "small_ws");
     CU_ASSERT_TRUE(s->n_accels == 1 && s->n_hosts == 0 && s->n_designs == 1);
@@ -74,13 +76,13 @@ TEST(bandwidth_is_that_of_ports)
 {
     th_error e = {"", ""};
     write_text(ARRAY "Bandwidth = 10, 20,30\n[run_presets]\nInterfaceBandwidth = calc\n");
-    th_system *s = th_system_read_scalesim(path, &e);
+    th_system *s = th_system_read_scalesim(path, NULL, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     TAP_ASSERT_TEXT(s->name, "test_scalesim_read");
     CU_ASSERT_PTR_NULL(param(s, "input_port"));
     th_system_free(s);
     write_text(ARRAY "Bandwidth = 10, 20,30\n" USER);
-    s = th_system_read_scalesim(path, &e);
+    s = th_system_read_scalesim(path, NULL, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     CU_ASSERT_TRUE(number(s, "input_port") == 10 && number(s, "weight_port") == 20 &&
                    number(s, "output_port") == 30);
@@ -91,12 +93,27 @@ static void refuse_system(const char *text, const char *id, const char *message)
 {
     th_error e = {"", ""};
     write_text(text);
-    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, &e));
+    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, NULL, &e));
     TAP_ASSERT_TEXT(e.id, id);
     TAP_ASSERT_TEXT(e.text, message);
 }
 
 #define AT "test_scalesim_read.tmp:"
+
+TEST(tells_of_keys_that_are_not_read)
+{
+    th_error e = {"", ""};
+    th_strbuf notes = TH_STRBUF_INIT;
+    write_text(HEAD "version = 2\n" ARRAY "OnChipMemoryBanks: 1\nMemoryBanks: 1\n[sparsity]\n"
+                    "SparsitySupport: true\n[run_preset]\nInterfaceBandwidth: USER");
+    th_system *s = th_system_read_scalesim(path, &notes, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    TAP_ASSERT_TEXT(notes.text, "keys or sections are not read: \"version\" \"OnChipMemoryBanks\" "
+                                "\"SparsitySupport\" \"run_preset\"; its last line has no end: the "
+                                "file may be cut short");
+    th_strbuf_clear(&notes);
+    th_system_free(s);
+}
 
 TEST(says_what_is_wrong_with_a_configuration)
 {
@@ -116,9 +133,12 @@ TEST(says_what_is_wrong_with_a_configuration)
                   AT
                   "3: key \"OptimizedMapping\": must be false (ratios drawn for every row are not "
                   "modelled), not \"true\"");
-    refuse_system("[architecture_presets]\nArrayHeigth: 4\n", "TOPO-0171",
-                  AT "2: unknown key \"ArrayHeigth\" of [architecture_presets] (did you mean "
-                     "\"ArrayHeight\"?)");
+    refuse_system(
+        "[architecture_presets]\nArrayHeigth: 4\n", "TOPO-0174",
+        "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing; "
+        "not read are \"ArrayHeigth\"");
+    refuse_system("[run_presets]\nInterfaceBandwidth: CALC\nInterfaceBandwidth: USER\n",
+                  "TOPO-0172", AT "3: key \"InterfaceBandwidth\" is there twice");
     refuse_system("[architecture_presets]\nArrayWidth: 4\narraywidth: 5\n", "TOPO-0172",
                   AT "3: key \"ArrayWidth\" is there twice");
     refuse_system("[general]\nrun_name\n", "TOPO-0173",
@@ -134,12 +154,12 @@ TEST(refuses_files_that_are_too_large)
     th_error e = {"", ""};
     memset(text, '\n', sizeof text - 1);
     write_text(text);
-    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0175");
-    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, &e));
-    TAP_ASSERT_TEXT(e.id, "WORK-0068");
-    CU_ASSERT_PTR_NULL(th_system_read_scalesim("no/such.cfg", &e));
-    CU_ASSERT_PTR_NULL(th_workload_read_scalesim("no/such.csv", 1, TH_INT8, &e));
+    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, NULL, &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0326");
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0326");
+    CU_ASSERT_PTR_NULL(th_system_read_scalesim("no/such.cfg", NULL, &e));
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim("no/such.csv", 1, TH_INT8, NULL, &e));
 }
 
 /* --- workloads -------------------------------------------------------------------------------- */
@@ -162,7 +182,7 @@ TEST(convolutions_stand_side_by_side)
     th_error e = {"", ""};
     write_text(CONVOLUTIONS "first one, 30, 20, 7, 5, 3, 12, 2,\r\n\n"
                             "first one, 30, 20, 7, 5, 3, 12, 3, 4\n fc ,1,1,1,1,64,10,1,2:4,\n");
-    th_workload *w = th_workload_read_scalesim(path, 2, TH_FP16, &e);
+    th_workload *w = th_workload_read_scalesim(path, 2, TH_FP16, NULL, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     TAP_ASSERT_TEXT(w->name, "test_scalesim_read");
@@ -185,7 +205,7 @@ TEST(products_are_matmuls)
     static const int32_t dim[] = {1, 7, 90, 40, 1, 1, 1};
     th_error e = {"", ""};
     write_text("Layer,m,N,K,\nqkv,40,7,90,\nout,40,7,90,4:4\n");
-    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, &e);
+    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     assert_dims(&w->layers[0], dim);
@@ -198,7 +218,7 @@ static void refuse_workload(const char *text, const char *id, const char *messag
 {
     th_error e = {"", ""};
     write_text(text);
-    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, &e));
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e));
     TAP_ASSERT_TEXT(e.id, id);
     TAP_ASSERT_TEXT(e.text, message);
 }
@@ -206,28 +226,76 @@ static void refuse_workload(const char *text, const char *id, const char *messag
 TEST(says_what_is_wrong_with_a_topology)
 {
     refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,x,1,\n", "WORK-0060",
-                    AT
-                    "2: number of filters: must be a whole number from 1 to 268435456, not \"x\"");
+                    AT "2: Num Filter: must be a whole number from 1 to 268435456, not \"x\"");
     refuse_workload("L,M,N,K\na,8,0,3\n", "WORK-0060",
                     AT "2: N: must be a whole number from 1 to 268435456, not \"0\"");
     refuse_workload("L,M,N,K\na,8,8,8,4:2\n", "WORK-0061",
                     AT "2: sparsity: must be N:M with 1 <= N <= M <= 64, not \"4:2\"");
-    refuse_workload(
-        CONVOLUTIONS "a,8,8,3,3,4,4\n", "WORK-0062",
-        AT "2: 7 values: a convolution has a name, 7 numbers (or 8, with a stride along the "
-           "width) and may have a sparsity N:M");
+    refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,4\n", "WORK-0060",
+                    AT "2: Strides: must be a whole number from 1 to 268435456, not \"\"");
     refuse_workload(CONVOLUTIONS "a,8,2,3,3,4,4,1\n", "WORK-0063",
                     AT "2: a filter of 3 x 3 is larger than its input of 8 x 2");
-    refuse_workload("L,M,N,K\na,8,8\n", "WORK-0064",
-                    AT "2: 3 values: a product has a name, M, N, K and may have a sparsity N:M");
-    refuse_workload("L,M,N,K\na,1,2,3,4,5,6,7,8,9,10,11,12\n", "WORK-0065",
-                    AT "2: more than 12 values");
-    refuse_workload(
-        "a,8,8,3,3,4,4,1\n", "WORK-0066",
-        AT "1: must be a line of headings: \"Layer name, IFMAP Height, IFMAP Width, Filter "
-           "Height, Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\"");
+    refuse_workload("L,M,N,K\na,8,8\n", "WORK-0060",
+                    AT "2: K: must be a whole number from 1 to 268435456, not \"\"");
+#define EXPECTED                                                                                   \
+    "; a line of headings was expected: \"Layer name, IFMAP Height, IFMAP Width, Filter Height, "  \
+    "Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\""
+    refuse_workload("a,8,8,3,3,4,4,1\n", "WORK-0066", AT "1: column \"8\" comes twice" EXPECTED);
+    refuse_workload("L,M,N,Kay\na,8,8,8\n", "WORK-0066",
+                    AT "1: column \"K\": must be there" EXPECTED);
     refuse_workload("L,M,N,K\n\n", "WORK-0067",
                     "test_scalesim_read.tmp: no layers: at least one was expected");
+}
+
+static th_workload *read_noted(const char *text, const char *expected)
+{
+    th_error e = {"", ""};
+    th_strbuf notes = TH_STRBUF_INIT;
+    write_text(text);
+    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, &notes, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    TAP_ASSERT_TEXT(notes.text ? notes.text : "", expected);
+    th_strbuf_clear(&notes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+    return w;
+}
+
+/* What SCALE-Sim reads, too: titles, comments behind the last comma, columns of notes; what is left
+ * out is told. */
+TEST(what_is_no_layer_is_told)
+{
+    static const int32_t dim[] = {1, 8, 3, 20, 20, 3, 3};
+    th_workload *w =
+        read_noted(CONVOLUTIONS "\nNet one,\na,40,40,3,3,3,8,2,\nb,20,20,3,3,1,1,1,#dw\n"
+                                "c,20,20,3,3,1,1,1,2,# other",
+                   "1 line, no layer but one value: left out, the first is line 3; 2 "
+                   "lines, values behind the columns: left out, the first is "
+                   "line 5; its last line has no end: the file may be cut short");
+    CU_ASSERT_TRUE(w->n_layers == 3 && w->layers[2].stride_w == 2);
+    assert_dims(&w->layers[0], dim);
+    th_workload_free(w);
+    w = read_noted(
+        "Eh, Num Filters, Layer, Channels, Stride Height, Stride Width, IFMAP Width, Filter "
+        "Height,,IFMAP Height, Filter Width, Sparsity\n19,8,a,3,2,2,40,3,,40,3,2:4,\n",
+        "columns are not read: \"Eh\"");
+    assert_dims(&w->layers[0], dim);
+    CU_ASSERT_TRUE(w->layers[0].sparse_m == 4);
+    th_workload_free(w);
+}
+
+/* A product per channel: 5 filters on each of 16. */
+TEST(dp_in_a_name_is_depthwise)
+{
+    static const int32_t dim[] = {1, 80, 16, 32, 32, 3, 3};
+    th_workload *w = read_noted(CONVOLUTIONS "DP_a, 34, 34, 3, 3, 16, 5, 1,\n", "");
+    assert_dims(&w->layers[0], dim);
+    CU_ASSERT_EQUAL(w->layers[0].groups, 16);
+    CU_ASSERT_EQUAL(th_workload_macs(w), 80 * 9 * 32 * 32);
+    th_workload_free(w);
+    th_error e = {"", ""};
+    write_text(CONVOLUTIONS "DP_a, 34, 34, 3, 3, 268435456, 268435456, 1,\n");
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e));
+    CU_ASSERT_NOT_EQUAL(e.text[0], '\0');
 }
 
 int main(int argc, char **argv)
