@@ -92,9 +92,9 @@ void th_warn(const th_call *c, const char *id, const char *format, ...)
     th_warn_of(c, &e);
 }
 
-void th_warn_notes(const th_call *c, const char *file, th_strbuf *notes)
+void th_warn_notes(const th_call *c, const char *file, bool has_failed, th_strbuf *notes)
 {
-    if (notes->length > 0)
+    if (!has_failed && notes->length > 0)
         th_warn(c, "TCL-0362", "%s: %s", file, notes->text);
     th_strbuf_clear(notes);
 }

@@ -11,8 +11,8 @@ void th_warn(const th_call *c, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void th_warn_of(const th_call *c, const th_error *e);
 
-/* What the reader of a file left out (base/notes.h), if anything; clears the notes. */
-void th_warn_notes(const th_call *c, const char *file, th_strbuf *notes);
+/* What the reader of a file left out (base/notes.h), unless it failed; clears the notes. */
+void th_warn_notes(const th_call *c, const char *file, bool has_failed, th_strbuf *notes);
 
 /* The ids of all warnings, which suppress_message can turn off. Index in the list; -1 with the
  * known ids. */

@@ -281,10 +281,6 @@ static int find_field(const measurement_reader *r, const char *name)
 static int place_column(measurement_reader *r, int place)
 {
     const char *name = name_of(r, place);
-    for (int i = 0; i < place; i++)
-        if (strcmp(r->column[i], r->column[place]) == 0)
-            return th_error_set(r->err, "PRED-0033", "%s:%d: column \"%.40s\": comes twice",
-                                r->source->path, r->csv.line, r->column[place]);
     const known_column *c = find_column(r, name);
     if (c && (c->meaning == TIME || c->meaning == TIME_OF_DEVICE))
         return place_time(r, place, c, name);
@@ -373,7 +369,8 @@ int th_measurement_header(measurement_reader *r)
         return th_error_set(r->err, "PRED-0035", "%s:%d: must have %d columns at most",
                             r->source->path, r->csv.line, MEASUREMENT_COLUMNS_MAX);
     memcpy(r->column, r->csv.field, (size_t)r->csv.n_fields * sizeof *r->column);
-    r->csv.n_headings = r->csv.n_fields;
+    if (th_csv_place(&r->csv, (const char *const[]){NULL}, 0, NULL, NULL, r->err))
+        return -1;
     if (check_columns_option(r))
         return -1;
     for (int i = 0; i < r->csv.n_fields; i++)

@@ -301,21 +301,12 @@ enum { NODES, GPUS, COLLECTIVE, BYTES, TIME, SYSTEM, N_COLUMNS };
 static const char *const columns[N_COLUMNS + 1] = {"nodes",   "gpus",   "collective", "bytes",
                                                    "time_us", "system", NULL};
 
-/* Whether a field of the first line is the name of a column, and so the text CSV. */
-static bool names_a_column(const char *text)
+/* The first line of CSV names columns. */
+static bool is_csv(const char *text)
 {
-    const char *end = text + strcspn(text, "\r\n");
-    if (!memchr(text, ',', (size_t)(end - text)))
-        return false;
-    for (const char *at = text; at < end;) {
-        at += strspn(at, ", \t\"");
-        size_t length = strcspn(at, ", \t\"\r\n");
-        for (int i = 0; i < N_COLUMNS; i++)
-            if (length == strlen(columns[i]) && strncmp(at, columns[i], length) == 0)
-                return true;
-        at += length;
-    }
-    return false;
+    size_t n = strcspn(text, "\r\n");
+    return memchr(text, ',', n) &&
+           (memmem(text, n, "collective", 10) || memmem(text, n, "time_us", 7));
 }
 
 static int read_fields(th_nccl_log *log, const th_csv *c, const int *at, const char *name,
@@ -367,8 +358,8 @@ int th_nccl_log_read(th_nccl_log *log, char *text, const char *name, int kind, c
                      th_error *err)
 {
     *log = (th_nccl_log){0};
-    int failed = names_a_column(text) ? read_csv(log, text, name, system, err)
-                                      : read_log(log, text, name, kind, err);
+    int failed = is_csv(text) ? read_csv(log, text, name, system, err)
+                              : read_log(log, text, name, kind, err);
     if (!failed && log->n == 0)
         failed =
             th_error_set(err, "PRED-0177",

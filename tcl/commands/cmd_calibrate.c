@@ -136,10 +136,9 @@ static int run_calibrate(th_call *c)
                                   th_call_text(c, CALIBRATE_SYSTEM, NULL), &c->err);
     if (!failed)
         failed = th_link_law_fit(&law, &log, &c->err);
-    if (!failed) {
-        th_warn_notes(c, name, &log.notes);
+    th_warn_notes(c, name, failed, &log.notes);
+    if (!failed)
         Tcl_SetObjResult(c->interp, result_of(c, &law, &log));
-    }
     th_nccl_log_clear(&log);
     th_strbuf_clear(&text);
     return failed;

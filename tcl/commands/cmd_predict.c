@@ -38,9 +38,7 @@ static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
     Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
     th_strbuf notes = TH_STRBUF_INIT;
     int failed = !path ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &notes, &c->err);
-    if (!failed)
-        th_warn_notes(c, Tcl_FSGetNativePath(path), &notes);
-    th_strbuf_clear(&notes);
+    th_warn_notes(c, Tcl_GetString(name), failed, &notes);
     if (path)
         Tcl_DecrRefCount(path);
     if (failed)
@@ -147,9 +145,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     th_measurements *m = th_gpu_models_measurements(
         c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
     int failed = m ? th_measurements_read(m, &source, gpus, &c->err) : -1;
-    if (!failed)
-        th_warn_notes(c, path, &notes);
-    th_strbuf_clear(&notes);
+    th_warn_notes(c, path, failed, &notes);
     if (failed)
         return -1;
     Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));

@@ -39,9 +39,7 @@ static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_
     const char *file = Tcl_FSGetNativePath(path);
     th_system *system = is_scalesim ? th_system_read_scalesim(file, &notes, &c->err)
                                     : th_system_read_up_to(file, max_links, &c->err);
-    if (system)
-        th_warn_notes(c, file, &notes);
-    th_strbuf_clear(&notes);
+    th_warn_notes(c, file, !system, &notes);
     Tcl_DecrRefCount(path);
     if (system && (th_design_check_system(system, &c->err) != 0 ||
                    (design && add_design(c, design, system) != 0))) {

@@ -196,9 +196,7 @@ static th_workload *read_workload(th_call *c, const char *path, int64_t format)
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
     th_strbuf notes = TH_STRBUF_INIT;
     th_workload *w = th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &notes, &c->err);
-    if (w)
-        th_warn_notes(c, path, &notes);
-    th_strbuf_clear(&notes);
+    th_warn_notes(c, path, !w, &notes);
     return w;
 }
 

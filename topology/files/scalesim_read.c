@@ -63,7 +63,7 @@ typedef struct {
     int64_t number[N_WANTED]; /* but dataflow and bandwidth */
     char dataflow[3];
     int64_t words[N_BUFFERS]; /* per cycle: input, weight, output */
-    th_strbuf unread;         /* keys and sections */
+    th_strbuf unread;         /* keys */
     th_error error;
 } reader;
 
@@ -135,7 +135,6 @@ static const char *const section_names[] = {[SECTION_OTHER] = "",
                                             [SECTION_RUN] = "run_presets",
                                             [SECTION_SPARSITY] = "sparsity"};
 
-/* A key, or a section. */
 static int pass_over(reader *r, const char *name)
 {
     enum { SHOWN_BYTES = 300 };
@@ -203,7 +202,7 @@ static int read_key(reader *r, const char *name, const char *value)
     case SECTION_OTHER:
         break;
     }
-    return 0;
+    return pass_over(r, name);
 }
 
 /* ---- lines ---- */
@@ -217,12 +216,11 @@ static char *trimmed(char *text)
     return text;
 }
 
-static int read_section(reader *r, const char *name)
+static void begin_section(reader *r, const char *name)
 {
     r->section = SECTION_SPARSITY;
     while (r->section > SECTION_OTHER && strcasecmp(name, section_names[r->section]) != 0)
         r->section--;
-    return r->section == SECTION_OTHER ? pass_over(r, name) : 0;
 }
 
 static int read_line(reader *r, char *line)
@@ -233,7 +231,8 @@ static int read_line(reader *r, char *line)
         return 0;
     if (text[0] == '[' && text[n - 1] == ']') {
         text[n - 1] = '\0';
-        return read_section(r, trimmed(text + 1));
+        begin_section(r, trimmed(text + 1));
+        return 0;
     }
     size_t name = strcspn(text, "=:");
     if (name == n || name == 0)
@@ -258,7 +257,7 @@ static int read_lines(reader *r, char *text, th_strbuf *notes)
         text = next;
     }
     if (r->unread.length > 0)
-        th_note(notes, "keys or sections are not read:%s", r->unread.text);
+        th_note(notes, "keys are not read:%s", r->unread.text);
     if (is_cut)
         th_note(notes, "its last line has no end: the file may be cut short");
     for (int key = 0; key < N_WANTED; key++)

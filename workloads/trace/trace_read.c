@@ -21,7 +21,7 @@
 #include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_read.h"
 
-enum { MAX_RANKS = 1 << 16 };
+enum { MAX_RANKS = 1 << 16, GAP_MAX = 256 };
 static const size_t largest_file = (size_t)1 << 31;
 
 /* A dependency as the file has it: of the node at this place in the file. */
@@ -399,6 +399,12 @@ static int count_ranks(th_trace *t, const char *prefix, th_error *err)
                             "%s.0.et: is not there: a trace has a file PREFIX.RANK.et for every "
                             "rank from 0 on",
                             prefix);
+    for (int32_t i = 1; i <= t->n_ranks + GAP_MAX; i++) {
+        th_trace_path(t->prefix, t->n_ranks + i, path);
+        if (access(path, F_OK) == 0)
+            return th_error_set(err, "WORK-0687", "%s: is there, but that of rank %d is not", path,
+                                (int)t->n_ranks);
+    }
     return 0;
 }
 

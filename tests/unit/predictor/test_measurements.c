@@ -232,8 +232,8 @@ TEST(refuses_what_is_wrong)
                    "norm, softmax, rms_norm, cross_entropy, router, attention");
     assert_refused("a.csv", "kind,device,batch,channels_in,channels_out\n", plain, "PRED-0036",
                    ":1: must have a column of times (time_ms, or that of the format)");
-    assert_refused("a.csv", "kind,device,batch,batch,time_ms\n", plain, "PRED-0033",
-                   ":1: column \"batch\": comes twice");
+    assert_refused("a.csv", "kind,device,batch,batch,time_ms\n", plain, "BASE-0322",
+                   ":1: column \"batch\" comes twice");
     assert_refused("a.csv", "kind,device,batch,time_ms,time_us\n", plain, "PRED-0032",
                    ":1: columns \"time_ms\" and \"time_us\": are both times; -columns "
                    "{\"time_us\" -} leaves one out");
