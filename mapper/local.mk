@@ -133,6 +133,7 @@ unit_tests += \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
 	tests/unit/mapper/test_parallel_plan \
+	tests/unit/mapper/test_table_readers \
 	tests/unit/mapper/test_pipeline_schedule \
 	tests/unit/mapper/test_plan \
 	tests/unit/mapper/test_pool \
