@@ -234,10 +234,6 @@ static int scan(scanner *s)
 
 int th_config_guard(const char *text, size_t size, const char *name, th_error *err)
 {
-    if (size > TH_CONFIG_SIZE_MAX)
-        return th_error_set(err, "BASE-0026",
-                            "%s:1: larger than %d bytes: not a configuration file", name,
-                            TH_CONFIG_SIZE_MAX);
     scanner s = {.at = text, .name = name, .line = 1, .err = err};
     const char *nul = memchr(text, 0, size);
     if (nul) {

@@ -64,7 +64,7 @@ th_config *th_config_open(const char *path, th_error *err)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_config *c = NULL;
-    if (th_text_file_read(path, TH_CONFIG_SIZE_MAX, &text, err) == 0 &&
+    if (th_file_bytes_read(path, TH_CONFIG_SIZE_MAX, &text, err) == 0 &&
         th_config_guard(text.text, text.length, path, err) == 0)
         c = parse(text.text, path, err);
     th_strbuf_clear(&text);

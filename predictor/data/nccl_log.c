@@ -324,10 +324,9 @@ static int read_fields(th_nccl_log *log, const th_csv *c, const int *at, const c
                             name, c->line, c->field[at[COLLECTIVE]]);
     double nodes = positive(c->field[at[NODES]]), ranks = positive(c->field[at[GPUS]]);
     if (ranks < 2 || nodes > ranks || ranks > 1e6 || nodes != floor(nodes) || ranks != floor(ranks))
-        return th_error_set(
-            err, "PRED-0176",
-            "%s:%d: gpus: must be at least 2, and at least as many as nodes, both whole", name,
-            c->line);
+        return th_error_set(err, "PRED-0176",
+                            "%s:%d: gpus: must be whole, at least 2, and at least as many as nodes",
+                            name, c->line);
     th_nccl_row row = {.kind = (th_nccl_kind)kind,
                        .nodes = (int)nodes,
                        .ranks = (int)ranks,
@@ -363,9 +362,7 @@ int th_nccl_log_read(th_nccl_log *log, char *text, const char *name, int kind, c
     if (!failed && log->n == 0)
         failed =
             th_error_set(err, "PRED-0177",
-                         "%s: no times of collectives: lines that begin with a size and a count, "
-                         "without a tag before them, were expected",
-                         name);
+                         "%s: no times: no line begins with a size and a count, untagged", name);
     if (failed)
         th_nccl_log_clear(log);
     return failed;

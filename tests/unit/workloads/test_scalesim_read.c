@@ -159,6 +159,10 @@ TEST(refuses_files_that_are_too_large)
     TAP_ASSERT_TEXT(e.id, "BASE-0326");
     CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e));
     TAP_ASSERT_TEXT(e.id, "BASE-0326");
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_FATAL(f && fwrite("L,M,N,K\na,1,2,3\n\0b,1,2,3\n", 1, 26, f) == 26 && !fclose(f));
+    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0327");
     CU_ASSERT_PTR_NULL(th_system_read_scalesim("no/such.cfg", NULL, &e));
     CU_ASSERT_PTR_NULL(th_workload_read_scalesim("no/such.csv", 1, TH_INT8, NULL, &e));
 }

@@ -22,6 +22,18 @@ static void assert_file_refused(const char *text, bool is_memory, const char *ex
     remove_trace(prefix, 1);
 }
 
+TEST(a_rank_in_between_is_missing)
+{
+    static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 1"}};
+    th_error e = {"", ""};
+    write_rows("trace_file.tmp", 4, rows, 1);
+    remove("trace_file.tmp.2.et");
+    CU_ASSERT_PTR_NULL(th_trace_read(&(th_trace_files){.prefix = "trace_file.tmp"}, &e));
+    TAP_ASSERT_TEXT(e.id, "WORK-0687");
+    TAP_ASSERT_TEXT(e.text, "trace_file.tmp.3.et: is there, but that of rank 2 is not");
+    remove_trace("trace_file.tmp", 4);
+}
+
 TEST(files_of_groups_that_are_refused)
 {
 #define MEMBERS                                                                                    \
