@@ -205,18 +205,24 @@ static int check_line(const reading *r, th_error *err)
     return 0;
 }
 
-/* Do time, algbw and busbw, one behind the other, fit the size and the ranks? Of GB/s two decimals
- * are printed, of us three digits at least. */
+/* How much a number may have been rounded by. */
+static double half_digit(const char *text)
+{
+    const char *point = strchr(text, '.');
+    return 0.51 * pow(10, point ? -(double)strlen(point + 1) : 0);
+}
+
+/* Do time (three digits at least), algbw and busbw fit the size and the ranks? */
 static int check_bandwidths(const reading *r, const th_nccl_row *row, char **time, th_error *err)
 {
-    static const double HALF_DIGIT = 0.0051, OF_TIME = 5e-3, MB_PER_GB = 1e3;
+    static const double OF_TIME = 5e-3, MB_PER_GB = 1e3;
     double real = row->bytes / row->us / MB_PER_GB, others = (row->ranks - 1.0) / row->ranks;
     double factor = row->kind == TH_NCCL_ALL_REDUCE ? 2 * others
                     : row->kind < TH_NCCL_BROADCAST ? others
                                                     : 1; /* as nccl-tests has it */
     double algbw = strtod(time[1], NULL), busbw = strtod(time[2], NULL);
-    if (fabs(algbw - real) <= HALF_DIGIT + OF_TIME * real &&
-        fabs(busbw - factor * algbw) <= HALF_DIGIT * (1 + factor))
+    if (fabs(algbw - real) <= half_digit(time[1]) + OF_TIME * real &&
+        fabs(busbw - factor * algbw) <= half_digit(time[2]) + factor * half_digit(time[1]))
         return 0;
     return th_error_set(
         err, "PRED-0469",
