@@ -46,7 +46,6 @@ static const char *const product_columns[] = {
     "Layer;Layer name;Name;L", "M", "N", "K", "Sparsity", NULL};
 
 typedef struct {
-    const char *path;
     th_csv csv;
     int place[N_COLUMNS];
     uint64_t unnamed; /* the columns, of the first 64, without a heading */
@@ -76,7 +75,7 @@ static int read_extent(const reader *r, const char *what, const char *text, int3
     if (end == text || *end != '\0' || errno != 0 || value < 1 || value > LARGEST_EXTENT)
         return th_error_set(
             r->err, "WORK-0060", "%s:%d: %.*s: must be a whole number from 1 to %d, not \"%.40s\"",
-            r->path, r->csv.line, (int)strcspn(what, ";"), what, LARGEST_EXTENT, text);
+            r->csv.path, r->csv.line, (int)strcspn(what, ";"), what, LARGEST_EXTENT, text);
     *out = (int32_t)value;
     return 0;
 }
@@ -90,7 +89,7 @@ static int read_ratio(const reader *r, const char *text, th_layer *l)
         m > LARGEST_BLOCK)
         return th_error_set(r->err, "WORK-0061",
                             "%s:%d: sparsity: must be N:M with 1 <= N <= M <= %d, not \"%.40s\"",
-                            r->path, r->csv.line, LARGEST_BLOCK, text);
+                            r->csv.path, r->csv.line, LARGEST_BLOCK, text);
     if (n < m) {
         l->sparse_n = n;
         l->sparse_m = m;
@@ -140,7 +139,7 @@ static int read_convolution(reader *r, th_layer *l)
     if (v[FILTER_H] > v[IN_H] || v[FILTER_W] > v[IN_W])
         return th_error_set(r->err, "WORK-0063",
                             "%s:%d: a filter of %d x %d is larger than its input of %d x %d",
-                            r->path, r->csv.line, v[FILTER_H], v[FILTER_W], v[IN_H], v[IN_W]);
+                            r->csv.path, r->csv.line, v[FILTER_H], v[FILTER_W], v[IN_H], v[IN_W]);
     int64_t groups = strstr(r->csv.field[r->place[NAME]], "DP") ? v[CHANNELS] : 1;
     int64_t outputs = groups * v[FILTERS];
     l->groups = (int32_t)groups;
@@ -179,10 +178,10 @@ static int begin_workload(reader *r, const th_layer *l)
 {
     char name[NAME_MAX_BYTES + 1];
     int length;
-    const char *file = th_file_stem(r->path, &length);
+    const char *file = th_file_stem(r->csv.path, &length);
     snprintf(name, sizeof name, "%.*s", length, file);
     r->w = th_workload_new(
-        name, r->path,
+        name, r->csv.path,
         &(th_workload_input){r->batch, l->dim[TH_DIM_C], l->in_h, l->in_w, r->precision}, r->err);
     if (!r->w)
         return -1;
@@ -252,7 +251,7 @@ static int read_lines(reader *r)
         return -1;
     if (!r->w)
         return th_error_set(r->err, "WORK-0067", "%s: no layers: at least one was expected",
-                            r->path);
+                            r->csv.path);
     th_note_lines(r->notes, &r->titles, "no layer but one value");
     th_note_lines(r->notes, &r->comments, "values behind the columns");
     if (!r->is_ended)
@@ -263,7 +262,7 @@ static int read_lines(reader *r)
 th_workload *th_workload_read_scalesim(const char *path, int32_t batch, th_precision precision,
                                        th_strbuf *notes, th_error *err)
 {
-    reader r = {.path = path, .batch = batch, .precision = precision, .notes = notes, .err = err};
+    reader r = {.batch = batch, .precision = precision, .notes = notes, .err = err};
     th_strbuf text = TH_STRBUF_INIT;
     int failed = th_text_file_read(path, TH_SCALESIM_TOPOLOGY_MAX, &text, err);
     r.csv = th_csv_open(path, text.text);

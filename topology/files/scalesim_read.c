@@ -129,8 +129,7 @@ static int read_bandwidth(reader *r, const char *value)
 
 /* ---- keys ---- */
 
-static const char *const section_names[] = {[SECTION_OTHER] = "",
-                                            [SECTION_GENERAL] = "general",
+static const char *const section_names[] = {[SECTION_GENERAL] = "general",
                                             [SECTION_ARRAY] = "architecture_presets",
                                             [SECTION_RUN] = "run_presets",
                                             [SECTION_SPARSITY] = "sparsity"};

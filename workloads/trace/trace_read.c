@@ -401,7 +401,7 @@ static int count_ranks(th_trace *t, const char *prefix, th_error *err)
                             prefix);
     for (int32_t i = 1; i <= t->n_ranks + GAP_MAX; i++) {
         th_trace_path(t->prefix, t->n_ranks + i, path);
-        if (access(path, F_OK) == 0)
+        if (th_file_is_there(path))
             return th_error_set(err, "WORK-0687", "%s: is there, but that of rank %d is not", path,
                                 (int)t->n_ranks);
     }
