@@ -35,7 +35,8 @@ static bool has_extents_of_scores(const th_layer *l, const th_layer *context)
            l->dim[TH_DIM_H] == context->dim[TH_DIM_H] && l->dim[TH_DIM_W] == 1;
 }
 
-/* Grows the region through the passes to the scores; the values stay a source. */
+/* Grows the region through the passes to the scores. The values stay a source, whatever extents
+ * they have. */
 static void find_scores(match *m)
 {
     const th_fuse_plan *plan = m->region.plan;
@@ -43,8 +44,9 @@ static void find_scores(match *m)
     for (int i;
          !m->scores && (i = th_region_highest(&m->region)) >= 0 && !m->region.is_too_large;) {
         const th_layer *l = th_fuse_layer(plan, m->region.sources[i].layer);
-        bool is_inside = has_extents_of_scores(l, m->context) && (is_pass(l) || is_product(l)) &&
-                         th_region_owns(&m->region, m->region.sources[i].layer);
+        int32_t layer = m->region.sources[i].layer;
+        bool is_inside = layer != m->context->inputs[1] && has_extents_of_scores(l, m->context) &&
+                         (is_pass(l) || is_product(l)) && th_region_owns(&m->region, layer);
         if (!is_inside) {
             if (later.n_sources == TH_REGION_MAX)
                 return;
@@ -89,14 +91,11 @@ static bool is_wanted(const th_source *s, const wanted *x)
            s->shape[1] == x->rows && s->shape[2] == 1;
 }
 
-/* A copy that nothing else reads can lay its elements out as the attention wants them. */
+/* It can lay its elements out as the attention wants them. */
 static bool can_relay(const th_region *g, const th_source *s, const wanted *x)
 {
-    const th_layer *l = th_fuse_layer(g->plan, s->layer);
-    return l && l->kind == TH_LAYER_ELEMENTWISE && l->function == TH_FUNCTION_COPY &&
-           l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && th_region_owns(g, s->layer) &&
-           (int64_t)s->shape[0] * s->shape[1] * s->shape[2] ==
-               (int64_t)x->heads * x->width * x->rows;
+    return th_fuse_is_relayed(g, s->layer) && (int64_t)s->shape[0] * s->shape[1] * s->shape[2] ==
+                                                  (int64_t)x->heads * x->width * x->rows;
 }
 
 /* Follows a source back to the first tensor that is wanted; what lies between is in *path. False:
@@ -210,7 +209,7 @@ void th_fuse_attention(th_fuse_plan *plan, int32_t last)
     th_made_set(&inputs, &made, true);
     if (!have_one_precision(plan, &inputs, made.precision[TH_TENSOR_INPUT]))
         return;
-    for (int i = 0; i < 3; i++)
-        th_fuse_relay(plan, &qkv[i]);
-    th_fuse_replace(plan, &all, &made);
+    if (th_fuse_replace(plan, &all, &made))
+        for (int i = 0; i < 3; i++)
+            th_fuse_relay(plan, &all, &qkv[i]);
 }

@@ -23,15 +23,17 @@ static bool spreads(const th_layer *l, th_function f)
            l->input_shapes[5] == l->dim[TH_DIM_W];
 }
 
-/* Takes the highest source if the region owns it. NULL: it does not. */
+/* Takes the highest source if the region owns it and it is a pass. NULL: it is not. */
 static const th_layer *take_highest(th_region *g)
 {
     int i = th_region_highest(g);
     if (i < 0 || g->is_too_large || !th_region_owns(g, g->sources[i].layer))
         return NULL;
-    int32_t layer = g->sources[i].layer;
+    const th_layer *l = th_fuse_layer(g->plan, g->sources[i].layer);
+    if (l->kind != TH_LAYER_ELEMENTWISE)
+        return NULL;
     th_region_take(g, i);
-    return th_fuse_layer(g->plan, layer);
+    return l;
 }
 
 /* From the inverse deviation back to the mean of squares, and to what is squared. */
@@ -57,10 +59,11 @@ static bool take_centred(th_region *g)
 {
     int i = th_region_highest(g);
     const th_layer *l = i < 0 ? NULL : th_fuse_layer(g->plan, g->sources[i].layer);
-    if (!spreads(l, TH_FUNCTION_SHIFT) ||
-        !is_mean_of_channels(th_fuse_layer(g->plan, l->inputs[1])))
+    if (!spreads(l, TH_FUNCTION_SHIFT))
         return false;
-    return take_highest(g) && take_highest(g);
+    const th_layer *mean = th_fuse_layer(g->plan, l->inputs[1]);
+    return is_mean_of_channels(mean) && mean->inputs[0] == l->inputs[0] && take_highest(g) == l &&
+           take_highest(g) == mean;
 }
 
 /* The product of x and its inverse deviation, with the weight (and bias) behind it as the last. */

@@ -123,24 +123,36 @@ static int32_t *copy_numbers(th_fuse_plan *plan, const int32_t *from, size_t n)
     return to;
 }
 
-void th_fuse_replace(th_fuse_plan *plan, const th_region *g, const th_layer *made)
+bool th_fuse_replace(th_fuse_plan *plan, const th_region *g, const th_layer *made)
 {
     th_layer *l = &plan->made[g->last];
     size_t n = (size_t)made->n_inputs;
+    for (size_t i = 0; i < n; i++)
+        if (has_member(g, made->inputs[i]))
+            return false;
     *l = *made;
     l->name = plan->w->layers[g->last].name;
     l->inputs = copy_numbers(plan, made->inputs, n);
     l->input_shapes = copy_numbers(plan, made->input_shapes, 3 * n);
     l->input_channels = NULL;
     remove_members(plan, g);
+    return true;
 }
 
-void th_fuse_relay(th_fuse_plan *plan, const th_source *s)
+bool th_fuse_is_relayed(const th_region *g, int32_t layer)
+{
+    const th_layer *l = th_fuse_layer(g->plan, layer);
+    return l && l->kind == TH_LAYER_ELEMENTWISE && l->function == TH_FUNCTION_COPY &&
+           l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && th_region_owns(g, layer);
+}
+
+void th_fuse_relay(th_fuse_plan *plan, const th_region *g, const th_source *s)
 {
     const th_layer *from = th_fuse_layer(plan, s->layer);
     int32_t shapes[3];
-    if (!from || (from->dim[TH_DIM_K] == s->shape[0] && from->dim[TH_DIM_H] == s->shape[1] &&
-                  from->dim[TH_DIM_W] == s->shape[2]))
+    if (!th_fuse_is_relayed(g, s->layer) ||
+        (from->dim[TH_DIM_K] == s->shape[0] && from->dim[TH_DIM_H] == s->shape[1] &&
+         from->dim[TH_DIM_W] == s->shape[2]))
         return;
     th_layer made = *from;
     th_source read = th_source_of(from, 0);

@@ -53,13 +53,15 @@ int32_t th_fuse_sole_consumer(const th_workload *w, int32_t layer);
 /* True if it is a function of one tensor, pixel by pixel. */
 bool th_fuse_is_unary(const th_layer *l, th_function f);
 
-/* made takes the place of the region's last layer; the members are gone. */
-void th_fuse_replace(th_fuse_plan *plan, const th_region *g, const th_layer *made);
+/* made takes the place of the region's last layer; the members are gone. False: nothing is done,
+ * because made reads a member. */
+bool th_fuse_replace(th_fuse_plan *plan, const th_region *g, const th_layer *made);
 /* The readers of the region's last layer read this one; it and the members are gone. */
 void th_fuse_remove(th_fuse_plan *plan, const th_region *g, int32_t stands_for);
-/* Where the layer of a source, a copy of one tensor, has other extents, it gets those of the
- * source. */
-void th_fuse_relay(th_fuse_plan *plan, const th_source *s);
+/* True for a copy of one layer that nothing outside the region reads: its layout may be another. */
+bool th_fuse_is_relayed(const th_region *g, int32_t layer);
+/* Gives such a copy the extents in which the region reads it. */
+void th_fuse_relay(th_fuse_plan *plan, const th_region *g, const th_source *s);
 /* As long as made has few inputs: room for their numbers and extents. */
 typedef struct th_made_inputs {
     int32_t inputs[TH_REGION_MAX], shapes[3 * TH_REGION_MAX];
