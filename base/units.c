@@ -275,8 +275,8 @@ int th_parse_factor(const char *text, double *out, th_error *err)
 
 /* ---- durations ---- */
 
-/* ceil(a * b / divisor), saturating. a and b are below 2^63 and 2^43: the product fits. Most fit
- * into 64 bits, where a division is one instruction. */
+/* ceil(a * b / divisor), saturating. a and b are below 2^63: the product fits. Most fit into
+ * 64 bits, where a division is one instruction. */
 static th_time ceil_ratio(int64_t a, int64_t b, int64_t divisor)
 {
     uint64_t sum;
@@ -297,6 +297,11 @@ th_time th_duration_ps(int64_t bytes, int64_t bits_per_s)
 th_time th_cycles_ps(int64_t cycles, int64_t hz)
 {
     return ceil_ratio(cycles, TH_PS_PER_S, hz);
+}
+
+int64_t th_part_of(int64_t whole, int64_t part, int64_t of)
+{
+    return ceil_ratio(whole, part, of);
 }
 
 /* ---- number to text ---- */

@@ -56,6 +56,8 @@ int th_parse_factor(const char *text, double *out, th_error *err);
 th_time th_duration_ps(int64_t bytes, int64_t bits_per_s);
 /* ceil(cycles * 1e12 / hz) in 128 bits. cycles >= 0, hz > 0; saturates. */
 th_time th_cycles_ps(int64_t cycles, int64_t hz);
+/* ceil(whole * part / of) in 128 bits. whole >= 0, 0 <= part <= of, of > 0. */
+int64_t th_part_of(int64_t whole, int64_t part, int64_t of);
 
 /* Human-readable, six significant digits at most, shortest unit that keeps the number below 1000:
  * "1.5us", "8Gbps", "1GiB" (binary prefixes only when exact, else "1.5MB"). Into out[size],

@@ -5,9 +5,10 @@
  * Multiply-accumulates follow the usual convention, padding included: B K (C/G) H W R S. Those of a
  * transposed convolution exclude the zeros between neighbours: every input pixel is multiplied by
  * every kernel element once, B K (C/G) in_h in_w R S, including products that padding crops. An
- * attention multiplies every query with every key and every score with a value: B H R (C + K). An
- * lstm or gru takes gates K (C + K) per time step. Functions here are pure and may be called in any
- * order; they assume valid extents (th_workload_finish checks them). Boxes are in layer_boxes.c. */
+ * attention multiplies every query with every key that it sees and every score with a value: B
+ * scores (C + K). An lstm or gru takes gates K (C + K) per time step. Functions here are pure and
+ * may be called in any order; they assume valid extents (th_workload_finish checks them). Boxes are
+ * in layer_boxes.c. */
 #include <config.h>
 #include "workloads/layer.h"
 
@@ -241,17 +242,42 @@ bool th_layer_can_split(const th_layer *l, th_dim d, int n)
 static int64_t multipliers(const th_layer *l)
 {
     int64_t k = l->dim[TH_DIM_K], c = l->dim[TH_DIM_C];
-    if (l->kind == TH_LAYER_ATTENTION)
-        return l->dim[TH_DIM_R] * (c + k);
     if (th_layer_gates(l->kind) > 0)
         return th_layer_gates(l->kind) * k * (c + k);
     return k * (c / l->groups) * l->dim[TH_DIM_R] * l->dim[TH_DIM_S];
+}
+
+/* Keys that the first n tokens of a causal attention see together: of token i its own and all
+ * before it, R - causal_rows + i + 1, but at most window. */
+static int64_t scores_of_tokens(const th_layer *l, int64_t n)
+{
+    int64_t first = (int64_t)l->dim[TH_DIM_R] - l->causal_rows + 1, growing = n;
+    if (l->window > 0 && l->window - first < n)
+        growing = l->window > first ? l->window - first : 0;
+    return growing * first + growing * (growing - 1) / 2 + (n - growing) * l->window;
+}
+
+/* Of rows [0, end), which are those of one query head after the other. */
+static int64_t scores_before(const th_layer *l, int32_t end)
+{
+    if (l->causal_rows == 0)
+        return (int64_t)end * l->dim[TH_DIM_R];
+    return end / l->causal_rows * scores_of_tokens(l, l->causal_rows) +
+           scores_of_tokens(l, end % l->causal_rows);
+}
+
+int64_t th_layer_scores(const th_layer *l, int32_t first, int32_t end)
+{
+    return scores_before(l, end) - scores_before(l, first);
 }
 
 int64_t th_layer_macs(const th_layer *l)
 {
     if (!th_layer_has_macs(l))
         return 0;
+    if (l->kind == TH_LAYER_ATTENTION)
+        return l->dim[TH_DIM_B] * th_layer_scores(l, 0, l->dim[TH_DIM_H]) *
+               ((int64_t)l->dim[TH_DIM_C] + l->dim[TH_DIM_K]);
     bool is_stuffed = l->up_h > 1 || l->up_w > 1;
     int64_t pixels =
         is_stuffed ? (int64_t)l->in_h * l->in_w : (int64_t)l->dim[TH_DIM_H] * l->dim[TH_DIM_W];

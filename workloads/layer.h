@@ -36,8 +36,9 @@
  * Its K output channels are those of the values of all heads; W = S = 1. Heads may share keys and
  * values: these then have fewer channels, and head i reads those of head i / (G / key heads). The
  * extents of all inputs are in input_shapes. With causal_rows = n the rows are those of H / n query
- * heads, each of the last n tokens: a token sees the keys up to its own, at most window of them.
- * Accelerators compute hidden scores all the same; kernels of GPUs leave them out.
+ * heads, one head after the other, each of the last n tokens: a token sees the keys up to its own,
+ * at most window of them. Hidden scores are neither computed nor counted, and keys that no row of a
+ * part sees are not read.
  * TH_TENSOR_WEIGHT means the second input of a product of activations: its precision is that of the
  * inputs, its density its own. A
  * transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
@@ -188,9 +189,12 @@ int32_t th_layer_key_heads(const th_layer *l); /* attention: those of its keys a
 
 /* B K (C/G) H W R S, including products with padding; for a transposed convolution B K (C/G) in_h
  * in_w R S, without the zeros between neighbours; for an lstm or gru B H gates K (C + K); for an
- * attention B H R (C + K). 0 for
- * layers that do not run on an array. */
+ * attention B scores (C + K), where scores = H R unless it is causal. 0 for layers that do not run
+ * on an array. */
 int64_t th_layer_macs(const th_layer *l);
+/* Attention: the pairs of a query and a key that it sees, in rows [first, end) of one head; sums
+ * over parts are those of the whole. */
+int64_t th_layer_scores(const th_layer *l, int32_t first, int32_t end);
 /* Elements: K * C/groups * R * S; gates * K * (C + K); vocabulary * K; 0 without. */
 int64_t th_layer_weights(const th_layer *l);
 int64_t th_layer_parameters(const th_layer *l); /* weights + biases (lstm, gru: 2 gates K) + norm */

@@ -247,27 +247,40 @@ static range channels_of_heads(const th_layer *l, range heads, int64_t channels)
     return (range){heads.lo / sharing * width, ((heads.hi - 1) / sharing + 1) * width};
 }
 
-/* Queries: the rows and heads of the outputs. Keys, values: all rows of the heads. A mask: all of
- * it, or the rows of the queries if it has as many. */
+/* The keys that rows see: of a causal attention, of the first one's window up to the last one's
+ * own. */
+static range keys_of_rows(const th_layer *l, range rows)
+{
+    int64_t n = l->causal_rows, keys = l->dim[TH_DIM_R];
+    if (n == 0)
+        return (range){0, keys};
+    bool is_one_head = rows.lo / n == (rows.hi - 1) / n; /* else from the first token on */
+    int64_t first = is_one_head ? rows.lo % n : 0, last = is_one_head ? (rows.hi - 1) % n : n - 1;
+    int64_t seen_before = keys - n + first + 1 - l->window;
+    return (range){l->window > 0 ? greatest(seen_before, 0) : 0, keys - n + last + 1};
+}
+
+/* Queries: the rows and heads of the outputs. Keys, values: what the rows see of the heads. A mask:
+ * all of it, or the rows of the queries if it has as many. */
 static th_box attention_input_of(const th_layer *l, int input, const th_loop_box *loops)
 {
     enum { QUERIES, KEYS, VALUES };
     int64_t width = l->dim[TH_DIM_K] / l->groups;
     const int32_t *shape = l->input_shapes + 3 * input;
     range k = loop_range(loops, TH_DIM_K), rows = loop_range(loops, TH_DIM_H),
-          heads = {k.lo / width, (k.hi - 1) / width + 1}, channels = {0, shape[0]};
+          heads = {k.lo / width, (k.hi - 1) / width + 1}, channels = {0, shape[0]},
+          read = {0, shape[1]};
     int64_t of_query = l->dim[TH_DIM_C] / l->groups;
     if (input == QUERIES)
         channels = (range){heads.lo * of_query, heads.hi * of_query};
     else if (input == KEYS || input == VALUES)
         channels = channels_of_heads(l, heads, shape[0]);
-    bool has_rows = input == QUERIES || (input > VALUES && shape[1] == l->dim[TH_DIM_H]);
+    if (input == KEYS || input == VALUES)
+        read = keys_of_rows(l, rows);
+    else if (input == QUERIES || shape[1] == l->dim[TH_DIM_H])
+        read = rows;
     const range ranges[TH_TENSOR_DIMS] = {
-        loop_range(loops, TH_DIM_B),
-        channels,
-        has_rows ? rows : (range){0, shape[1]},
-        {0, shape[2]},
-    };
+        loop_range(loops, TH_DIM_B), channels, read, {0, shape[2]}};
     return box_of(ranges);
 }
 

@@ -227,12 +227,14 @@ static double departure_of(const maker *k, const piece *x)
     return bytes > 0 ? out->latency + bytes * out->ps_per_byte : 0;
 }
 
-/* Iterations of its loops: those of shards add up to the layer's. */
-static double amount_of(const th_loop_box *loops)
+/* Iterations of its loops, but for hidden scores: those of shards add up to the layer's. */
+static double amount_of(const th_layer *l, const th_loop_box *loops)
 {
     double volume = 1;
     for (int d = 0; d < TH_N_DIMS; d++)
-        volume *= loops->hi[d] - loops->lo[d];
+        volume *= d == TH_DIM_H && l->kind == TH_LAYER_ATTENTION
+                      ? (double)th_layer_scores(l, loops->lo[d], loops->hi[d])
+                      : loops->hi[d] - loops->lo[d];
     return volume;
 }
 
@@ -269,7 +271,7 @@ static int add_tasks(maker *k, const piece *x, task_sums *sums)
         if (number < 0)
             return -1;
         const struct th_task_floor *t = &k->floors->tasks[number];
-        lower_whole(k, number, amount_of(&loops));
+        lower_whole(k, number, amount_of(k->layer, &loops));
         if (t->occupied == INFINITY)
             return 1;
         if (t->unknown != TH_UNKNOWN_NONE) {
@@ -386,7 +388,7 @@ static int add_shards_of_mapping(maker *k, int layer)
             int64_t number = th_floors_number(k->floors, &shard);
             if (number < 0)
                 return -1;
-            lower_whole(k, number, amount_of(&loops));
+            lower_whole(k, number, amount_of(k->layer, &loops));
         }
     return 0;
 }
@@ -418,7 +420,7 @@ static int find_layer(maker *k, int layer)
     th_loop_box loops = th_layer_loops(k->layer);
     loops.hi[TH_DIM_B] = k->batch;
     th_shard whole = th_plan_shard(k->layer, &loops);
-    k->all = amount_of(&loops);
+    k->all = amount_of(k->layer, &loops);
     int status = needs_shards(f, &whole) ? add_even_cuts(k) : 1;
     if (status == 0 && f->any_cuts && f->scope.mapping)
         status = add_shards_of_mapping(k, layer);

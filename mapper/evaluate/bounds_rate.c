@@ -45,14 +45,15 @@ static double tensor_bytes(const th_shard *s, th_tensor tensor, int64_t elements
 
 /* Weights and outputs that shards of all of the layer move at least; 0 where its schedule as a
  * whole is not known, or parts of the operations are not parts of the tensors (zeros between
- * inputs). */
+ * inputs, hidden scores). */
 static void find_bytes(const th_floors *f, int class, int design, const th_shard *s,
                        double *weights, double *outputs)
 {
     const int32_t *d = s->dim;
     th_schedule schedule;
     *weights = *outputs = 0;
-    if (s->up_h > 1 || s->up_w > 1 ||
+    bool has_hidden = s->scores < (int64_t)d[TH_DIM_H] * d[TH_DIM_R];
+    if (s->up_h > 1 || s->up_w > 1 || (s->kind == TH_LAYER_ATTENTION && has_hidden) ||
         th_compute_cost_schedule(f->costs, f->first_of[class], design, s, &schedule, NULL))
         return;
     th_schedule_totals t = th_schedule_sum(&schedule);

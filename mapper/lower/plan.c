@@ -25,11 +25,11 @@ static size_t shape_of(const th_layer *l, int32_t *key)
         key[n++] = (int32_t)l->precision[t];
         key[n++] = th_density_ppm(l->density[t]);
     }
-    const int32_t rest[] = {l->in_h,       l->in_w,          l->stride_h,   l->stride_w,
-                            l->pad_top,    l->pad_left,      l->up_h,       l->up_w,
-                            l->dilation_h, l->dilation_w,    l->groups,     l->has_bias,
-                            l->has_norm,   l->is_transposed, l->vocabulary, l->sparse_n,
-                            l->sparse_m,   l->first_channel, l->n_inputs};
+    const int32_t rest[] = {
+        l->in_h,     l->in_w,          l->stride_h,   l->stride_w,   l->pad_top,  l->pad_left,
+        l->up_h,     l->up_w,          l->dilation_h, l->dilation_w, l->groups,   l->has_bias,
+        l->has_norm, l->is_transposed, l->vocabulary, l->sparse_n,   l->sparse_m, l->first_channel,
+        l->n_inputs, l->causal_rows,   l->window};
     memcpy(key + n, rest, sizeof rest);
     n += sizeof rest / sizeof *rest;
     for (int i = 0; l->input_channels && i < l->n_inputs; i++)
@@ -39,7 +39,7 @@ static size_t shape_of(const th_layer *l, int32_t *key)
     return n * sizeof *key;
 }
 
-enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* without the inputs */
+enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 22 }; /* without the inputs */
 
 static bool inputs_differ(const th_layer *l)
 {

@@ -91,6 +91,8 @@ th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
     if (l->kind == TH_LAYER_ATTENTION) {
         th_box keys = th_layer_input_of(l, 1, loops);
         s.key_groups = (keys.hi[1] - keys.lo[1]) / (l->dim[TH_DIM_C] / l->groups);
+        s.dim[TH_DIM_R] = keys.hi[2] - keys.lo[2];
+        s.scores = th_layer_scores(l, loops->lo[TH_DIM_H], loops->hi[TH_DIM_H]);
     } else if (l->input_shapes && l->n_inputs > 1) { /* one pass over as much as the output holds */
         s.in_h = s.dim[TH_DIM_H];
         s.in_w = s.dim[TH_DIM_W];

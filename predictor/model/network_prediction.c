@@ -178,12 +178,20 @@ static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
     return 0;
 }
 
-static void add_times(th_layer_prediction *sum, const th_layer_prediction *l)
+/* Of a time for all scores, that for the ones that are not hidden; as in a simulated run. */
+static th_time seen(const th_layer *x, th_time whole)
 {
-    sum->execution += l->execution;
-    sum->throttled += l->throttled;
-    sum->backward += l->backward;
-    sum->backward_throttled += l->backward_throttled;
+    return th_part_of(whole, th_layer_scores(x, 0, x->dim[TH_DIM_H]),
+                      (int64_t)x->dim[TH_DIM_H] * x->dim[TH_DIM_R]);
+}
+
+/* Adds a part of an attention. */
+static void add_times(th_layer_prediction *sum, const th_layer *x, const th_layer_prediction *l)
+{
+    sum->execution += seen(x, l->execution);
+    sum->throttled += seen(x, l->throttled);
+    sum->backward += seen(x, l->backward);
+    sum->backward_throttled += seen(x, l->backward_throttled);
     sum->is_estimated |= l->is_estimated;
     sum->is_by_rule |= l->is_by_rule;
     sum->relayout = l->relayout;
@@ -202,8 +210,8 @@ static int predict_attention_backward(maker *k, const th_layer_part *part, th_la
 }
 
 /* As its scores, softmax and context, one after the other; the first is its operation. */
-static int predict_attention(maker *k, const th_layer_part *whole, th_layer_prediction *l,
-                             th_error *err)
+static int predict_attention(maker *k, const th_layer *x, const th_layer_part *whole,
+                             th_layer_prediction *l, th_error *err)
 {
     th_layer_part parts[TH_ATTENTION_OPS];
     th_layer_prediction sum = {.execution = 0};
@@ -211,12 +219,14 @@ static int predict_attention(maker *k, const th_layer_part *whole, th_layer_pred
     th_layer_attention_parts(whole, parts);
     for (int i = 0; i < TH_ATTENTION_OPS; i++) {
         *l = (th_layer_prediction){.execution = 0};
-        if (th_layer_op_of(&parts[i], &l->op, err) || predict_forward(k, l, err) ||
-            predict_attention_backward(k, &parts[i], l, err))
+        if (th_layer_op_of(&parts[i], &l->op, err) || predict_forward(k, l, err))
+            return -1;
+        k->out->calls -= l->execution - seen(x, l->execution);
+        if (predict_attention_backward(k, &parts[i], l, err))
             return -1;
         if (i == 0)
             sum = (th_layer_prediction){.op = l->op, .launch = l->launch, .layout = l->layout};
-        add_times(&sum, l);
+        add_times(&sum, x, l);
     }
     *l = sum;
     if (k->out->n_outside > n_outside) /* the layer counts once */
@@ -250,7 +260,7 @@ static int predict_layer(maker *k, int layer, th_error *err)
     if (k->options->precision != TH_PRECISION_FP32)
         return predict_narrow(k, x, &part, l, err);
     if (x->kind == TH_LAYER_ATTENTION)
-        return predict_attention(k, &part, l, err);
+        return predict_attention(k, x, &part, l, err);
     if (th_layer_op_of(&part, &l->op, err) || (l->op.times > 0 && predict_forward(k, l, err)))
         return -1;
     if (!k->options->is_training)

@@ -214,7 +214,7 @@ int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int 
     return th_compute_cost_schedule_at(cache, (th_compute_unit){accel, design, 1}, shard, out, err);
 }
 
-/* Each product at the rate of its own. */
+/* Each product at the rate of its own, for the scores that are not hidden. */
 static bool attention_min_cycles(const th_compute_cost_cache *cache, th_compute_unit u,
                                  const th_shard *shard, double *cycles, int64_t *hz)
 {
@@ -224,7 +224,8 @@ static bool attention_min_cycles(const th_compute_cost_cache *cache, th_compute_
     if (!th_compute_cost_min_cycles_at(cache, u, &parts[TH_ATTENTION_SCORES], &scores, hz) ||
         !th_compute_cost_min_cycles_at(cache, u, &parts[TH_ATTENTION_CONTEXT], &context, hz))
         return false;
-    *cycles = scores + context;
+    *cycles = (scores + context) * (double)shard->scores /
+              ((double)shard->dim[TH_DIM_H] * shard->dim[TH_DIM_R]);
     return true;
 }
 

@@ -10,11 +10,14 @@
  *                    often as the design's tiling does; query heads that share keys and values load
  *                    them once
  *     bytes stored   the outputs, once; none where the design's times include them
+ * Of a causal attention the fraction f of the scores is not hidden: it takes f of these cycles. An
+ * operand is loaded once, and f of every further time: of n equal tiles of a triangle the ith loads
+ * i/n of the keys, all together (n + 1) / 2 times.
  * The attention is cut into PIECES equal pieces, which the pipeline loads, computes and stores; the
  * softmax of the first piece delays the array, which waits for it once. Docs:
  * docs/models/attention.md. Not modelled: tiles of scores that exceed the buffers (a row of scores
  * is assumed to be processed in parts, with running maximum and sum); the rescaling of outputs that
- * this costs; causal masks that let an accelerator skip tiles. */
+ * this costs; the hidden half of the tiles on the diagonal. */
 #include <config.h>
 
 #include "sim/pipeline/attention.h"
@@ -28,6 +31,7 @@ static th_shard product_of(const th_shard *s, int32_t inner, int32_t columns)
     p.kind = TH_LAYER_MATMUL;
     p.n_operands = 2;
     p.key_groups = 0;
+    p.scores = 0;
     p.dim[TH_DIM_C] = s->groups * inner;
     p.dim[TH_DIM_K] = s->groups * columns;
     p.dim[TH_DIM_R] = 1;
@@ -70,13 +74,35 @@ static int64_t cycles_at(int64_t cycles, int64_t hz, int64_t other_hz)
     return down + ((double)down < exact);
 }
 
-static void add_accounts(const th_schedule *a, const th_schedule *b, th_schedule *out)
+/* Of cycles and the like for all scores, those for the ones that are not hidden. */
+static int64_t seen(const th_shard *s, int64_t whole)
+{
+    return th_part_of(whole, s->scores, (int64_t)s->dim[TH_DIM_H] * s->dim[TH_DIM_R]);
+}
+
+/* The same where once of the whole is needed for the last scores, too. */
+static int64_t seen_beyond(const th_shard *s, int64_t once, int64_t whole)
+{
+    return whole <= once ? whole : once + seen(s, whole - once);
+}
+
+/* Of bytes that load the elements of a tensor, maybe several times. */
+static int64_t seen_bytes(const th_shard *s, int64_t whole, th_tensor t, int64_t elements)
+{
+    return seen_beyond(s, th_shard_bytes(s, t, elements), whole);
+}
+
+static void add_accounts(const th_shard *s, const th_schedule *a, const th_schedule *b,
+                         th_schedule *out)
 {
     out->accesses = (th_accesses){
-        .input_reads = a->accesses.input_reads + b->accesses.input_reads,
-        .weight_reads = a->accesses.weight_reads + b->accesses.weight_reads,
-        .partial_reads = a->accesses.partial_reads + b->accesses.partial_reads,
-        .output_writes = a->accesses.output_writes + b->accesses.output_writes,
+        .input_reads = seen(s, a->accesses.input_reads + b->accesses.input_reads),
+        .weight_reads = seen(s, a->accesses.weight_reads + b->accesses.weight_reads),
+        .partial_reads = seen(s, a->accesses.partial_reads + b->accesses.partial_reads),
+        .output_writes =
+            seen(s, a->accesses.output_writes) +
+            seen_beyond(s, (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_H] * s->dim[TH_DIM_K],
+                        b->accesses.output_writes),
     };
     for (int t = 0; t < TH_N_TENSORS; t++)
         out->buffer_bytes[t] = greater(a->buffer_bytes[t], b->buffer_bytes[t]);
@@ -91,13 +117,16 @@ void th_attention_schedule(const th_shard *s, const th_schedule parts[TH_N_ATTEN
                       *context = &parts[TH_ATTENTION_CONTEXT],
                       *softmax = &parts[TH_ATTENTION_SOFTMAX];
     th_schedule_totals a = th_schedule_sum(scores), b = th_schedule_sum(context);
-    int64_t rows = (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_H], n = rows < PIECES ? rows : PIECES;
-    int64_t products = a.cycles + b.cycles,
-            between = cycles_at(th_schedule_sum(softmax).cycles, softmax->hz, scores->hz);
+    int64_t images = s->dim[TH_DIM_B], rows = images * s->dim[TH_DIM_H],
+            key_rows = images * s->dim[TH_DIM_R], n = rows < PIECES ? rows : PIECES;
+    int64_t products = seen(s, a.cycles) + seen(s, b.cycles),
+            between = cycles_at(seen(s, th_schedule_sum(softmax).cycles), softmax->hz, scores->hz);
     int64_t cycles = overlaps ? greater(products, between) : products + between;
-    int64_t keys = (a.weight_bytes + b.weight_bytes) / s->groups * s->key_groups;
-    int64_t outputs = th_shard_bytes(
-        s, TH_TENSOR_OUTPUT, (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H]);
+    int64_t queries = seen_bytes(s, a.input_bytes, TH_TENSOR_INPUT, rows * s->dim[TH_DIM_C]);
+    int64_t keys = seen_bytes(s, a.weight_bytes, TH_TENSOR_WEIGHT, key_rows * s->dim[TH_DIM_C]) +
+                   seen_bytes(s, b.weight_bytes, TH_TENSOR_WEIGHT, key_rows * s->dim[TH_DIM_K]);
+    keys = keys / s->groups * s->key_groups; /* query heads that share keys load them once */
+    int64_t outputs = th_shard_bytes(s, TH_TENSOR_OUTPUT, rows * s->dim[TH_DIM_K]);
     int64_t stored = b.output_bytes < outputs ? b.output_bytes : outputs; /* without partial sums */
     *out = (th_schedule){.hz = scores->hz,
                          .count = {1, (int32_t)n, 1, 1, 1},
@@ -106,7 +135,7 @@ void th_attention_schedule(const th_shard *s, const th_schedule parts[TH_N_ATTEN
                          .slots_out = context->slots_out};
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         bool is_last = mask & TH_LAST_H;
-        out->step[mask] = (th_step){piece_of(a.input_bytes, n, is_last), piece_of(keys, n, is_last),
+        out->step[mask] = (th_step){piece_of(queries, n, is_last), piece_of(keys, n, is_last),
                                     piece_of(cycles, n, is_last)};
         out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = piece_of(stored, n, is_last);
     }
@@ -115,5 +144,5 @@ void th_attention_schedule(const th_shard *s, const th_schedule parts[TH_N_ATTEN
         out->run_bytes[e] = scores->run_bytes[e];
     }
     out->run_bytes[TH_ENGINE_OUTPUT] = context->run_bytes[TH_ENGINE_OUTPUT];
-    add_accounts(scores, context, out);
+    add_accounts(s, scores, context, out);
 }

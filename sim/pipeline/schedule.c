@@ -161,8 +161,7 @@ int64_t th_shard_macs(const th_shard *s)
         return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * th_layer_gates((th_layer_kind)s->kind) *
                d[TH_DIM_K] * ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
     case TH_LAYER_ATTENTION:
-        return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * d[TH_DIM_R] *
-               ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
+        return d[TH_DIM_B] * s->scores * ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
     case TH_LAYER_EMBEDDING:
     case TH_LAYER_POOL:
     case TH_LAYER_ELEMENTWISE:

@@ -38,6 +38,7 @@ typedef struct th_shard {
     /* Transposed convolution: the pairs of an input and a kernel row (column) of this part, so that
      * parts add up to the layer; else 0. */
     int64_t products_h, products_w;
+    int64_t scores; /* attention: pairs of a query and a key that it sees, of one head; else 0 */
 } th_shard;
 
 /* Bytes in DRAM of a number of elements of a tensor: a sparse tensor is compressed to its non-zero

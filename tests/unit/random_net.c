@@ -13,6 +13,13 @@ random_shape shape_of_tensor(const th_workload *w, int tensor)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
+/* Output channels: where the input has as many rows as channels, every layer has as many. */
+static int32_t random_channels(gsl_rng *r, const th_workload *w)
+{
+    bool are_equal = w->input_c == w->input_h && w->input_c > 1;
+    return are_equal ? w->input_c : (int32_t)pick(r, 1, RANDOM_CHANNELS_MAX);
+}
+
 static double random_density(gsl_rng *r)
 {
     return pick(r, 0, 2) ? 1 : (double)pick(r, 1, 19) / 20;
@@ -120,13 +127,13 @@ static void random_conv(gsl_rng *r, th_layer *l)
     random_sparsity(r, l);
 }
 
-static void random_fc(gsl_rng *r, th_layer *l)
+static void random_fc(gsl_rng *r, const th_workload *w, th_layer *l)
 {
     set_kind(l, TH_LAYER_FC);
     l->dim[TH_DIM_R] = l->in_h;
     l->dim[TH_DIM_S] = l->in_w;
     l->dim[TH_DIM_H] = l->dim[TH_DIM_W] = 1;
-    l->dim[TH_DIM_K] = (int32_t)pick(r, 1, RANDOM_CHANNELS_MAX);
+    l->dim[TH_DIM_K] = random_channels(r, w);
     random_sparsity(r, l);
 }
 
@@ -225,23 +232,76 @@ static void random_product(gsl_rng *r, const th_workload *w, th_layer *l)
         l->is_transposed = false;
 }
 
-static void random_column_layer(gsl_rng *r, const th_workload *w, th_layer *l)
+/* Keys and values of a query, in these tensors; false: they do not fit. The heads are set. */
+static bool fit_as_keys(th_layer *l, random_shape keys, random_shape values)
 {
+    int32_t width = l->dim[TH_DIM_C] / l->groups, key_heads = keys.c / width;
+    if (keys.w != 1 || values.w != 1 || keys.h != values.h || keys.c % width != 0 ||
+        key_heads == 0 || l->groups % key_heads != 0 || values.c % key_heads != 0 ||
+        keys.precision != l->precision[TH_TENSOR_INPUT] || values.precision != keys.precision ||
+        values.c / key_heads * l->groups > RANDOM_CHANNELS_MAX)
+        return false;
+    l->dim[TH_DIM_K] = values.c / key_heads * l->groups;
+    l->dim[TH_DIM_R] = keys.h;
+    return true;
+}
+
+/* The rows are those of one or more heads, each of the last tokens. */
+static void random_mask(gsl_rng *r, th_layer *l)
+{
+    int32_t tokens = random_divisor(r, l->dim[TH_DIM_H]);
+    if (tokens > l->dim[TH_DIM_R] || pick(r, 0, 2) == 0)
+        return;
+    l->causal_rows = tokens;
+    l->window = (int32_t)(pick(r, 0, 1) * pick(r, 1, RANDOM_EXTENT_MAX));
+}
+
+/* Stays as it is where no keys and values are found. */
+static void random_attention(gsl_rng *r, const th_workload *w, th_layer *l, int32_t *shapes)
+{
+    for (int tries = 0; tries < 24 && l->n_inputs == 1; tries++) {
+        int32_t k = (int32_t)pick(r, -1, w->n_layers - 1),
+                v = (int32_t)pick(r, -1, w->n_layers - 1);
+        l->groups = random_divisor(r, l->dim[TH_DIM_C]);
+        if (!fit_as_keys(l, shape_of_tensor(w, k), shape_of_tensor(w, v)))
+            continue;
+        set_kind(l, TH_LAYER_ATTENTION);
+        l->inputs[l->n_inputs++] = k;
+        l->inputs[l->n_inputs++] = v;
+        l->precision[TH_TENSOR_WEIGHT] = l->precision[TH_TENSOR_INPUT];
+        random_mask(r, l);
+        for (int i = 0; i < l->n_inputs; i++) {
+            random_shape s = shape_of_tensor(w, l->inputs[i]);
+            memcpy(shapes + 3 * i, (int32_t[]){s.c, s.h, s.w}, 3 * sizeof *shapes);
+        }
+        l->input_shapes = shapes;
+    }
+    if (l->n_inputs == 1)
+        l->groups = 1;
+}
+
+static void random_column_layer(gsl_rng *r, const th_workload *w, th_layer *l, int32_t *shapes)
+{
+    static const th_layer_kind gates[] = {TH_LAYER_LSTM, TH_LAYER_GRU, TH_LAYER_RNN};
     if (l->dim[TH_DIM_C] == 1 && pick(r, 0, 1)) {
         set_kind(l, TH_LAYER_EMBEDDING);
         l->vocabulary = (int32_t)pick(r, 1, 50);
-        l->dim[TH_DIM_K] = (int32_t)pick(r, 1, RANDOM_CHANNELS_MAX);
+        l->dim[TH_DIM_K] = random_channels(r, w);
         return;
     }
-    switch (pick(r, 0, 4)) {
+    switch (pick(r, 0, 6)) {
     case 0:
         set_kind(l, TH_LAYER_MATMUL);
-        l->dim[TH_DIM_K] = (int32_t)pick(r, 1, RANDOM_CHANNELS_MAX);
+        l->dim[TH_DIM_K] = random_channels(r, w);
         random_sparsity(r, l);
         break;
     case 1:
-        set_kind(l, pick(r, 0, 1) ? TH_LAYER_LSTM : TH_LAYER_GRU);
-        l->dim[TH_DIM_K] = (int32_t)pick(r, 1, RANDOM_CHANNELS_MAX);
+        set_kind(l, gates[pick(r, 0, 2)]);
+        l->dim[TH_DIM_K] = random_channels(r, w);
+        break;
+    case 2:
+    case 3:
+        random_attention(r, w, l, shapes);
         break;
     default:
         random_product(r, w, l);
@@ -251,17 +311,17 @@ static void random_column_layer(gsl_rng *r, const th_workload *w, th_layer *l)
 static void add_random_layer(gsl_rng *r, th_workload *w)
 {
     char name[16];
-    int32_t channels[RANDOM_INPUTS_MAX],
+    int32_t channels[RANDOM_INPUTS_MAX], shapes[3 * RANDOM_INPUTS_MAX],
         inputs[RANDOM_INPUTS_MAX] = {
             (int32_t)pick(r, pick(r, 0, 1) ? w->n_layers - 1 : -1, w->n_layers - 1)};
     th_layer l = blank_layer(r, w, shape_of_tensor(w, inputs[0]), inputs);
     int kind = (int)pick(r, 0, l.in_w == 1 ? 15 : 9);
     if (kind >= 10)
-        random_column_layer(r, w, &l);
+        random_column_layer(r, w, &l, shapes);
     else if (kind >= 6)
         random_conv(r, &l);
     else if (kind == 5)
-        random_fc(r, &l);
+        random_fc(r, w, &l);
     else if (kind == 4)
         random_by_pixel(r, &l);
     else if (kind == 3)
@@ -283,12 +343,14 @@ th_workload *random_workload(gsl_rng *r)
 {
     th_error e = {"", ""};
     int32_t width = pick(r, 0, 1) ? (int32_t)pick(r, 1, RANDOM_EXTENT_MAX) : 1;
-    th_workload *w = th_workload_new(
-        "random", NULL,
-        &(th_workload_input){(int32_t)pick(r, 1, RANDOM_BATCH_MAX), (int32_t)pick(r, 1, 6),
-                             (int32_t)pick(r, 1, RANDOM_EXTENT_MAX), width,
-                             (th_precision)pick(r, 0, TH_N_PRECISIONS - 1)},
-        &e);
+    th_workload_input input = {(int32_t)pick(r, 1, RANDOM_BATCH_MAX), (int32_t)pick(r, 1, 6),
+                               (int32_t)pick(r, 1, RANDOM_EXTENT_MAX), width,
+                               (th_precision)pick(r, 0, TH_N_PRECISIONS - 1)};
+    if (pick(r, 0, 1)) {
+        input.batch = input.c = input.h = (int32_t)pick(r, 2, RANDOM_BATCH_MAX);
+        input.w = width > 1 ? input.c : 1;
+    }
+    th_workload *w = th_workload_new("random", NULL, &input, &e);
     for (int n = (int)pick(r, 1, RANDOM_LAYERS_MAX); n > 0; n--)
         add_random_layer(r, w);
     if (th_workload_finish(w, &e))

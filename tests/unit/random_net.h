@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* random_net.h - small random workloads of every kind of layer, and random mappings of them. */
+/* random_net.h - small random workloads of every kind of layer, half of them with equal extents
+ * (images, channels, rows), and random mappings of them. */
 #ifndef TH_TESTS_UNIT_RANDOM_NET_H
 #define TH_TESTS_UNIT_RANDOM_NET_H
 #include "mapper/lower/lower.h"

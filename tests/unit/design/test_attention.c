@@ -2,7 +2,8 @@
 /* Attention as one shard: its two products and softmax, and their schedules as one. */
 #include <config.h>
 #include "sim/pipeline/attention.h"
-#include "tests/unit/tap.h"
+#include "sim/design/compute_cost.h"
+#include "tests/unit/design_rows.h"
 #include "workloads/layer.h"
 
 /* 2 images, 6 heads that share 3 of keys; 10 queries, 7 keys; heads of 4, values of 5. */
@@ -20,7 +21,8 @@ static th_shard attention(void)
                   .dilation_w = 1,
                   .up_h = 1,
                   .up_w = 1,
-                  .n_operands = 3};
+                  .n_operands = 3,
+                  .scores = 70};
     for (int t = 0; t < TH_N_TENSORS; t++) {
         s.precision[t] = TH_FP16;
         s.density_ppm[t] = 1000000;
@@ -82,6 +84,74 @@ TEST(the_softmax_overlaps_on_a_unit_of_its_own)
     parts[TH_ATTENTION_SOFTMAX].step[TH_N_STEP_KINDS - 1].cycles = 100;
     th_attention_schedule(&s, parts, true, &one);
     CU_ASSERT_EQUAL(th_schedule_sum(&one).cycles, 2500 + 50);
+}
+
+/* 28 of 70 scores are seen: 0.4 of the cycles, and of what is loaded beyond once. */
+TEST(hidden_scores_take_neither_cycles_nor_further_loads)
+{
+    th_shard s = attention();
+    th_schedule parts[TH_N_ATTENTION_PARTS], one;
+    schedules(parts);
+    s.scores = 28;
+    parts[TH_ATTENTION_SCORES].step[TH_N_STEP_KINDS - 1].input_bytes = 5 * 960;
+    parts[TH_ATTENTION_SCORES].step[TH_N_STEP_KINDS - 1].weight_bytes = 6 * 672;
+    th_attention_schedule(&s, parts, false, &one);
+    th_schedule_totals t = th_schedule_sum(&one);
+    CU_ASSERT_EQUAL(t.cycles, 400 + 1600 + 600);
+    CU_ASSERT_EQUAL(t.input_bytes, 960 + 4 * 384); /* 2 x 10 x 24 queries of 2 bytes */
+    /* 2 x 7 x 24 keys of 2 bytes, and 600 of the values' 840 */
+    CU_ASSERT_EQUAL(t.weight_bytes, (672 + 1344 + 600) / 2);
+    CU_ASSERT_EQUAL(t.output_bytes, 2 * 2 * 10 * 30);
+    CU_ASSERT_EQUAL(th_shard_macs(&s), 2 * 28 * (24 + 30));
+}
+
+/* One image of n tokens, 8 heads of 64. */
+static th_shard tokens(int32_t n)
+{
+    th_shard s = attention();
+    const int32_t dim[] = {1, 512, 512, n, 1, n, 1};
+    memcpy(s.dim, dim, sizeof dim);
+    s.groups = s.key_groups = 8;
+    s.in_h = n;
+    s.scores = (int64_t)n * n;
+    return s;
+}
+
+/* 8 heads of 64 over 256 causal tokens: 256 x 257 / 2 of 256 x 256 scores, on every design and in
+ * its least time. */
+TEST(every_design_leaves_out_hidden_scores)
+{
+    gsl_rng *r = th_random_stream(71, "attention", 0);
+    const double seen = 257.0 / 512;
+    int n = 0, n_bounded = 0;
+    for (int i = 0; th_design_types[i]; i++) {
+        char keys[KEYS_MAX];
+        row_of(th_design_types[i])->text(r, keys);
+        ready_design d = ready_with(th_design_types[i]->name, keys);
+        th_compute_cost_cache *costs = th_compute_cost_cache_new(d.system, NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(costs);
+        th_shard whole = tokens(256), causal = whole;
+        th_schedule all, some;
+        double least, least_of_all;
+        int64_t hz;
+        causal.scores = 256 * 257 / 2;
+        bool runs = th_compute_cost_schedule(costs, 0, 0, &whole, &all, NULL) == 0,
+             is_bounded = th_compute_cost_min_cycles(costs, 0, 0, &whole, &least_of_all, &hz);
+        if (runs && th_compute_cost_schedule(costs, 0, 0, &causal, &some, NULL) == 0) {
+            double cycles = (double)th_schedule_sum(&some).cycles;
+            CU_ASSERT_DOUBLE_EQUAL(cycles, seen * (double)th_schedule_sum(&all).cycles, 4);
+            n++;
+            if (is_bounded && th_compute_cost_min_cycles(costs, 0, 0, &causal, &least, &hz)) {
+                CU_ASSERT_DOUBLE_EQUAL(least, seen * least_of_all, 1e-6 * least);
+                CU_ASSERT_TRUE(least <= cycles * (1 + 1e-9));
+                n_bounded++;
+            }
+        }
+        th_compute_cost_cache_free(costs);
+        free_ready(&d);
+    }
+    CU_ASSERT_TRUE(n >= 8 && n_bounded >= 6);
+    gsl_rng_free(r);
 }
 
 /* The layer of the shard, with a mask of one row and one of a row for each query. */

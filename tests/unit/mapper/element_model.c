@@ -66,7 +66,8 @@ static void cut_in_proportion(loops *x, const th_layer *l, const th_strategy *s,
 {
     int n = 1, member[64], rank, least = 1, pieces = s->split[d], digit[TH_N_DIMS];
     bool whole_groups = d == TH_DIM_K && l->groups > 1 &&
-                        (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX);
+                        (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX ||
+                         l->kind == TH_LAYER_ATTENTION);
     int64_t grain = whole_groups ? l->dim[d] / l->groups : 1, weight[64] = {0}, cuts[65] = {0},
             all = 0;
     if (whole_groups && l->groups % pieces != 0) {
@@ -236,8 +237,39 @@ static void second_factor_read(const th_layer *l, const loops *x, elements *out)
     mark(out, of, l->dim[TH_DIM_B], (region){batch_of(x), channels, rows, {0, 1}});
 }
 
+/* Row h of an attention is token h % n of the last n: it sees its own key and those before it. */
+static bool sees(const th_layer *l, int32_t h, int32_t key)
+{
+    int32_t n = l->causal_rows, own = n > 0 ? l->dim[TH_DIM_R] - n + h % n : 0;
+    return n == 0 || (key <= own && (l->window == 0 || key + l->window > own));
+}
+
+/* Head k of the queries reads all channels of its own, and of the keys and values that it shares.
+ */
+static void attention_read(const th_layer *l, int input, const loops *x, elements *out)
+{
+    const int32_t *shape = l->input_shapes + (ptrdiff_t)3 * input;
+    span channels = nothing, rows = nothing;
+    int32_t width = l->dim[TH_DIM_C] / l->groups, per_head = l->dim[TH_DIM_K] / l->groups,
+            sharing = l->groups * width / l->input_shapes[3],
+            of_head = input == 2 ? per_head : width;
+    for (int32_t k = x->lo[TH_DIM_K]; k < x->hi[TH_DIM_K]; k++)
+        for (int32_t c = 0; c < of_head; c++)
+            include(&channels, k / per_head / (input == 0 ? 1 : sharing) * of_head + c);
+    for (int32_t h = x->lo[TH_DIM_H]; h < x->hi[TH_DIM_H]; h++)
+        for (int32_t key = 0; key < l->dim[TH_DIM_R]; key++)
+            if (input == 0 || sees(l, h, key))
+                include(&rows, input == 0 ? h : key);
+    mark(out, (random_shape){shape[0], shape[1], 1, TH_FP32}, l->dim[TH_DIM_B],
+         (region){batch_of(x), channels, rows, {0, 1}});
+}
+
 void inputs_read(const th_layer *l, int input, const loops *x, elements *out)
 {
+    if (l->kind == TH_LAYER_ATTENTION) {
+        attention_read(l, input, x, out);
+        return;
+    }
     if (l->kind == TH_LAYER_MATMUL && input == 1) {
         second_factor_read(l, x, out);
         return;
@@ -308,6 +340,15 @@ void count_steps(const th_layer *l, const loops *x, uint8_t *count)
     }
 }
 
+int64_t scores_of(const th_layer *l, const loops *x)
+{
+    int64_t n = 0;
+    for (int32_t h = x->lo[TH_DIM_H]; h < x->hi[TH_DIM_H]; h++)
+        for (int32_t key = 0; key < l->dim[TH_DIM_R]; key++)
+            n += sees(l, h, key);
+    return n;
+}
+
 /* --- shards ----------------------------------------------------------------------------------- */
 
 /* The first input that is read at all; the first one where none is. */
@@ -344,17 +385,30 @@ static bool is_of_layer(const th_shard *s, const th_layer *l)
     return same;
 }
 
+/* The keys and the scores of an attention's part; of other layers there are none. */
+static bool has_keys_of(const th_shard *s, const th_layer *l, const loops *x, const elements *reads)
+{
+    if (l->kind != TH_LAYER_ATTENTION)
+        return s->key_groups == 0 && s->scores == 0;
+    int32_t channels = reads[1].channels.hi - reads[1].channels.lo;
+    return s->scores == scores_of(l, x) &&
+           s->key_groups * (l->dim[TH_DIM_C] / l->groups) == channels;
+}
+
 bool is_shard_of(const th_shard *s, const th_layer *l, const loops *x, const elements *reads,
                  bool adds)
 {
     const elements *first = first_read(reads, l->n_inputs);
-    bool same = is_of_layer(s, l) && s->groups == groups_of(l, x) && s->adds_to_output == (int)adds;
+    bool same = is_of_layer(s, l) && s->groups == groups_of(l, x) &&
+                s->adds_to_output == (int)adds && has_keys_of(s, l, x, reads);
     for (int d = 0; d < TH_N_DIMS; d++) {
         int32_t extent = x->hi[d] - x->lo[d];
         if (d == TH_DIM_C && l->kind == TH_LAYER_CONCAT)
             extent = x->hi[TH_DIM_K] - x->lo[TH_DIM_K];
         else if (d == TH_DIM_C)
             extent = reads[0].channels.hi - reads[0].channels.lo;
+        else if (d == TH_DIM_R && l->kind == TH_LAYER_ATTENTION)
+            extent = reads[1].rows.hi - reads[1].rows.lo;
         same &= s->dim[d] == extent;
     }
     return same && s->in_h == (first->n > 0 ? first->rows.hi - first->rows.lo : 0) &&

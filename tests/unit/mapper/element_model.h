@@ -50,6 +50,9 @@ void outputs_held(const th_layer *l, const loops *x, int rank, int n, elements *
 int64_t steps_of(const th_layer *l, int32_t batch);
 void count_steps(const th_layer *l, const loops *x, uint8_t *count);
 
+/* Pairs of a row and a key that it sees, of one head of an attention. */
+int64_t scores_of(const th_layer *l, const loops *x);
+
 /* Is s the part x of the layer? reads: what x reads of each input. */
 bool is_shard_of(const th_shard *s, const th_layer *l, const loops *x, const elements *reads,
                  bool adds);

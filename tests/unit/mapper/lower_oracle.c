@@ -275,7 +275,7 @@ static void must_cover(const book *k, const execution *x)
 {
     const th_layer *l = &k->workload->layers[x->layer];
     int64_t n = steps_of(l, k->batch), once = 0, macs = 0;
-    bool has_macs = th_layer_has_macs(l);
+    bool has_macs = th_layer_has_macs(l), is_attention = l->kind == TH_LAYER_ATTENTION;
     uint8_t *count = th_alloc_zero((size_t)n, 1);
     for (int r = 0; r < x->n; r++) {
         for (int p = 0; p < x->phases; p++) {
@@ -285,9 +285,10 @@ static void must_cover(const book *k, const execution *x)
             const th_shard *s =
                 &th_compute_cost_get(k->costs, k->program->tasks[x->compute[r][p]].compute_cost)
                      ->shard;
-            macs += (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] *
-                    s->dim[TH_DIM_W] * s->dim[TH_DIM_R] * s->dim[TH_DIM_S] *
-                    (s->dim[TH_DIM_C] / s->groups);
+            macs += is_attention ? th_shard_macs(s)
+                                 : (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] *
+                                       s->dim[TH_DIM_W] * s->dim[TH_DIM_R] * s->dim[TH_DIM_S] *
+                                       (s->dim[TH_DIM_C] / s->groups);
         }
     }
     for (int64_t i = 0; i < n; i++)
@@ -296,7 +297,11 @@ static void must_cover(const book *k, const execution *x)
     if (once != n)
         wrong("layer %d: %lld of %lld steps are done exactly once", x->layer, (long long)once,
               (long long)n);
-    if (has_macs && macs != n * (l->groups > 1 ? l->dim[TH_DIM_C] / l->groups : 1))
+    int64_t expected = n * (l->groups > 1 ? l->dim[TH_DIM_C] / l->groups : 1);
+    if (is_attention)
+        expected = k->batch * (l->dim[TH_DIM_C] + l->dim[TH_DIM_K]) *
+                   scores_of(l, &(loops){.hi[TH_DIM_H] = l->dim[TH_DIM_H]});
+    if (has_macs && macs != expected)
         wrong("layer %d: %lld multiply-accumulates", x->layer, (long long)macs);
 }
 

@@ -153,19 +153,39 @@ static th_system *system_of_design(gsl_rng *r, const char *design)
     return s;
 }
 
-/* A convolution large enough for arrays to be full, or what has no multiply-accumulates. */
+/* Queries of heads of one channel or of all, which share one head of keys, and values; some causal,
+ * some of these with a window. */
+static void put_attention(gsl_rng *r, th_strbuf *text, int channels, int rows)
+{
+    int heads = pick(r, 0, 1) ? channels : 1;
+    th_strbuf_printf(
+        text,
+        "type = \"slice\"; channels = %d; }, { name = \"v\"; type = \"matmul\"; columns "
+        "= %d; }, { name = \"b\"; type = \"fused_attention\"; inputs = [\"input\", "
+        "\"a\", \"v\"]; heads = %d; ",
+        channels / heads, (int)pick(r, 1, 24), heads);
+    if (pick(r, 0, 3) > 0)
+        th_strbuf_printf(text, "causal_rows = %d; window = %d; ", rows, (int)pick(r, 1, 2 * rows));
+    th_strbuf_add(text, "} );");
+}
+
+/* A convolution large enough for arrays to be full, an attention, or what has no
+ * multiply-accumulates. */
 static th_workload *layer_at_random(gsl_rng *r)
 {
     static const char *const others[] = {"relu", "softmax", "layer_norm", "tanh"};
     th_strbuf text = TH_STRBUF_INIT;
     int groups = pick(r, 0, 3) == 0 ? 2 : 1, c = groups * (int)pick(r, 1, 16);
-    int kernel = (int)pick(r, 1, 5), stride = (int)pick(r, 1, 2);
+    int kernel = (int)pick(r, 1, 5), stride = (int)pick(r, 1, 2), rows = (int)pick(r, 5, 20);
+    bool is_attention = pick(r, 0, 4) == 0;
     th_strbuf_printf(
         &text,
         "name = \"n\"; batch = %d; element_bytes = 2; input = { channels = %d; height = %d; "
         "width = %d; }; layers = ( { name = \"a\"; ",
-        (int)pick(r, 1, 3), c, (int)pick(r, 5, 20), (int)pick(r, 5, 20));
-    if (pick(r, 0, 4) == 0)
+        (int)pick(r, 1, 3), c, rows, is_attention ? 1 : (int)pick(r, 5, 20));
+    if (is_attention)
+        put_attention(r, &text, c, rows);
+    else if (pick(r, 0, 4) == 0)
         th_strbuf_printf(&text, "type = \"%s\"; } );", others[pick(r, 0, 3)]);
     else
         th_strbuf_printf(&text,
@@ -179,7 +199,7 @@ static th_workload *layer_at_random(gsl_rng *r)
     return w;
 }
 
-/* Any box of the loops, as far as the layer can be split. */
+/* Any box of the loops, as far as the layer can be split, and its part of the operations. */
 static th_loop_box box_at_random(gsl_rng *r, const th_layer *l, double *part)
 {
     th_loop_box box = th_layer_loops(l);
@@ -191,6 +211,11 @@ static th_loop_box box_at_random(gsl_rng *r, const th_layer *l, double *part)
         box.lo[d] = (int32_t)pick(r, 0, extent - 1);
         box.hi[d] = (int32_t)pick(r, box.lo[d] + 1, extent);
         *part *= (double)(box.hi[d] - box.lo[d]) / extent;
+    }
+    if (l->kind == TH_LAYER_ATTENTION) {
+        int32_t h = l->dim[TH_DIM_H], first = box.lo[TH_DIM_H], end = box.hi[TH_DIM_H];
+        *part *= (double)h / (end - first) * (double)th_layer_scores(l, first, end) /
+                 (double)th_layer_scores(l, 0, h);
     }
     return box;
 }
@@ -223,19 +248,20 @@ static void check_schedule(gsl_rng *r, const th_schedule *s, const th_port *port
                (long long)beside, least);
 }
 
-/* On the system's one accelerator: a box takes its part of what all of the layer takes, in time
- * and in bytes. */
+/* Of the last layer on the system's one accelerator: a box takes its part of what all of the layer
+ * takes, in time and in bytes. */
 static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
 {
     enum { BOXES = 40 };
     const th_problem p = problem_on(s, w, "fluid");
-    const th_layer *l = &w->layers[0];
+    const int last = w->n_layers - 1;
+    const th_layer *l = &w->layers[last];
     th_layer_floor all;
     th_floors f;
     th_error e = {"", ""};
     double ps, part;
     if (th_floors_init(&f, &p, &(th_bounds_scope){.cuts = TH_CUTS_ANY}, &e) ||
-        th_floors_layer(&f, 0, w->batch, &all, &ps, &e))
+        th_floors_layer(&f, last, w->batch, &all, &ps, &e))
         bail_out(&e);
     for (int i = 0; i < BOXES; i++) {
         th_loop_box box = box_at_random(r, l, &part);

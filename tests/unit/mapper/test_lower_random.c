@@ -15,7 +15,7 @@ static int n_wrong;
 static int n_own, n_shared; /* layers on sets with own designs, with shares */
 static int n_chunked, n_chunked_reducing;
 static int n_programs, n_streams, n_rotating, n_reducing, n_products, n_rotating_products, n_up;
-static int n_of_kind[TH_LAYER_SLICE + 1];
+static int n_of_kind[TH_LAYER_ATTENTION + 1];
 
 static void count_layer(const th_layer *l, const th_strategy *s)
 {
@@ -36,7 +36,7 @@ static bool all_kinds_came(void)
     bool all = n_products > TAP_REPEATS(300) && n_rotating_products > TAP_REPEATS(30) &&
                n_up > TAP_REPEATS(300);
     printf("# layers by kind:");
-    for (int i = 0; i <= TH_LAYER_SLICE; i++) {
+    for (int i = 0; i <= TH_LAYER_ATTENTION; i++) {
         printf(" %d", n_of_kind[i]);
         all &= n_of_kind[i] > TAP_REPEATS(100);
     }

@@ -53,6 +53,13 @@ static void touch_shaped(touched *t, const th_layer *l, int input, const int32_t
                     touch(t, i[TH_DIM_B], c, h, w);
 }
 
+/* Does row h of an attention see this key? Row h is token h % n of the last n tokens. */
+static bool sees(const th_layer *l, int h, int key)
+{
+    int n = l->causal_rows, own = n > 0 ? l->dim[TH_DIM_R] - n + h % n : 0;
+    return n == 0 || (key <= own && (l->window == 0 || key > own - l->window));
+}
+
 /* Query head `group` reads the keys and values that it shares with its neighbours; a mask is read
  * whole, but for the rows of other queries. */
 static void touch_attention(touched *t, const th_layer *l, int input, const int32_t i[TH_N_DIMS])
@@ -63,9 +70,9 @@ static void touch_attention(touched *t, const th_layer *l, int input, const int3
     int channel = i[TH_DIM_C] % width, row = i[TH_DIM_R];
     if (input == 0)
         touch(t, i[TH_DIM_B], head * width + channel, i[TH_DIM_H], 0);
-    else if (input == 1)
+    else if (input == 1 && sees(l, i[TH_DIM_H], row))
         touch(t, i[TH_DIM_B], key_head * width + channel, row, 0);
-    else if (input == 2)
+    else if (input == 2 && sees(l, i[TH_DIM_H], row))
         touch(t, i[TH_DIM_B], key_head * out + i[TH_DIM_K] % out, row, 0);
     for (int c = 0; input == 3 && c < shape[0]; c++)
         for (int h = 0; h < shape[1]; h++)
@@ -229,6 +236,11 @@ static void draw_attention(gsl_rng *r, drawn *d)
     memcpy(d->shapes, shapes, sizeof shapes);
     d->shapes[0] = l->dim[TH_DIM_C];
     l->input_shapes = d->shapes;
+    int n = draw(r, 1, 5);
+    if (h % n != 0 || n > keys)
+        return;
+    l->causal_rows = n;
+    l->window = draw(r, 0, 5);
 }
 
 static void draw_shape(gsl_rng *r, drawn *d)
@@ -374,13 +386,35 @@ TEST(whole_loops_read_whole_inputs)
             drawn d;
             draw_layer(r, (th_layer_kind)kind, &d);
             th_loop_box all = th_layer_loops(&d.l);
-            for (int input = 0; input < d.l.n_inputs; input++) {
+            for (int input = 0; input < d.l.n_inputs && d.l.window == 0; input++) {
                 th_box got = th_layer_input_of(&d.l, input, &all);
                 th_box whole = th_layer_input_box(&d.l, input);
                 CU_ASSERT_TRUE(th_box_equal(&got, &whole));
             }
         }
     }
+    gsl_rng_free(r);
+}
+
+/* The scores of any rows are those that a walk over rows and keys sees, so parts add up to the
+ * whole. */
+TEST(scores_are_counted_as_a_walk_counts_them)
+{
+    gsl_rng *r = th_random_stream(14, "layer kinds", 0);
+    int n_causal = 0, n_windows = 0, n_wrong = 0;
+    for (int i = 0; i < 3000; i++) {
+        drawn d;
+        draw_layer(r, TH_LAYER_ATTENTION, &d);
+        int h = d.l.dim[TH_DIM_H], first = draw(r, 0, h - 1), end = draw(r, first + 1, h), sum = 0;
+        for (int row = first; row < end; row++)
+            for (int key = 0; key < d.l.dim[TH_DIM_R]; key++)
+                sum += sees(&d.l, row, key);
+        n_causal += d.l.causal_rows > 1;
+        n_windows += d.l.window > 0;
+        n_wrong += th_layer_scores(&d.l, first, end) != sum;
+    }
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    CU_ASSERT_TRUE(n_causal > 300 && n_windows > 300);
     gsl_rng_free(r);
 }
 

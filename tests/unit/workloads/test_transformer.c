@@ -66,7 +66,7 @@ TEST(experts_by_hand)
 
 /* The forward pass has the model's parameters, but an output layer of its own where that is tied,
  * and norms over all heads; and its products: active weights for each token, attention of every
- * query with every key, twice. */
+ * query with every key that it sees, twice; so they are a third of the operations of a step. */
 TEST(forward_pass_of_presets)
 {
     enum { SEQUENCE = 64, BATCH = 2 };
@@ -88,9 +88,13 @@ TEST(forward_pass_of_presets)
         if (t->has_qk_norm)
             more += t->layers * (heads - 2) * d * t->norm_size;
         CU_ASSERT_EQUAL(th_workload_parameters(w), th_transformer_parameters(t) + more);
-        int64_t attention = (int64_t)t->layers * t->heads * 2 * d * SEQUENCE * SEQUENCE;
-        CU_ASSERT_EQUAL(th_workload_macs(w),
-                        BATCH * (SEQUENCE * th_transformer_active_weights(t) + attention));
+        double attention = 0;
+        for (int32_t i = 0; i < t->layers; i++)
+            attention += (double)t->heads * 2 * d * SEQUENCE * th_transformer_keys(t, i, SEQUENCE);
+        double macs = BATCH * (SEQUENCE * (double)th_transformer_active_weights(t) + attention);
+        CU_ASSERT_EQUAL(th_workload_macs(w), (int64_t)(macs + 0.5));
+        CU_ASSERT_DOUBLE_EQUAL(
+            macs, BATCH * SEQUENCE * th_transformer_operations(t, SEQUENCE, true) / 6, 1e-9 * macs);
         th_workload_free(w);
         n_made++;
     }
