@@ -273,7 +273,7 @@ namespace eval classic {
         } {1 35 1} 10 {precision = "fp16"} 20
         add ln1 layer_norm
         add qkv matmul columns 2304 bias true
-        add attn attention heads 12
+        add attn attention heads 12 causal_rows 1024
         add proj matmul columns 768 bias true
         add add1 add inputs {proj input}
         add ln2 layer_norm
@@ -286,7 +286,8 @@ namespace eval classic {
                 learners" (Radford et al., 2019),
             width 768, 12 heads, over 1024 tokens. attn becomes attn.q, attn.k, attn.v,\
                 attn.scores, attn.softmax and
-            attn.context; all scores are computed, the masked half too.
+            attn.context; all scores are computed, the masked half too, unless -fuse makes one\
+                layer of these.
             7,087,872 parameters, 8,858,370,048 multiply-accumulates.
         } {768 1024 1} 7
     }

@@ -11,6 +11,7 @@
 namespace eval transformers {
     variable layers {}
     variable last input
+    variable tokens 0
 
     # Adds a layer and returns its name.
     proc add {name type args} {
@@ -37,7 +38,8 @@ namespace eval transformers {
         add $name matmul inputs $from columns $columns bias $bias
     }
 
-    # Scores, mask, softmax, context; the way from queries, keys and values to the joined context.
+    # Scores, mask, softmax, context; the way from queries, keys and values to the joined context. A
+    # causal mask is said of the softmax; unfused, it is a pass over all scores.
     proc attention {p q k v heads mask} {
         set q [add $p.q_copy copy inputs $q]
         set k [add $p.k_copy copy inputs $k]
@@ -45,7 +47,8 @@ namespace eval transformers {
         if {"scaled" ni $mask} { add $p.scaled scale inputs $scores }
         add $p.masked shift inputs [set transformers::last]
         if {"bounded" in $mask} { add $p.bounded shift inputs [set transformers::last] }
-        add $p.softmax softmax inputs [set transformers::last] heads $heads
+        set hidden [expr {"causal" in $mask ? [list causal_rows [set transformers::tokens]] : {}}]
+        add $p.softmax softmax inputs [set transformers::last] heads $heads {*}$hidden
         add $p.dropped dropout inputs [set transformers::last]
         set weights [set transformers::last]
         set v [add $p.v_copy copy inputs $v]
@@ -81,7 +84,7 @@ namespace eval transformers {
             foreach part {q k v} first {0 1 2} {
                 add $p.$part slice inputs $p.qkv first [expr {$first * $width}] channels $width
             }
-            set context [attention $p $p.q $p.k $p.v $heads {}]
+            set context [attention $p $p.q $p.k $p.v $heads causal]
             linear $p.proj $context $width
             add $p.proj_dropped dropout inputs $p.proj
             set x [add $p.add1 add inputs [list $p.proj_dropped $x]]
@@ -107,7 +110,7 @@ namespace eval transformers {
             linear $p.k $p.ln1 $width
             linear $p.v $p.ln1 $width
             # queries and keys come scaled, masked scores are kept above the least number
-            set context [attention $p $p.q_scaled $p.k $p.v $heads {scaled bounded}]
+            set context [attention $p $p.q_scaled $p.k $p.v $heads {scaled bounded causal}]
             linear $p.proj $context $width
             add $p.proj_dropped dropout inputs $p.proj
             set x [add $p.add1 add inputs [list $x $p.proj_dropped]]
@@ -161,6 +164,7 @@ namespace eval transformers {
     proc write {folder name title length arguments} {
         variable layers {}
         variable last input
+        variable tokens $length
         {*}$arguments
         set f [open [file join $folder $name.cfg] w]
         puts $f "# SPDX-License-Identifier: GPL-3.0-or-later"
