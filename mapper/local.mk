@@ -147,6 +147,7 @@ unit_tests += \
 	tests/unit/mapper/test_shard_kinds \
 	tests/unit/search/test_strategies \
 	tests/unit/mapper/test_serializer \
+	tests/unit/mapper/test_tied \
 	tests/unit/mapper/test_worker
 
 tests_unit_mapper_test_program_trace_SOURCES = tests/unit/mapper/test_program_trace.c \

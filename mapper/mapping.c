@@ -314,6 +314,32 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
 
 /* --- text --- */
 
+/* Weights that stay at a position: none where pieces of them rotate. */
+static th_box kept_weights(const th_mapping *m, const th_layer *l, int layer, int r)
+{
+    const th_strategy *s = &m->strategy[layer];
+    th_loop_box loops = th_shard_loops(l, 1, s, m->sets[m->set_of[layer]].shares, r);
+    bool rotates = th_shard_rotating(l, s) == TH_OPERAND_WEIGHT;
+    return rotates ? (th_box){{0}, {0}} : th_layer_weight_box(l, &loops);
+}
+
+int64_t th_mapping_kept_weight_bytes(const th_mapping *m, const th_workload *w, int layer, int r)
+{
+    const th_layer *l = w->layers;
+    if (l[layer].tied_to == 0)
+        return 0;
+    const th_box own = kept_weights(m, &l[layer], layer, r);
+    th_box most = {{0}, {0}};
+    for (int i = layer; i >= 0 && !th_box_equal(&most, &own); i--) {
+        int other = i == layer ? l[layer].tied_to - 1 : i;
+        if (m->set_of[other] != m->set_of[layer] || (i < layer && l[i].tied_to != l[layer].tied_to))
+            continue; /* sets have no accelerator in common */
+        th_box box = kept_weights(m, &l[other], other, r), common = th_box_intersect(&box, &own);
+        most = th_box_elements(&common) > th_box_elements(&most) ? common : most;
+    }
+    return th_shard_weight_box_bytes(&l[layer], &most);
+}
+
 static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)
 {
     const th_set *set = &m->sets[i];

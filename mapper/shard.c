@@ -497,31 +497,25 @@ static int32_t extent(const th_loop_box *loops, int d)
     return loops->hi[d] - loops->lo[d];
 }
 
-static int64_t weights_of(const th_layer *l, const th_loop_box *loops)
-{
-    if (!th_layer_has_weights(l))
-        return 0;
-    if (l->kind == TH_LAYER_EMBEDDING)
-        return (int64_t)l->vocabulary * extent(loops, TH_DIM_K);
-    if (th_layer_gates(l->kind) > 0) /* never cut: recurrent layers split B alone */
-        return th_layer_weights(l);
-    int32_t c = l->groups == 1 ? extent(loops, TH_DIM_C) : l->dim[TH_DIM_C] / l->groups;
-    return (int64_t)extent(loops, TH_DIM_K) * c * extent(loops, TH_DIM_R) * extent(loops, TH_DIM_S);
-}
-
 int32_t th_density_ppm(double density)
 {
     return (int32_t)(density * 1e6 + 0.5);
 }
 
-int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops)
+int64_t th_shard_weight_box_bytes(const th_layer *l, const th_box *box)
 {
     const th_shard s = {
         .precision = {[TH_TENSOR_WEIGHT] = (int32_t)l->precision[TH_TENSOR_WEIGHT]},
         .density_ppm = {[TH_TENSOR_WEIGHT] = th_density_ppm(l->density[TH_TENSOR_WEIGHT])},
         .sparse_n = l->sparse_n,
         .sparse_m = l->sparse_m};
-    return th_shard_bytes(&s, TH_TENSOR_WEIGHT, weights_of(l, loops));
+    return th_shard_bytes(&s, TH_TENSOR_WEIGHT, th_box_elements(box));
+}
+
+int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops)
+{
+    th_box box = th_layer_weight_box(l, loops);
+    return th_shard_weight_box_bytes(l, &box);
 }
 
 /* Biases, and scales and shifts; a norm that is folded into a convolution leaves a bias. */
@@ -529,7 +523,8 @@ static int64_t parameters_per_channel(const th_layer *l)
 {
     if (l->has_norm)
         return 1;
-    return (th_layer_parameters(l) - th_layer_weights(l)) / l->dim[TH_DIM_K];
+    int64_t owned = l->tied_to > 0 ? 0 : th_layer_weights(l);
+    return (th_layer_parameters(l) - owned) / l->dim[TH_DIM_K];
 }
 
 int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares, int r)

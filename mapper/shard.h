@@ -98,6 +98,8 @@ th_box th_shard_held_of(const th_layer *l, const th_strategy *s, int r, const th
 /* Bytes of the weights of a part of the loop nest in memory and in transfers: compressed if they
  * are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no weight. */
 int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops);
+int64_t th_shard_weight_box_bytes(const th_layer *l,
+                                  const th_box *box); /* of th_layer_weight_box */
 /* Bytes of parameters that position r keeps resident: the weights of its shard (under SS the
  * rotating piece of one phase), and the dense parameters of its output channels (biases, scales,
  * shifts). */

@@ -307,7 +307,8 @@ static int64_t parameters_per_channel(const th_layer *l)
 
 int64_t th_layer_parameters(const th_layer *l)
 {
-    return th_layer_weights(l) + parameters_per_channel(l) * l->dim[TH_DIM_K];
+    int64_t weights = l->tied_to > 0 ? 0 : th_layer_weights(l);
+    return weights + parameters_per_channel(l) * l->dim[TH_DIM_K];
 }
 
 int64_t th_layer_input_elements(const th_layer *l)

@@ -142,6 +142,7 @@ typedef struct th_layer {
     int32_t causal_rows;     /* attention, softmax: query tokens; see above. 0: not masked */
     int32_t window;          /* of a causal one: keys that a token sees at most; 0: all */
     int32_t vocabulary;      /* embedding: rows of the table */
+    int32_t tied_to;         /* 1 + the layer that has its weights, of equal shape; 0: itself */
     int32_t first_channel;   /* slice: of the input */
     int32_t *input_channels; /* concat: of each input; else NULL */
     /* attention, and elementwise whose inputs have extents of their own: channels, height, width of
@@ -197,7 +198,12 @@ int64_t th_layer_macs(const th_layer *l);
 int64_t th_layer_scores(const th_layer *l, int32_t first, int32_t end);
 /* Elements: K * C/groups * R * S; gates * K * (C + K); vocabulary * K; 0 without. */
 int64_t th_layer_weights(const th_layer *l);
-int64_t th_layer_parameters(const th_layer *l); /* weights + biases (lstm, gru: 2 gates K) + norm */
+/* Weights, unless they are another layer's, + biases (lstm, gru: 2 gates K) + norm. */
+int64_t th_layer_parameters(const th_layer *l);
+/* The weights that a part of the loop nest reads: output channels (words of an embedding), input
+ * channels of a group (of a recurrent layer, and hidden units), kernel rows (gates) and columns.
+ * Empty without weights. */
+th_box th_layer_weight_box(const th_layer *l, const th_loop_box *loops);
 int64_t th_layer_input_elements(const th_layer *l);  /* of the first input */
 int64_t th_layer_output_elements(const th_layer *l); /* B * K * H * W */
 

@@ -321,6 +321,23 @@ th_box th_layer_output_of(const th_layer *l, const th_loop_box *loops)
     return box_of(ranges);
 }
 
+/* ---- weights ---- */
+
+th_box th_layer_weight_box(const th_layer *l, const th_loop_box *loops)
+{
+    const int32_t *lo = loops->lo, *hi = loops->hi, *d = l->dim, gates = th_layer_gates(l->kind);
+    bool is_cut = l->groups == 1;
+    if (!th_layer_has_weights(l))
+        return (th_box){{0}, {0}};
+    if (l->kind == TH_LAYER_EMBEDDING)
+        return (th_box){{0, lo[TH_DIM_K]}, {l->vocabulary, hi[TH_DIM_K], 1, 1}};
+    if (gates > 0) /* never cut: recurrent layers split B alone */
+        return (th_box){{0}, {d[TH_DIM_K], d[TH_DIM_C] + d[TH_DIM_K], gates, 1}};
+    return (th_box){{lo[TH_DIM_K], is_cut ? lo[TH_DIM_C] : 0, lo[TH_DIM_R], lo[TH_DIM_S]},
+                    {hi[TH_DIM_K], is_cut ? hi[TH_DIM_C] : d[TH_DIM_C] / l->groups, hi[TH_DIM_R],
+                     hi[TH_DIM_S]}};
+}
+
 /* ---- boxes ---- */
 
 int64_t th_box_elements(const th_box *b)

@@ -222,7 +222,7 @@ static void multiply_inputs(const th_layer_source *s)
 static int infer_product(const th_layer_source *s)
 {
     static const char *const of_weights[] = {"bias", "weight_precision", "weight_density",
-                                             "sparsity"};
+                                             "sparsity", "weights_of"};
     th_layer *l = s->layer;
     for (size_t i = 0; i < sizeof of_weights / sizeof of_weights[0]; i++)
         if (th_layer_refuse_key(s, of_weights[i], "a matmul of two inputs has no weights") < 0)
@@ -429,7 +429,7 @@ static int infer_fused_attention(const th_layer_source *s, const th_layer_type *
 #define COMMON_KEYS                                                                                \
     "name", "type", "inputs", "in_channels", "in_height", "in_width", "outputs", "height",         \
         "width", "precision", "output_precision", "output_density"
-#define WEIGHT_KEYS "weight_precision", "weight_density", "sparsity"
+#define WEIGHT_KEYS "weight_precision", "weight_density", "sparsity", "weights_of"
 
 static const char *const conv_keys[] = {COMMON_KEYS, WEIGHT_KEYS,  "kernel",         "stride",
                                         "padding",   "dilation",   "groups",         "bias",
@@ -441,7 +441,8 @@ static const char *const pool_keys[] = {COMMON_KEYS, "kernel", "stride", "paddin
 static const char *const common_keys[] = {COMMON_KEYS, NULL};
 static const char *const softmax_keys[] = {COMMON_KEYS, "heads", "causal_rows", "window", NULL};
 static const char *const slice_keys[] = {COMMON_KEYS, "first", "channels", NULL};
-static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_precision", NULL};
+static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_precision",
+                                             "weights_of", NULL};
 
 #define ELEMENTWISE(word, f)                                                                       \
     {                                                                                              \

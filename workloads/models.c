@@ -45,6 +45,7 @@ static int add_layer(th_workload *out, const th_layer *from, const char *prefix,
     for (int i = 0; !failed && i < from->n_inputs; i++)
         l.inputs[i] =
             from->inputs[i] == TH_EXTERNAL_INPUT ? from->inputs[i] : from->inputs[i] + offset;
+    l.tied_to += from->tied_to > 0 ? offset : 0;
     l.name = name.text;
     if (!failed)
         failed = th_workload_add_layer(out, &l, err) < 0 ? -1 : 0;

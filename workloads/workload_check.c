@@ -472,11 +472,29 @@ static int check_edge(const th_workload *w, const th_layer *l, int input, th_err
                                    th_precision_name(made));
 }
 
+/* The weights of two layers can be the same if they have one shape and one form in memory. */
+static int check_tie(const th_workload *w, const th_layer *l, th_error *err)
+{
+    const th_layer *of = l->tied_to > 0 ? &w->layers[l->tied_to - 1] : l;
+    const th_loop_box loops = th_layer_loops(l), loops_of = th_layer_loops(of);
+    const th_box a = th_layer_weight_box(l, &loops), b = th_layer_weight_box(of, &loops_of);
+    const int t = TH_TENSOR_WEIGHT;
+    if (l->tied_to == 0 || (of->tied_to == 0 && !th_box_is_empty(&a) && th_box_equal(&a, &b) &&
+                            l->precision[t] == of->precision[t] && l->sparse_n == of->sparse_n &&
+                            l->sparse_m == of->sparse_m && l->density[t] == of->density[t]))
+        return 0;
+    return th_workload_layer_error(
+        w, l, err, "WORK-0648",
+        "weights_of \"%s\": a layer with %d x %d x %d x %d weights of its own was expected, of the "
+        "same precision, density and sparsity",
+        of->name, (int)a.hi[0], (int)a.hi[1], (int)a.hi[2], (int)a.hi[3]);
+}
+
 int th_workload_check_shapes(const th_workload *w, th_error *err)
 {
     for (int l = 0; l < w->n_layers; l++) {
         const th_layer *layer = &w->layers[l];
-        if (check_layer(w, layer, err) < 0)
+        if (check_layer(w, layer, err) < 0 || check_tie(w, layer, err) < 0)
             return -1;
         for (int i = 0; i < layer->n_inputs; i++)
             if (check_edge(w, layer, i, err) < 0)

@@ -104,7 +104,7 @@ static int place_with_producers(sorter *s, int root, th_error *err)
     return 0;
 }
 
-/* Puts the layers into s->order and renumbers their inputs. */
+/* Puts the layers into s->order and renumbers what they refer to. */
 static int apply_order(th_workload *w, const sorter *s, th_error *err)
 {
     th_layer *old = th_alloc_array((size_t)w->n_layers, sizeof *old);
@@ -114,6 +114,8 @@ static int apply_order(th_workload *w, const sorter *s, th_error *err)
     for (int i = 0; i < w->n_layers; i++) {
         th_layer *l = &w->layers[i];
         *l = old[s->order[i]];
+        if (l->tied_to > 0)
+            l->tied_to = 1 + s->position[l->tied_to - 1];
         for (int j = 0; j < l->n_inputs; j++)
             if (l->inputs[j] != TH_EXTERNAL_INPUT)
                 l->inputs[j] = s->position[l->inputs[j]];

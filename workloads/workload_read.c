@@ -200,6 +200,20 @@ static int resolve_given(const reader *r, int layer, int32_t **out)
     return count;
 }
 
+/* weights_of = "NAME"; absent: weights of its own. */
+static int resolve_weights(const reader *r, int layer)
+{
+    const char *name = NULL;
+    int64_t position = -1;
+    if (th_config_string(r->entries[layer].n, "weights_of", false, &name, r->err) < 0)
+        return -1;
+    if (name && !th_map_get(r->position, name, strlen(name), &position))
+        return th_workload_layer_error(r->w, &r->w->layers[layer], r->err, "WORK-0649",
+                                       "weights_of \"%s\": a layer was expected", name);
+    r->w->layers[layer].tied_to = 1 + (int32_t)position;
+    return 0;
+}
+
 /* In place: from what the attention reads to what this part of it reads. */
 static int resolve_part(const reader *r, int layer, int n_given)
 {
@@ -226,7 +240,7 @@ static int resolve_inputs(const reader *r)
 {
     for (int i = 0; i < r->w->n_layers; i++) {
         int count = resolve_given(r, i, &r->w->layers[i].inputs);
-        if (count < 0)
+        if (count < 0 || resolve_weights(r, i) < 0)
             return -1;
         r->w->layers[i].n_inputs = count;
         if (r->entries[i].is_part && resolve_part(r, i, count) < 0)

@@ -285,6 +285,11 @@ static void put_layer(th_strbuf *out, const th_workload *w, int layer)
     put_read_shape(out, w, l);
     put_kind(out, l);
     put_tensors(out, w, l);
+    if (l->tied_to > 0) {
+        th_strbuf_add(out, " weights_of = ");
+        th_config_put_text(out, w->layers[l->tied_to - 1].name);
+        th_strbuf_add(out, ";");
+    }
     th_strbuf_add(out, layer + 1 < w->n_layers ? " },\n" : " }\n");
 }
 

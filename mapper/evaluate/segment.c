@@ -277,6 +277,10 @@ static bool fits_in_memory(th_segments *s)
             sum->at_end = part[a].at_end;
         }
     }
+    for (int l = 0; l < s->mapping->n_layers; l++) /* parts count those of tied layers for each */
+        for (int r = 0; r < s->mapping->sets[s->mapping->set_of[l]].n_accels; r++)
+            s->memory_sum[s->mapping->sets[s->mapping->set_of[l]].accels[r]].weights -=
+                th_mapping_kept_weight_bytes(s->mapping, workload_of(s), l, r);
     for (size_t a = 0; a < accels; a++) {
         const th_footprint_part *sum = &s->memory_sum[a];
         int64_t peak = sum->at_end > sum->inside ? sum->at_end : sum->inside;

@@ -13,7 +13,9 @@ int64_t th_capacity_of_weights(const th_workload *w)
 {
     int64_t sum = 0;
     for (int l = 0; l < w->n_layers; l++)
-        sum = th_bytes_add(sum, th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0));
+        if (w->layers[l].tied_to == 0)
+            sum = th_bytes_add(sum,
+                               th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0));
     return sum;
 }
 

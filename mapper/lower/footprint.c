@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* footprint.c - peak bytes of every accelerator's DRAM, by program order.
  *
- * Weights are resident. A buffer lives from the layer whose end issues its first transfer (the
+ * Weights are resident, once for layers that share them. A buffer lives from the layer whose end
+ * issues its first transfer (the
  * producer; the start for the external input) to the last layer that reads the tensor; an output
  * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
  * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
@@ -23,6 +24,7 @@
 /* Layers first .. last of the mapping in l->memory.changes. What is held beyond is cut off. */
 typedef struct {
     th_lower *l;
+    const th_mapping *m; /* NULL: weights of tied layers count for each of them */
     int first, last;
     size_t columns;
     th_memory_peak *listed; /* NULL: changes are added up; else they are not, and what is held by */
@@ -31,10 +33,10 @@ typedef struct {
 } table;
 
 /* Every part of the workload has a column more than layers, for what ends with its last one. */
-static table table_of(th_lower *l, int first, int last)
+static table table_of(th_lower *l, const th_mapping *m, int first, int last)
 {
     size_t columns = (size_t)(last - first + 1) + (size_t)th_workload_parts(l->workload);
-    return (table){.l = l, .first = first, .last = last, .columns = columns};
+    return (table){.l = l, .m = m, .first = first, .last = last, .columns = columns};
 }
 
 static int64_t *change(const table *t, int accel, int part, int layer)
@@ -93,7 +95,10 @@ static void hold_layer(const table *t, int layer)
                itself = span_of(t, layer, layer);
     for (int r = 0; r < plan->n; r++) {
         int accel = l->planned.placed[layer].set->accels[r % plan->n_accels];
-        hold_weights(t, accel, layer, plan->at[r].weight_bytes);
+        int64_t kept = t->m && r < plan->n_accels
+                           ? th_mapping_kept_weight_bytes(t->m, l->workload, layer, r)
+                           : 0;
+        hold_weights(t, accel, layer, plan->at[r].weight_bytes - kept);
         hold(t, accel, output, (th_held){TH_HELD_OUTPUT, layer, plan->at[r].output_bytes});
         hold(t, accel, itself, (th_held){TH_HELD_BUFFER, layer, plan->at[r].buffer_bytes});
     }
@@ -189,10 +194,10 @@ static int64_t peak_of(const table *t, int accel, int *at)
     return sum;
 }
 
-int th_footprint_check(th_lower *l, th_error *err)
+int th_footprint_check(th_lower *l, const th_mapping *m, th_error *err)
 {
     const th_system *s = l->system;
-    const table t = table_of(l, 0, l->workload->n_layers - 1);
+    const table t = table_of(l, m, 0, l->workload->n_layers - 1);
     if (clear(&t))
         return th_error_no_memory(err);
     hold_all(&t, t.first, t.last);
@@ -213,9 +218,9 @@ int th_footprint_check(th_lower *l, th_error *err)
     return 0;
 }
 
-int th_footprint_list(th_lower *l, int accel, th_memory_peak *out)
+int th_footprint_list(th_lower *l, const th_mapping *m, int accel, th_memory_peak *out)
 {
-    table t = table_of(l, 0, l->workload->n_layers - 1);
+    table t = table_of(l, m, 0, l->workload->n_layers - 1);
     int parts = th_workload_parts(l->workload);
     int *at = th_alloc_array((size_t)parts, sizeof *at);
     if (!at || clear(&t)) {
@@ -235,8 +240,8 @@ int th_footprint_list(th_lower *l, int accel, th_memory_peak *out)
 
 int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part *out)
 {
-    const table t =
-        table_of(l, first - 1, last); /* column 0: layer first - 1, of which only what leaves it */
+    const table t = table_of(l, NULL, first - 1,
+                             last); /* column 0: layer first - 1, of which only what leaves it */
     if (clear(&t))
         return -1;
     hold_all(&t, first, last);

@@ -7,15 +7,15 @@
 /* Fills l->weight_bytes and l->peak_bytes for the planned mapping with l->in_flight passes at
  * once. 0, or -1 naming the accelerator, the layer at which it is fullest, and the bytes that it
  * lacks. */
-int th_footprint_check(th_lower *l, th_error *err);
+int th_footprint_check(th_lower *l, const th_mapping *m, th_error *err);
 
 /* All that one accelerator holds at its peak, for the planned mapping, into *out. 0, or -1: memory
  * is out. */
-int th_footprint_list(th_lower *l, int accel, th_memory_peak *out);
+int th_footprint_list(th_lower *l, const th_mapping *m, int accel, th_memory_peak *out);
 
-/* Bytes on one accelerator of what layers first .. last hold: their weights, and at most at once
- * inside; at the last layer, to which what the next segment has at its begin is to be added; and at
- * layer first - 1. */
+/* Bytes on one accelerator of what layers first .. last hold: their weights (also those of tied
+ * layers), and at most at once inside; at the last layer, to which what the next segment has at its
+ * begin is to be added; and at layer first - 1. */
 typedef struct th_footprint_part {
     int64_t weights, inside, at_begin, at_end;
 } th_footprint_part;

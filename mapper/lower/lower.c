@@ -332,7 +332,7 @@ static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_er
 {
     if (l->system->transfers_serially)
         return th_lower_serial(l, m, stream, err);
-    return th_footprint_check(l, err) || emit_all(l, m, stream, err) ? -1 : 0;
+    return th_footprint_check(l, m, err) || emit_all(l, m, stream, err) ? -1 : 0;
 }
 
 /* --- what fills memory --- */
@@ -356,8 +356,8 @@ int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int
         th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err))
         return -1;
     int failed = l->system->transfers_serially ? th_lower_serial_held(l, m, stream, accel, out, err)
-                 : th_footprint_list(l, accel, out) ? th_error_no_memory(err)
-                                                    : 0;
+                 : th_footprint_list(l, m, accel, out) ? th_error_no_memory(err)
+                                                       : 0;
     if (failed)
         th_memory_peak_clear(out);
     return failed ? -1 : 0;

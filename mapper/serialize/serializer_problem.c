@@ -57,7 +57,7 @@ static void layer(th_serializer *w, th_layer *l)
                             &l->pad_top,  &l->pad_left, &l->dilation_h,    &l->dilation_w,
                             &l->up_h,     &l->up_w,     &l->groups,        &l->vocabulary,
                             &l->sparse_n, &l->sparse_m, &l->first_channel, &l->causal_rows,
-                            &l->window};
+                            &l->window,   &l->tied_to};
     th_serializer_text(w, (const char **)&l->name);
     kinds(w, l);
     numbers(w, l->dim, TH_N_DIMS);
@@ -70,7 +70,7 @@ static void layer(th_serializer *w, th_layer *l)
     if (!w->skips_locations)
         th_serializer_int(w, &l->line);
     th_serializer_count(w, &l->n_inputs, INT32_MAX);
-    w->failed |= !l->name;
+    w->failed |= !l->name || l->tied_to < 0;
 }
 
 static void model(th_serializer *w, th_model *m, int n_layers)
@@ -156,6 +156,7 @@ static int read_layer(th_serializer *w, th_workload *net, int n_layers, th_error
     inputs(w, &l, false, false);
     for (int i = 0; i < l.n_inputs; i++)
         w->failed |= lists[i] < TH_EXTERNAL_INPUT || lists[i] >= n_layers;
+    w->failed |= l.tied_to > n_layers;
     int failed = w->failed || th_workload_add_layer(net, &l, err) < 0 ? -1 : 0;
     th_free(lists);
     return failed;

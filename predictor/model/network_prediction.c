@@ -95,7 +95,7 @@ static int extra_gradients(const th_workload *w, int layer)
 static int rule_backward(maker *k, int layer, const th_layer_part *part, th_layer_prediction *l,
                          th_error *err)
 {
-    th_layer_op ops[TH_BACKWARD_OPS_MAX + 1];
+    th_layer_op ops[TH_BACKWARD_OPS_MAX + 2];
     int n = l->op.times > 0 ? th_backward_ops(part, &l->op, ops) : 0;
     int extra = extra_gradients(k->workload, layer);
     const th_layer *x = &k->workload->layers[layer];
@@ -105,6 +105,8 @@ static int rule_backward(maker *k, int layer, const th_layer_part *part, th_laye
         ops[n].op.x[TH_OP_CHANNELS_IN] = part->dim[TH_DIM_K];
         n++;
     }
+    if (x->tied_to > 0) /* gradients of weights with several readers are summed, too */
+        n += th_update_ops(TH_OPTIMIZER_SGD, th_layer_weights(x), ops + n);
     l->is_by_rule = true;
     if (sum_of_ops(k, ops, n, &l->backward, &l->backward_throttled, err))
         return -1;
@@ -265,8 +267,10 @@ static int predict_layer(maker *k, int layer, th_error *err)
         return -1;
     if (!k->options->is_training)
         return 0;
-    if (l->op.times > 0 && measured_backward(k, &l->op, l) == 0)
+    if (l->op.times > 0 && measured_backward(k, &l->op, l) == 0) {
+        l->update = x->tied_to > 0 ? 0 : l->update;
         return 0;
+    }
     return rule_backward(k, layer, &part, l, err);
 }
 

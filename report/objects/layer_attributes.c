@@ -13,6 +13,7 @@ enum {
     LAYER_PRECISION,
     LAYER_DENSITY,
     LAYER_INPUTS,
+    LAYER_WEIGHTS_OF,
     LAYER_SET,
     LAYER_DESIGN,
     LAYER_STRATEGY,
@@ -56,12 +57,14 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, max_pool ..."},
     [LAYER_DIMS] = {"dims", TH_KIND_TEXT, "extents of its loops"},
     [LAYER_MACS] = {"macs", TH_KIND_COUNT, "multiply-accumulates of one batch"},
-    [LAYER_PARAMETERS] = {"parameters", TH_KIND_COUNT, "weights, biases and norms"},
+    [LAYER_PARAMETERS] = {"parameters", TH_KIND_COUNT,
+                          "weights (unless they are another layer's), biases and norms"},
     [LAYER_OUTPUT_BYTES] = {"output_bytes", TH_KIND_BYTES, "size of its output"},
     [LAYER_PRECISION] = {"precision", TH_KIND_TEXT, "of its input, weights and output"},
     [LAYER_DENSITY] = {"density", TH_KIND_TEXT,
                        "part that is not zero of its input, weights and output"},
     [LAYER_INPUTS] = {"inputs", TH_KIND_TEXT, "layers that it reads"},
+    [LAYER_WEIGHTS_OF] = {"weights_of", TH_KIND_TEXT, "layer whose weights it has, if another"},
     [LAYER_SET] = {"set", TH_KIND_COUNT, "set of the mapping that runs it"},
     [LAYER_DESIGN] = {"design", TH_KIND_TEXT, "design of that set"},
     [LAYER_STRATEGY] = {"strategy", TH_KIND_TEXT, "how the set shards it"},
@@ -294,6 +297,9 @@ th_quantity th_layer_attribute(th_session *s, int index, int attribute)
         return layer_tensors(s, l, attribute);
     case LAYER_INPUTS:
         return layer_inputs(s, l);
+    case LAYER_WEIGHTS_OF:
+        return l->tied_to > 0 ? th_text(s->workload->layers[l->tied_to - 1].name)
+                              : th_absent(TH_KIND_TEXT);
     case LAYER_SET:
     case LAYER_DESIGN:
     case LAYER_STRATEGY:

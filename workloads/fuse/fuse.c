@@ -80,7 +80,11 @@ static th_workload *rebuild(const th_fuse_plan *p, th_error *err)
     out->density = w->density;
     out->has_own_inputs = w->has_own_inputs;
     out->has_free_shapes = w->has_free_shapes;
-    int failed = add_layers(p, out, number, err) || th_workload_finish(out, err);
+    int failed = add_layers(p, out, number, err);
+    for (int i = 0; !failed && i < out->n_layers; i++) /* no pattern removes weights */
+        if (out->layers[i].tied_to > 0)
+            out->layers[i].tied_to = 1 + number[out->layers[i].tied_to - 1];
+    failed = failed || th_workload_finish(out, err);
     th_free(number);
     if (!failed)
         return out;

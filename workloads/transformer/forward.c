@@ -138,7 +138,10 @@ static void put_model(const th_transformer *t, const th_forward_options *o, th_s
     }
     put_norm(t, out, "norm", -1);
     put(out, "logits", -1, "matmul");
-    th_strbuf_printf(out, " columns = %d; } );\n", (int)t->vocab);
+    const char *table = !t->tied ? "" : t->positions > 0 ? "words" : "embedded";
+    th_strbuf_printf(
+        out, t->tied ? " columns = %d; weights_of = \"%s\"; } );\n" : " columns = %d;%s } );\n",
+        (int)t->vocab, table);
 }
 
 th_workload *th_transformer_forward(const th_transformer *t, const th_forward_options *o,

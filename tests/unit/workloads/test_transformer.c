@@ -64,9 +64,9 @@ TEST(experts_by_hand)
     CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 1), 192 + 4 * 144 + 72 + 32 + 16);
 }
 
-/* The forward pass has the model's parameters, but an output layer of its own where that is tied,
- * and norms over all heads; and its products: active weights for each token, attention of every
- * query with every key that it sees, twice; so they are a third of the operations of a step. */
+/* The forward pass has the model's parameters, and norms over all heads; and its products: active
+ * weights for each token, attention of every query with every key that it sees, twice; so they are a
+ * third of the operations of a step. */
 TEST(forward_pass_of_presets)
 {
     enum { SEQUENCE = 64, BATCH = 2 };
@@ -83,8 +83,8 @@ TEST(forward_pass_of_presets)
             continue;
         }
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
-        int64_t h = t->hidden, d = t->head_dim, heads = t->heads + t->kv_heads;
-        int64_t more = (t->tied ? h * t->vocab : 0) - t->other;
+        int64_t d = t->head_dim, heads = t->heads + t->kv_heads;
+        int64_t more = -t->other;
         if (t->has_qk_norm)
             more += t->layers * (heads - 2) * d * t->norm_size;
         CU_ASSERT_EQUAL(th_workload_parameters(w), th_transformer_parameters(t) + more);
