@@ -43,18 +43,20 @@ namespace eval classic {
     # ---- LeNet, AlexNet, VGG -------------------------------------------------------------------
 
     proc lenet {folder} {
-        add c1 conv outputs 32 kernel 5
-        add pool1 max_pool kernel 2
-        add c2 conv outputs 64 kernel 5
-        add pool2 max_pool kernel 2
-        add fc1 fc outputs 100
-        add fc2 fc outputs 10
+        add c1 conv outputs 6 kernel 5
+        add s2 mean_pool kernel 2
+        add c3 conv outputs 16 kernel 5
+        add s4 mean_pool kernel 2
+        add c5 conv outputs 120 kernel 5
+        add f6 fc outputs 84
+        add f7 fc outputs 10
         write $folder lenet {
-            LeNet as the examples of Keras have it, after "Gradient-based learning applied to\
-                document recognition" (LeCun et
-            al., 1998): two convolutions, two fully connected layers. 155,606 parameters,\
-                3,841,000 multiply-accumulates.
-        } {1 28 28} 8 {precision = "fp32"}
+            LeNet-5: "Gradient-based learning applied to document recognition" (LeCun et al.,\
+                1998), as it is commonly
+            implemented: every map of c3 reads every map of s2, pools have no parameters, the\
+                output is fully connected.
+            61,706 parameters, 416,520 multiply-accumulates.
+        } {1 32 32} 5 {precision = "fp32"}
     }
     # outputs: of the five convolutions; pools: the names of the three pools.
     proc alexnet_layers {outputs pools} {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # transformers.tcl - writes the workload files of whole transformers: every operation that PyTorch
 # runs, one by one, for the eager models of the library "transformers" (version 4.40).
-#   tharsis -no_init -exit scripts/transformers.tcl FOLDER
+#   tharsis -no_init -exit scripts/transformers.tcl FOLDER ?NAME TITLE TOKENS SHAPE?
+# SHAPE, of one of your own: gpt2 WIDTH HEADS DEPTH VOCABULARY POSITIONS, or one of opt, bert below.
 # What is no operation of its own (views, transposes that nobody copies) has no layer. torch.matmul
 # copies factors whose heads do not lie one after the other, so queries, keys and values are copied;
 # so is the context, to join its heads. A mask is added (bert, opt) or chosen by (gpt2): a pass over
@@ -19,7 +20,9 @@ namespace eval transformers {
         variable last
         set text "    { name = \"$name\"; type = \"$type\";"
         foreach {key value} $args {
-            if {$key eq "inputs"} {
+            if {$key eq "weights_of"} {
+                append text " weights_of = \"$value\";"
+            } elseif {$key eq "inputs"} {
                 if {[llength $value] == 1} {
                     if {$value ne $last} { append text " inputs = \"$value\";" }
                 } else {
@@ -36,6 +39,11 @@ namespace eval transformers {
     # A linear layer of a sequence.
     proc linear {name from columns {bias true}} {
         add $name matmul inputs $from columns $columns bias $bias
+    }
+
+    # The output layer over the vocabulary, whose weights are the words' embedding.
+    proc tied {from vocabulary bias} {
+        add logits matmul inputs $from columns $vocabulary bias $bias weights_of words
     }
 
     # Scores, mask, softmax, context; the way from queries, keys and values to the joined context. A
@@ -96,7 +104,7 @@ namespace eval transformers {
             set x [add $p.add2 add inputs [list $x $p.down_dropped]]
         }
         add ln layer_norm inputs $x
-        linear logits ln $vocabulary false
+        tied ln $vocabulary false
     }
 
     proc opt {width heads depth inner vocabulary positions} {
@@ -122,7 +130,7 @@ namespace eval transformers {
             set x [add $p.add2 add inputs [list $x $p.down_dropped]]
         }
         add ln layer_norm inputs $x
-        linear logits ln $vocabulary false
+        tied ln $vocabulary false
     }
 
     # head: for pretraining, words are predicted; else one class for all, which is next to nothing
@@ -152,7 +160,7 @@ namespace eval transformers {
             linear head $x $width
             add head_gelu gelu inputs head
             add head_ln layer_norm inputs head_gelu
-            linear logits head_ln $vocabulary
+            tied head_ln $vocabulary true
         } else {
             add pooled mean_pool inputs $x
             linear pooler pooled $width
@@ -196,9 +204,10 @@ namespace eval transformers {
             gpt2_large "GPT-2 large over 1024 words: \"Language models are unsupervised multitask\
                     learners\" (Radford et al., 2019)."
                 1024 {gpt2 1280 20 36 50257 1024}
-            gpt3_xl    "GPT-3 XL over 2048 words, as a GPT-2 of width 3072: \"Language models are\
-                    few-shot learners\" (Brown et al., 2020)."
-                2048 {gpt2 3072 24 24 50257 2048}
+            gpt3_xl    "GPT-3 XL over 2048 words: \"Language models are few-shot learners\"\
+                    (Brown et al., 2020), with 16 heads\n# of 128: the 24 of its table 2.1 are more\
+                    than its width."
+                2048 {gpt2 2048 16 24 50257 2048}
             gpt3_27    "GPT-3 2.7B over 2048 words: \"Language models are few-shot learners\"\
                     (Brown et al., 2020)."
                 2048 {gpt2 2560 32 32 50257 2048}
@@ -209,5 +218,11 @@ namespace eval transformers {
     }
 }
 
-if {[llength $argv] != 1} { error "usage: tharsis -no_init -exit scripts/transformers.tcl FOLDER" }
-transformers::write_all [lindex $argv 0]
+switch [llength $argv] {
+    1 {transformers::write_all [lindex $argv 0]}
+    5 {transformers::write {*}$argv}
+    default {
+        error "usage: tharsis -no_init -exit scripts/transformers.tcl FOLDER ?NAME TITLE TOKENS\
+            SHAPE?"
+    }
+}

@@ -46,6 +46,7 @@ EXTRA_DIST += \
 	tests/accept/faults.tcl \
 	tests/accept/h2h.tcl \
 	tests/accept/lib/h2h_models.tcl \
+	tests/accept/lib/measured_networks.tcl \
 	tests/accept/lib/training_rows.tcl \
 	tests/accept/known_misses \
 	tests/accept/nccl.tcl \

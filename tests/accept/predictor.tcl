@@ -23,6 +23,8 @@
 # and then the bars do not hold. Exit status: 0 where all bars hold, 1 where not, 2 where the data
 # cannot be read.
 
+source [file join [file dirname [file normalize [info script]]] lib measured_networks.tcl]
+
 # Of seen GPUs: the mean over them.
 set seen_bars {perfnet,conv 5.0 perfnet,pooling 3.7 perfnet,dense 6.0}
 # Of unseen ones: by device, where a bar is of one; the mean over those left out in turn; and of one
@@ -334,7 +336,7 @@ proc transformers {train test} {
     foreach row [csv_rows $file] {
         dict with row {}
         if {$option ne "" || $model in $::transformers_left_out} continue
-        read_workload [expr {$mode eq "train" && $model eq "bert_large" ?\
+        measured::read [expr {$mode eq "train" && $model eq "bert_large" ?\
                     "bert_large_pretraining" : $model}]
         set phase [dict get {inf inference train training} $mode]
         set gpu [string map $::gpu_names $device]

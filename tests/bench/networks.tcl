@@ -8,6 +8,7 @@
 #   justus    VGG16 as TensorFlow's slim has it, on a V100: forward, and a step of gradient descent
 #   neusight  whole transformers on four GPUs: inference, and forward and backward
 
+source [file join [file dirname [file normalize [info script]]] .. accept lib measured_networks.tcl]
 lassign $argv folder set model
 
 proc milliseconds {time} {
@@ -46,7 +47,7 @@ proc perfnet {folder} {
         }
     }
     foreach {network workload} {lenet lenet alexnet alexnet_one vgg16 vgg16} {
-        read_workload $workload
+        measured::read $workload
         foreach batch {1 2 4 8 16 32 64} {
             if {![dict exists $sums $network,$batch]} continue
             compare $network "batch $batch" [dict get $sums $network,$batch] \
@@ -72,7 +73,7 @@ proc neusight {folder} {
         dict with row {}
         set workload \
             [expr {$mode eq "train" && $model eq "bert_large" ? "bert_large_pretraining" : $model}]
-        if {$option ne "" || [catch {read_workload $workload}]} continue
+        if {$option ne "" || [catch {measured::read $workload}]} continue
         set gpu [string map {NVIDIA_ "" Tesla_ "" _ " "} $device]
         compare "$gpu $mode" "$model, batch $batch" $e2e_latency [milliseconds [predict_network \
             -gpu [string map {_ " "} $device] \

@@ -142,26 +142,28 @@ TEST(models_hold_the_published_totals)
     }
 }
 
-/* 25 * 32 weights meet 24 x 24 pixels, 25 * 32 * 64 meet 8 x 8, then 1024 * 100 and 100 * 10. */
+/* LeCun et al., 1998: 60,000 parameters. c3 has the 900 weights that their table I leaves out, and
+ * the last layer 850; their pools have 44. Of their 340,908 connections, 7,880 are those of pools
+ * and 6,508 biases; c3 has 900 x 100 more. */
 TEST(lenet_holds_its_totals)
 {
     th_workload *w = read_model("lenet");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
-    CU_ASSERT_EQUAL(th_workload_parameters(w), 832 + 51264 + 102500 + 1010);
-    CU_ASSERT_EQUAL(th_workload_macs(w), 800 * 576 + 51200 * 64 + 102400 + 1000);
+    CU_ASSERT_EQUAL(th_workload_parameters(w), 60000 + 900 + 850 - 44);
+    CU_ASSERT_EQUAL(th_workload_macs(w), 340908 - 7880 - 6508 + 90000);
     th_workload_free(w);
 }
 
-/* As published, and the words' table a second time where it is the last layer's too: GPT-2 large
- * 774,030,080 and 50257 * 1280, OPT 1.3B 1,315,758,080 and 50272 * 2048; BERT base 109,482,240 and
- * 2 classes. */
+/* As published, where the last layer has the weights of the words' table: 12 h^2 + 13 h in each of n
+ * layers of width h, words and positions of h, and a norm. BERT base 109,482,240 and 2 classes. */
 TEST(transformers_hold_the_published_parameters)
 {
     static const struct {
         const char *name;
         int64_t parameters;
-    } models[] = {{"gpt2_large", 774030080 + 50257 * 1280},
-                  {"opt_13", 1315758080 + 50272 * 2048},
+    } models[] = {{"gpt2_large", 774030080},
+                  {"opt_13", 1315758080},
+                  {"gpt3_xl", 24ll * (12 * 2048 + 13) * 2048 + (50257 + 2048 + 2) * 2048},
                   {"bert_base", 109482240 + 2 * 768 + 2}};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         th_workload *w = read_model(models[i].name);
@@ -298,7 +300,8 @@ TEST(refuses_unknown_words)
         "(one of "
         "name, type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
         "output_precision, "
-        "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
+        "output_density, weight_precision, weight_density, sparsity, weights_of, kernel, stride, "
+        "padding, "
         "dilation, groups, bias, norm, transposed, output_padding)");
     expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
                    "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
@@ -316,6 +319,39 @@ TEST(refuses_unknown_words)
                    "mean \"bee\"?)");
     expect_refusal(A "},\n{ name = \"b\"; type = \"relu\"; inputs = \"nothing\"; }", "WORK-0027",
                    "net.cfg:3: layer \"b\": input \"nothing\" is neither a layer nor \"input\"");
+}
+
+#define EXPECTED(INPUTS)                                                                           \
+    ": a layer with 4 x " INPUTS " x 1 x 1 weights of its own was expected, of the same "          \
+    "precision, density and sparsity"
+
+/* Convolutions of 3 to 4 channels, "a", and of 4 to 4. */
+TEST(refuses_weights_that_are_no_others)
+{
+    static const struct {
+        const char *layers, *id, *text;
+    } cases[] = {
+        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
+           "\"aa\"; }",
+         "WORK-0649", "\"b\": weights_of \"aa\": a layer was expected"},
+        {A "weights_of = \"a\"; }", "WORK-0648", "\"a\": weights_of \"a\"" EXPECTED("3")},
+        {A "}, { name = \"r\"; type = \"relu\"; }, { name = \"b\"; type = \"conv\"; outputs = 4; "
+           "weights_of = \"r\"; }",
+         "WORK-0648", "\"b\": weights_of \"r\"" EXPECTED("4")},
+        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; weights_of = \"a\"; }", "WORK-0648",
+         "\"b\": weights_of \"a\"" EXPECTED("4")},
+        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
+           "\"a\"; weight_precision = \"int8\"; }",
+         "WORK-0648", "\"b\": weights_of \"a\"" EXPECTED("3")},
+        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
+           "\"a\"; sparsity = [1, 3]; }",
+         "WORK-0648", "\"b\": weights_of \"a\"" EXPECTED("3")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "net.cfg:2: layer %s", cases[i].text);
+        expect_refusal(cases[i].layers, cases[i].id, text);
+    }
 }
 
 TEST(refuses_what_is_no_layer)
