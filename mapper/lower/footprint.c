@@ -2,10 +2,10 @@
 /* footprint.c - peak bytes of every accelerator's DRAM, by program order.
  *
  * Weights are resident, once for layers that share them. A buffer lives from the layer whose end
- * issues its first transfer (the
- * producer; the start for the external input) to the last layer that reads the tensor; an output
- * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
- * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
+ * issues its first transfer (the producer; the start for the external input) to the last layer that
+ * reads the tensor; an output until the end of its last reader; pieces of a rotation and partial
+ * sums while their layer runs. Every pass in flight has buffers of its own. Time is the layer's
+ * number: a table of changes by
  * (accelerator, layer), summed once. The contents at the fullest layer of one accelerator are
  * listed
  * by the same walk.

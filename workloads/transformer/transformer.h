@@ -87,8 +87,8 @@ typedef struct th_forward_options {
 } th_forward_options;
 /* forward.c: its forward pass over whole sequences: embedding, per layer norms, products, attention
  * (causal, with windows), activation and sums, and the output layer, whose weights are the
- * embedding's where the model's is tied. A norm over heads is one over all of them. NULL on failure:
- * the model has experts or latent attention. */
+ * embedding's where the model's is tied. A norm over heads is one over all of them. NULL on
+ * failure: the model has experts or latent attention. */
 th_workload *th_transformer_forward(const th_transformer *t, const th_forward_options *o,
                                     th_error *err);
 

@@ -19,7 +19,7 @@
 #define RING4(CAPACITY)                                                                            \
     "name = \"t\"; " MAP_HELP_ACCEL(CAPACITY) "topology = { type = \"ring\"; dims = [4]; "         \
                                               "bandwidth = \"8Gbps\"; latency = \"100ns\"; };"
-/* 24 words of 8 channels; pairs of products and of convolutions. Of one pair the owner comes last. */
+/* 24 words of 8 channels; pairs of products and of convolutions. One owner comes second. */
 #define PAIRS                                                                                      \
     "name = \"net\"; batch = 2; input = { channels = 1; height = 12; width = 1; }; layers = ("     \
     "{ name = \"words\"; type = \"embedding\"; vocabulary = 24; outputs = 8; },"                   \

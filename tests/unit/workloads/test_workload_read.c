@@ -154,8 +154,8 @@ TEST(lenet_holds_its_totals)
     th_workload_free(w);
 }
 
-/* As published, where the last layer has the weights of the words' table: 12 h^2 + 13 h in each of n
- * layers of width h, words and positions of h, and a norm. BERT base 109,482,240 and 2 classes. */
+/* As published, where the last layer has the weights of the words' table: 12 h^2 + 13 h in each
+ * layer of width h, words and positions of h, and a norm. BERT base 109,482,240 and 2 classes. */
 TEST(transformers_hold_the_published_parameters)
 {
     static const struct {
