@@ -32,6 +32,7 @@ proc system {topology dims} {
     create_program bench
 }
 
+source [file join [file dirname [file normalize [info script]]] .. accept lib measured_networks.tcl]
 lassign $argv case side
 if {$side eq ""} {set side 32}
 set n [expr {$side * $side}]
@@ -48,7 +49,7 @@ switch $case {
     pipeline {
         create_system -name bench -topology torus -dims {8 8} -accel npu_v1 \
             -link_bandwidth 200Gbps -link_latency 500ns
-        read_workload gpt3_xl
+        measured::read gpt3_xl
         map_workload -algorithm pipeline_parallel -inputs 32
     }
     default {error "$case: must be ring, packets, torus, switch, full or pipeline"}
