@@ -134,12 +134,12 @@ static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
     }
     if (rest > 0)
         th_strbuf_printf(&kinds, ", %d others", rest);
+    if (notes->guessed.n > 0)
+        th_strbuf_printf(&kinds, "; of %d outputs the file states no shape: it is an input's",
+                         notes->guessed.n);
     if (notes->n_copied > 0)
-        th_warn(
-            c, "TCL-0276",
-            "%d nodes are read as copies, without operations: %s; of %d outputs the file states "
-            "no shape: it is an input's",
-            notes->n_copied, kinds.failed ? "" : kinds.text, notes->guessed.n);
+        th_warn(c, "TCL-0276", "%d nodes are read as copies, without operations: %s",
+                notes->n_copied, kinds.failed ? "" : kinds.text);
     th_strbuf_clear(&kinds);
     if (notes->contradicted.n > 0)
         th_warn(c, "TCL-1480", "the file states %d shapes that are not so: %s",

@@ -126,7 +126,8 @@ static bool is_read(const th_onnx_reader *r, const th_onnx_value *v, int32_t fir
 void th_onnx_note_left_out(th_onnx_reader *r, int32_t first, bool has_products)
 {
     for (int32_t i = first; i < r->w->n_layers && has_products; i++)
-        has_products = !th_layer_has_macs(&r->w->layers[i]);
+        has_products = r->w->layers[i].kind == TH_LAYER_ELEMENTWISE &&
+                       r->w->layers[i].function == TH_FUNCTION_COPY;
     if (has_products)
         note_copy(r);
     for (size_t i = 0; i < r->node->n_input; i++) {

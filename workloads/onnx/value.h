@@ -135,7 +135,7 @@ void th_onnx_set_stated(th_onnx_reader *r, size_t output, const th_onnx_value *l
 /* Notes it if a value has another shape than the file states. */
 void th_onnx_check_stated(th_onnx_reader *r, const char *name, const th_onnx_value *v);
 /* Notes what the node, whose layers begin with number `first`, leaves out: its operations, where it
- * computes products (has_products) and its layers do not; and inputs that nothing reads. */
+ * computes products (has_products) and its layers only copy; and inputs that nothing reads. */
 void th_onnx_note_left_out(th_onnx_reader *r, int32_t first, bool has_products);
 
 /* Defines the tensor called name as a copy of v. NULL: out of memory. */
