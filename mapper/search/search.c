@@ -346,9 +346,11 @@ static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fit
     s->counts.stopped_early += fitness->fit == TH_FIT_STOPPED;
     if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
         return 0;
-    const th_improvement improvement = {number, fitness->metrics, by, (th_generator)m->generator};
     th_mapping *copy = th_mapping_copy(m);
-    if (!copy || add_improvement(s, &improvement)) {
+    if (copy && by->is_baseline)
+        copy->generator = TH_GENERATOR_BASELINE;
+    if (!copy || add_improvement(s, &(th_improvement){number, fitness->metrics, by,
+                                                      (th_generator)copy->generator})) {
         th_mapping_free(copy);
         return th_error_no_memory(err);
     }
@@ -386,30 +388,49 @@ static int drop_not_surviving(th_search *s, const batch *b, th_error *err)
     return 0;
 }
 
-int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
-                       th_fitness *fitness, th_error *err)
+int th_search_apply_constraints(const th_search *s, th_mapping *m, th_error *err)
 {
-    const batch b = {mappings, n, bound, fitness};
+    return th_constraints_apply(s->problem.constraints, m, s->problem.workload, th_search_batch(s))
+               ? th_error_no_memory(err)
+               : 0;
+}
+
+/* Evaluates mappings to which the constraints have been applied. */
+static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
+{
     const th_search_type *by = s->type;
     th_search *outermost = s;
     while (outermost->parent)
         outermost = outermost->parent;
-    for (int i = 0; i < n; i++) {
-        if (by->is_baseline)
-            mappings[i]->generator = TH_GENERATOR_BASELINE;
-        if (th_constraints_apply(s->problem.constraints, mappings[i], s->problem.workload,
-                                 th_search_batch(s)))
-            return th_error_no_memory(err);
-    }
-    if (simulate(outermost, &b, err))
+    if (simulate(outermost, b, err))
         return -1;
-    if (outermost->options.survives && drop_not_surviving(outermost, &b, err))
+    if (outermost->options.survives && drop_not_surviving(outermost, b, err))
         return -1;
     for (; s; s = s->parent) {
-        for (int i = 0; i < n; i++)
-            if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, by, err))
+        for (int i = 0; i < b->n; i++)
+            if (keep_if_best(s, b->mappings[i], &b->fitness[i], s->n_evaluations + i + 1, by, err))
                 return -1;
-        s->n_evaluations += n;
+        s->n_evaluations += b->n;
     }
     return 0;
+}
+
+int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
+                       th_fitness *fitness, th_error *err)
+{
+    if (th_constraints_n_sets(s->problem.constraints) == 0)
+        return evaluate_as_given(s, &(batch){mappings, n, bound, fitness}, err);
+    th_mapping **copies = th_alloc_zero((size_t)n + 1, sizeof *copies);
+    int failed = copies ? 0 : th_error_no_memory(err);
+    for (int i = 0; !failed && i < n; i++) {
+        copies[i] = th_mapping_copy(mappings[i]);
+        failed =
+            copies[i] ? th_search_apply_constraints(s, copies[i], err) : th_error_no_memory(err);
+    }
+    if (!failed)
+        failed = evaluate_as_given(s, &(batch){copies, n, bound, fitness}, err);
+    for (int i = 0; copies && i < n; i++)
+        th_mapping_free(copies[i]);
+    th_free(copies);
+    return failed;
 }

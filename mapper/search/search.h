@@ -91,10 +91,12 @@ double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches --- */
 
-/* Applies the constraints' partial mapping to the mappings, where they have its sets; mappings
- * that still violate a constraint are infeasible. Evaluates n mappings (fitness[i] of mappings[i])
- * in parallel, stopping those whose value passes bound, and keeps the best (the lowest index among
- * equals; a copy). 0 or -1. */
+/* Applies the constraints' partial mapping to m, where it has its sets. 0 or -1. */
+int th_search_apply_constraints(const th_search *s, th_mapping *m, th_error *err);
+/* Evaluates n mappings (fitness[i] of mappings[i]) in parallel, with the constraints applied to
+ * copies of them, stopping those whose value passes bound, and keeps the best (the lowest index
+ * among equals; a copy). Mappings that violate a constraint even so are infeasible. The mappings
+ * stay as they are. 0 or -1. */
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err);
 /* Evaluations that it and the searches around it may still spend; at most "wanted". */

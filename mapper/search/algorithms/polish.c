@@ -389,11 +389,12 @@ static int make(polish *p, const move *v, th_mapping **out, th_error *err)
         return th_error_no_memory(err);
     m->generator = TH_GENERATOR_LOCAL_MOVE;
     int failed = apply(p, m, v, err);
-    *out = NULL;
-    if (failed == 0 && th_mapping_follow(m, workload_of(p), th_search_batch(p->variation.search)) &&
-        !th_mapping_equal(m, p->now))
-        *out = m;
-    else
+    bool can_run =
+        failed == 0 && th_mapping_follow(m, workload_of(p), th_search_batch(p->variation.search));
+    if (can_run)
+        failed = th_search_apply_constraints(p->variation.search, m, err);
+    *out = can_run && !failed && !th_mapping_equal(m, p->now) ? m : NULL;
+    if (!*out)
         th_mapping_free(m);
     return failed < 0 ? -1 : 0;
 }

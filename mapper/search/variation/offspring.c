@@ -49,7 +49,7 @@ static int try_all(const offspring_batch *w, th_variation *v, int i, th_mapping 
     for (int t = 0; !failed && !*out && t < w->how->tries; t++)
         failed = w->how->make(v, w->how->state, i, out, err);
     gsl_rng_free(v->random);
-    return failed;
+    return !failed && *out ? th_search_apply_constraints(v->search, *out, err) : failed;
 }
 
 static int make_in_parallel(void *state, th_evaluator *e, int i)

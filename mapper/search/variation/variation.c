@@ -166,8 +166,8 @@ static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
     const th_problem *p = &v->search->problem;
     if (!*m || !p->constraints)
         return 0;
-    if (th_constraints_apply(p->constraints, *m, p->workload, th_search_batch(v->search)))
-        return th_error_no_memory(err);
+    if (th_search_apply_constraints(v->search, *m, err))
+        return -1;
     if (th_constraints_check(p->constraints, *m, p->system, p->workload, NULL)) {
         th_mapping_free(*m);
         *m = NULL;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
 #include "mapper/search/search.h"
+#include "mapper/strategies.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
@@ -259,6 +260,100 @@ TEST(every_search_keeps_to_them)
     }
     printf("# %d mappings found\n", n);
     CU_ASSERT_TRUE(only || n >= 2 * CASES);
+}
+
+/* --- that an evaluation applies them to copies ------------------------------------------------ */
+
+static bool same_bytes(const th_mapping *a, const th_mapping *b)
+{
+    size_t layers = (size_t)a->n_layers;
+    bool same = a->n_sets == b->n_sets && a->n_layers == b->n_layers &&
+                a->generator == b->generator && !a->order == !b->order &&
+                memcmp(a->set_of, b->set_of, layers * sizeof *a->set_of) == 0 &&
+                memcmp(a->strategy, b->strategy, layers * sizeof *a->strategy) == 0;
+    for (int i = 0; same && i < a->n_sets; i++)
+        same = th_set_equal(&a->sets[i], &b->sets[i]);
+    return same;
+}
+
+/* The sets of m, some with a design and with other shares, a part of its layers, on any of these
+ * sets, and strategies for a part of those. */
+static th_constraints *random_partial(gsl_rng *r, const th_mapping *m, const th_workload *w)
+{
+    th_constraints *c = th_constraints_new(ring, w);
+    c->partial = th_mapping_copy(m);
+    for (int i = 0; i < m->n_sets; i++) {
+        th_set *set = &c->partial->sets[i];
+        int32_t shares[RANDOM_ACCELS_MAX];
+        for (int a = 0; a < set->n_accels; a++)
+            shares[a] = (int32_t)pick(r, 1, 3);
+        set->design = pick(r, 0, 1) ? 0 : TH_DESIGN_ANY;
+        CU_ASSERT_EQUAL(th_set_share(set, pick(r, 0, 1) ? shares : NULL), 0);
+    }
+    for (int l = 0; l < w->n_layers; l++) {
+        th_strategy *list;
+        int32_t set = (int32_t)pick(r, -1, m->n_sets - 1);
+        c->partial->set_of[l] = set;
+        if (set < 0)
+            continue;
+        int n = th_strategies_list(&w->layers[l], w->batch, m->sets[set].n_accels, &list);
+        c->has_strategy[l] = n > 0 && pick(r, 0, 1);
+        if (c->has_strategy[l])
+            c->partial->strategy[l] = list[pick(r, 0, n - 1)];
+        th_free(list);
+    }
+    return c;
+}
+
+/* Of an evaluation of m alone: of its copy with the constraints applied, and m stays as it is. */
+static void check_evaluation(const th_search_type *type, const th_problem *p, th_mapping *m,
+                             th_mapping *applied)
+{
+    th_search_options o = th_search_defaults;
+    th_fitness found[2];
+    th_error e = {"", ""};
+    th_mapping *before = th_mapping_copy(m);
+    th_search *s = th_search_new(type, p, &o, &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL_FATAL(th_search_evaluate(s, &m, 1, INFINITY, &found[0], &e), 0);
+    CU_ASSERT_TRUE(same_bytes(m, before));
+    CU_ASSERT_EQUAL(th_search_evaluate(s, &applied, 1, INFINITY, &found[1], &e), 0);
+    CU_ASSERT_EQUAL(found[0].fit, found[1].fit);
+    CU_ASSERT_TRUE(!(found[0].value < found[1].value) && !(found[1].value < found[0].value));
+    CU_ASSERT_EQUAL(!s->best, found[0].fit != TH_FIT);
+    if (s->best)
+        CU_ASSERT_TRUE(th_mapping_equal(s->best, applied));
+    if (s->best && type->is_baseline)
+        CU_ASSERT_EQUAL(s->best->generator, TH_GENERATOR_BASELINE);
+    th_search_free(s);
+    th_mapping_free(before);
+}
+
+TEST(an_evaluation_leaves_the_mapping_as_it_was)
+{
+    static const char *const types[] = {"random", "computation_prioritized"};
+    int n_changed = 0;
+    for (int i = 0; i < CASES; i++) {
+        gsl_rng *r = th_random_stream(12, "partial", (uint64_t)i);
+        th_workload *w = random_workload(r);
+        th_mapping *m = random_mapping(r, ring, w, w->batch);
+        th_constraints *c = m ? random_partial(r, m, w) : NULL;
+        th_mapping *applied = m ? th_mapping_copy(m) : NULL;
+        const th_problem p = {
+            .system = ring, .workload = w, .stream = th_stream_single, .constraints = c};
+        if (m)
+            CU_ASSERT_EQUAL(th_constraints_apply(c, applied, w, w->batch), 0);
+        n_changed += m && !same_bytes(m, applied);
+        for (size_t k = 0; m && k < sizeof types / sizeof *types; k++)
+            check_evaluation(th_search_find(types[k]), &p, m, applied);
+        th_mapping_free(applied);
+        th_mapping_free(m);
+        th_constraints_free(c);
+        th_workload_free(w);
+        gsl_rng_free(r);
+    }
+    printf("# %d mappings that constraints change\n", n_changed);
+    CU_ASSERT_TRUE(n_changed > CASES / 2);
 }
 
 TEST(out_of_memory_leaks_nothing)
