@@ -34,10 +34,20 @@ enum {
     ACCEL_RECEIVED
 };
 
+enum { STATE_IDLE, STATE_COMPUTING, STATE_DEAD };
+
 static const char *accel_state(int i)
 {
-    static const char *const names[] = {"idle", "computing", NULL};
+    static const char *const names[] = {"idle", "computing", "dead", NULL};
     return names[i];
+}
+
+const char *th_accel_state_now(const th_session *s, int accel)
+{
+    const th_machine *m = s->simulation ? s->simulation->machine : NULL;
+    if (m && th_machine_is_dead(m, accel))
+        return accel_state(STATE_DEAD);
+    return accel_state(m && th_machine_running(m, accel) >= 0 ? STATE_COMPUTING : STATE_IDLE);
 }
 
 static const char *array_state(int i)
@@ -47,7 +57,10 @@ static const char *array_state(int i)
 
 const th_attribute th_accel_attributes[] = {
     [ACCEL_NAME] = {"name", TH_KIND_TEXT, "the part after accel/"},
-    [ACCEL_STATE] = {"state", TH_KIND_TEXT, "idle or computing", accel_state},
+    [ACCEL_STATE] = {"state", TH_KIND_TEXT,
+                     "idle, computing (also while its array is stalled), "
+                     "or dead after a fault",
+                     accel_state},
     [ACCEL_TASK] = {"task", TH_KIND_COUNT, "number of the task that it computes"},
     [ACCEL_LAYER] = {"layer", TH_KIND_TEXT, "layer of that task"},
     [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it"},
@@ -105,7 +118,7 @@ static th_quantity accel_now(th_session *s, int a, int attribute)
 {
     int32_t task = s->simulation ? th_machine_running(s->simulation->machine, a) : -1;
     if (attribute == ACCEL_STATE)
-        return th_text(accel_state(task >= 0));
+        return th_text(th_accel_state_now(s, a));
     if (attribute == ACCEL_TASK)
         return task >= 0 ? th_count(task) : th_absent(TH_KIND_COUNT);
     int32_t layer = task >= 0 ? s->simulation->program->tasks[task].layer : -1;
@@ -212,6 +225,7 @@ unsigned th_accel_attribute_changes(int attribute)
     case ACCEL_MTBF:
         return 0;
     case ACCEL_STATE:
+        return TH_RECORDS_OF_TASKS | 1u << TH_RECORD_HEALTH;
     case ACCEL_TASK:
     case ACCEL_LAYER:
     case ACCEL_TASKS:

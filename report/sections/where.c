@@ -110,8 +110,8 @@ static void describe_present(th_session *s, int a, th_quantity *cells)
     const th_task *t = task >= 0 ? &sim->program->tasks[task] : NULL;
     bool has_layer = t && t->layer >= 0 && s->workload;
     *cells++ = th_text(s->system->nodes[s->system->accel_node[a]].name);
-    *cells++ =
-        th_text(t && tiles.array == TH_ARRAY_IDLE ? "begins" : th_array_state_name(tiles.array));
+    *cells++ = th_text(th_accel_state_now(s, a));
+    *cells++ = t ? th_text(th_array_state_name(tiles.array)) : th_absent(TH_KIND_TEXT);
     *cells++ = task_or_absent(task);
     *cells++ = has_layer ? th_text(s->workload->layers[t->layer].name) : th_absent(TH_KIND_TEXT);
     *cells++ = t ? th_ps(th_machine_times(sim->machine)[task].start_ps) : th_absent(TH_KIND_TIME);
@@ -123,7 +123,7 @@ static void describe_present(th_session *s, int a, th_quantity *cells)
 
 static void add_accel(th_session *s, th_table *table, const th_nexts *x, int a)
 {
-    enum { PRESENT = 7 };
+    enum { PRESENT = 8 };
     th_strbuf text = TH_STRBUF_INIT;
     th_quantity cells[PRESENT + 5];
     bool waits = x->waits_for[a] >= 0;
@@ -140,23 +140,18 @@ static void add_accel(th_session *s, th_table *table, const th_nexts *x, int a)
 static int add_accels(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     static const th_column columns[] = {
-        {"accelerator", "accel", TH_KIND_TEXT},
-        {"state", "state", TH_KIND_TEXT},
-        {"task", "task", TH_KIND_COUNT},
-        {"layer", "layer", TH_KIND_TEXT},
-        {"since", "since", TH_KIND_TIME},
-        {"tiles_done", "tiles", TH_KIND_COUNT},
-        {"tiles", "of", TH_KIND_COUNT},
-        {"ready", "ready", TH_KIND_COUNT},
-        {"next", "next", TH_KIND_COUNT},
-        {"waits_for", "after", TH_KIND_COUNT},
-        {"waits_for_others", "+", TH_KIND_COUNT},
-        {"waits_for_what", NULL, TH_KIND_TEXT},
-        {NULL, NULL, TH_KIND_TEXT},
+        {"accelerator", "accel", TH_KIND_TEXT}, {"state", "state", TH_KIND_TEXT},
+        {"array", "array", TH_KIND_TEXT},       {"task", "task", TH_KIND_COUNT},
+        {"layer", "layer", TH_KIND_TEXT},       {"since", "since", TH_KIND_TIME},
+        {"tiles_done", "tiles", TH_KIND_COUNT}, {"tiles", "of", TH_KIND_COUNT},
+        {"ready", "ready", TH_KIND_COUNT},      {"next", "next", TH_KIND_COUNT},
+        {"waits_for", "after", TH_KIND_COUNT},  {"waits_for_others", "+", TH_KIND_COUNT},
+        {"waits_for_what", NULL, TH_KIND_TEXT}, {NULL, NULL, TH_KIND_TEXT},
     };
     th_nexts x = {NULL, NULL, NULL};
     int failed = find_nexts(s, &x, err);
     th_table *t = th_report_table(r, "accelerators", "Accelerators", columns);
+    th_table_note(t, "array", "array: what its array does of the task");
     th_table_note(t, "since", "since: start of the task");
     th_table_note(t, "tiles_done tiles", "tiles: computed, of all");
     th_table_note(t, "ready", "ready: tasks that could start now");

@@ -116,6 +116,8 @@ typedef enum { TH_TASK_WAITING, TH_TASK_READY, TH_TASK_RUNNING, TH_TASK_DONE } t
 th_task_state th_machine_task_state(const th_machine *m, int32_t task);
 /* Task that runs on accelerator accel now, or -1. */
 int32_t th_machine_running(const th_machine *m, int accel);
+/* Has a fault stopped the accelerator? Its task, if it has one, then waits for a repair. */
+bool th_machine_is_dead(const th_machine *m, int accel);
 /* Transfers in flight over a link now. */
 int32_t th_machine_link_flows(const th_machine *m, int link);
 

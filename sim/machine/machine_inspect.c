@@ -60,6 +60,11 @@ int32_t th_machine_running(const th_machine *m, int accel)
     return m->accels[accel].task;
 }
 
+bool th_machine_is_dead(const th_machine *m, int accel)
+{
+    return m->accels[accel].mode == TH_ACCEL_FAILED;
+}
+
 const th_collective *th_machine_collective(const th_machine *m, int32_t number)
 {
     return th_replay_collective(m->replay, number);

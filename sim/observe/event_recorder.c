@@ -89,6 +89,13 @@ static void link_changes(th_observer *o, th_time now, int link, int32_t flows, i
         record(o, TH_RECORD_LINK, link);
 }
 
+static void health_changes(th_observer *o, th_time now, bool is_link, int index, th_health health)
+{
+    (void)now, (void)health;
+    if (!is_link)
+        record(o, TH_RECORD_HEALTH, index);
+}
+
 static bool is_stalled(const th_tiles *t)
 {
     return t->array > TH_ARRAY_COMPUTES;
@@ -130,6 +137,7 @@ void th_event_recorder_init(th_event_recorder *r)
                                           .task_end = task_end,
                                           .queued = queued,
                                           .link = link_changes,
+                                          .health = health_changes,
                                           .tiles = tiles_change};
     *r = (th_event_recorder){.observer.type = &type};
 }

@@ -17,6 +17,7 @@ typedef enum {
     TH_RECORD_TILES,       /* object: the accelerator whose pipeline has changed */
     TH_RECORD_STALL,       /* object: the accelerator whose array starts to wait */
     TH_RECORD_BUFFER_FULL, /* object: the accelerator whose buffers have become full */
+    TH_RECORD_HEALTH,      /* object: the accelerator that a fault or repair has changed */
     TH_N_RECORD_KINDS
 } th_record_kind;
 
