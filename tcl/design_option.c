@@ -63,6 +63,11 @@ static int design_of(th_system *s, const char *name, const char *type, th_error 
     return design < 0 || add_to_accelerators(s, design, err) != 0 ? -1 : design;
 }
 
+bool th_design_option_gave(const th_design_block *d)
+{
+    return d->file && strcmp(d->file, place) == 0;
+}
+
 /* As in a system file: a number, true or false, or a text. */
 static th_param param_of(Tcl_Obj *key, Tcl_Obj *value)
 {
