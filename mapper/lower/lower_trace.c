@@ -250,12 +250,37 @@ static int depend_node(const lowering *l, int32_t rank, const th_trace_node *n, 
 
 /* ---- what ranks do together ---- */
 
-/* NULL: any. */
+/* The algorithm that system.json names for the kind, where one of ours sends the same messages: in
+ * one dimension, or in all as if they were one. NULL: any. */
+static const th_algorithm *algorithm_of_system(const th_astra *a, const th_collective *c)
+{
+    static const int keys[TH_N_COLLECTIVES] = {[TH_ALL_REDUCE] = TH_ASTRA_ALL_REDUCE + 1,
+                                               [TH_REDUCE_SCATTER] = TH_ASTRA_REDUCE_SCATTER + 1,
+                                               [TH_ALL_GATHER] = TH_ASTRA_ALL_GATHER + 1,
+                                               [TH_ALL_TO_ALL] = TH_ASTRA_ALL_TO_ALL + 1};
+    static const char *const names[TH_ASTRA_N_IMPLEMENTATIONS] = {
+        [TH_ASTRA_RING] = "ring",
+        [TH_ASTRA_DIRECT] = "direct",
+        [TH_ASTRA_DIRECT_WINDOW] = "direct",
+        [TH_ASTRA_HALVING_DOUBLING] = "halving_doubling",
+        [TH_ASTRA_DOUBLE_BINARY_TREE] = "double_binary_tree",
+        [TH_ASTRA_ONE_RING] = "ring",
+        [TH_ASTRA_ONE_DIRECT] = "direct",
+        [TH_ASTRA_ONE_HALVING_DOUBLING] = "halving_doubling"};
+    if (!a || keys[c->kind] == 0)
+        return NULL;
+    int way = a->implementation[keys[c->kind] - 1][0];
+    const th_algorithm *found = names[way] ? th_algorithm_find(names[way]) : NULL;
+    bool is_one = a->n_dims == 1 || way >= TH_ASTRA_ONE_RING;
+    return found && is_one && found->kinds >> c->kind & 1u ? found : NULL;
+}
+
+/* That of the trace, else that of system.json; NULL: any. */
 static int find_algorithm(const lowering *l, int32_t rank, const th_trace_node *n,
-                          const th_algorithm **out, th_error *err)
+                          const th_collective *c, const th_algorithm **out, th_error *err)
 {
     const char *name = th_trace_text(&l->trace->ranks[rank], n->algorithm);
-    *out = name ? th_algorithm_find(name) : NULL;
+    *out = name ? th_algorithm_find(name) : algorithm_of_system(l->system->astra, c);
     return name && !*out ? bad_node(l, rank, n, err,
                                     "attribute tharsis_algorithm: the name of an algorithm of "
                                     "add_collective was expected")
@@ -276,7 +301,7 @@ static int add_collective(const lowering *l, const th_trace_meeting *m, th_error
                        .root = n->root,
                        .chunks = n->chunks > 0 ? n->chunks : 1,
                        .delay_ps = n->delay_ps};
-    if (find_algorithm(l, m->members[0], n, &c.algorithm, err))
+    if (find_algorithm(l, m->members[0], n, &c, &c.algorithm, err))
         return -1;
     c.rank_node = th_alloc_array((size_t)m->n_members, sizeof *c.rank_node);
     if (!c.rank_node)

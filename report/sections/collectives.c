@@ -67,6 +67,16 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
                                     th_ps_or_absent(bound_ps), over_bound_of(time_ps, bound_ps)});
 }
 
+/* Has the program collectives of a trace for which system.json names no algorithm of ours? */
+static bool chooses_instead(const th_session *s)
+{
+    const th_program *p = s->simulation->program;
+    bool any = false;
+    for (int32_t i = 0; i < p->n_collectives; i++)
+        any |= !p->collectives[i].algorithm;
+    return any && s->system->astra && s->hand_built && s->hand_built->trace;
+}
+
 int th_section_collectives(th_session *s, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
@@ -93,6 +103,9 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     bool has_contention = !network || strcmp(network->name, "ideal") != 0;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
     th_table_wide_range(t);
+    if (chooses_instead(s))
+        th_table_note(t, "algorithm",
+                      "algorithm: the fastest, where system.json names none for all ranks at once");
     th_table_note(t, "algorithm_bandwidth", "algbw: size / time");
     th_table_note(
         t, "bus_bandwidth",

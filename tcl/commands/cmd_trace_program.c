@@ -167,7 +167,9 @@ const th_command th_trace_program_commands[] = {
      "rank.1.et ... Rank N runs on accel/N, and task/N is the N-th node of all ranks, rank by rank "
      "and by id. Under run -network astra_aware and astra_unaware every node starts and ends when "
      "it does in ASTRA-sim; under the other networks messages and collectives share the links, and "
-     "a collective begins when the last of its ranks is there. The previous workload, mapping and "
+     "a collective begins when the last of its ranks is there, by the algorithm of system.json "
+     "where that has one dimension, else by the fastest; report_collectives names it. The previous "
+     "workload, mapping and "
      "run are dropped. Returns the prefix.",
      .run = run_read_program, .not_while_running = true},
     {"write_program", "program", "PREFIX", 1, 1, write_options,
