@@ -110,11 +110,17 @@ static bool is_one_workload(const th_saved_run *a, const th_saved_run *b)
            strcmp(a->figures->workload, b->figures->workload) == 0;
 }
 
+static bool is_one_stream(const th_stream *a, const th_stream *b)
+{
+    return a->n_inputs == b->n_inputs && a->interval_ps == b->interval_ps &&
+           a->micro_batches == b->micro_batches && a->in_flight == b->in_flight;
+}
+
 /* Do they differ by changes or faults alone? What a model is off by is then in both alike. */
 static bool is_one_run_changed(const th_saved_run *a, const th_saved_run *b)
 {
     return is_one_system(a, b) && is_one_workload(a, b) && strcmp(a->mapping, b->mapping) == 0 &&
-           strcmp(a->network, b->network) == 0;
+           strcmp(a->network, b->network) == 0 && is_one_stream(&a->stream, &b->stream);
 }
 
 /* Is the difference of two runs in a time or rate less than what their models are off by? */
@@ -125,7 +131,8 @@ static bool is_within_error(const th_saved_run *run, const th_saved_run *referen
     th_quantity change = change_of(value_of(run, metric), value_of(reference, metric));
     return is_time && run != reference && !is_one_run_changed(run, reference) &&
            !change.is_absent &&
-           100 * fabs(change.real) < th_models_error(run->models | reference->models);
+           100 * fabs(change.real) <
+               th_models_error(th_models_union(run->models, reference->models));
 }
 
 /* The runs of relative_to from which this one differs by less, in all metrics that are times or
@@ -283,10 +290,10 @@ static void add_wrapped(th_report *r, const char *key, char *text)
 /* What the models of the runs are known to be off by. */
 static void add_errors(th_report *r, th_saved_run *const *runs, int n_runs)
 {
-    th_models models = 0;
+    th_models models = {0, 0};
     th_strbuf text = TH_STRBUF_INIT;
     for (int i = 0; i < n_runs; i++)
-        models |= runs[i]->models;
+        models = th_models_union(models, runs[i]->models);
     th_models_describe(models, &text);
     add_wrapped(r, "model error", text.text);
     r->failed |= text.failed;

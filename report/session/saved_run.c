@@ -45,6 +45,7 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->seed = s->search.seed;
     r->batch = s->workload ? s->workload->batch : 0;
     r->n_inputs = sim->options.stream.n_inputs;
+    r->stream = sim->options.stream;
     r->latency_ps = th_simulation_latency(sim, result);
     r->makespan_ps = result->elapsed_ps;
     r->samples = s->workload ? th_workload_samples(s->workload) : 0;

@@ -48,6 +48,12 @@ typedef struct th_search_record {
     bool is_proven;        /* no mapping of the search space is better */
 } th_search_record;
 
+/* Models as bits by their place in th_model_errors (report/session/model_error.h): those that a run
+ * used, and of these the ones outside of what their error was measured on. */
+typedef struct th_models {
+    uint32_t used, outside;
+} th_models;
+
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
     char *name, *system;
@@ -59,6 +65,7 @@ typedef struct th_saved_run {
     uint64_t seed;
     char network[TH_NETWORK_TEXT_MAX];
     int32_t batch, n_inputs;
+    th_stream stream;
     th_time latency_ps, makespan_ps;
     double throughput_per_s;       /* samples; of a hand-built program 0 */
     double batch_throughput_per_s; /* inputs of the stream */
@@ -67,7 +74,7 @@ typedef struct th_saved_run {
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;
-    uint32_t models;                       /* report/session/model_error.h */
+    th_models models;
     struct th_property_event_list *events; /* report/session/property_event_list.h; never NULL */
     struct th_saved_figures *figures;      /* report/session/saved_figures.h; never NULL */
 } th_saved_run;

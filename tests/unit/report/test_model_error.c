@@ -69,17 +69,35 @@ TEST(every_design_and_every_network_is_listed)
     CU_ASSERT_EQUAL(n, 0);
 }
 
+static double error_of(uint32_t used, uint32_t outside)
+{
+    return th_models_error((th_models){used, outside});
+}
+
 /* tiled 2.9, winograd 2, systolic unknown, fluid 13.1 %. */
-TEST(the_largest_known_error_counts)
+TEST(the_largest_error_that_was_measured_counts)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    CU_ASSERT_EQUAL(th_models_error(0), 0);
-    CU_ASSERT_EQUAL(th_models_error(1u << 2), 0);
-    CU_ASSERT_EQUAL(th_models_error(1u << 0 | 1u << 1 | 1u << 2), 2.9);
-    CU_ASSERT_EQUAL(th_models_error(1u << 1 | 1u << 10), 13.1);
-    th_models_describe(1u << 1 | 1u << 2 | 1u << 10, &text);
+    CU_ASSERT_EQUAL(error_of(0, 0), 0);
+    CU_ASSERT_EQUAL(error_of(1u << 2, 0), 0);
+    CU_ASSERT_EQUAL(error_of(1u << 0 | 1u << 1 | 1u << 2, 0), 2.9);
+    CU_ASSERT_EQUAL(error_of(1u << 1 | 1u << 10, 0), 13.1);
+    CU_ASSERT_EQUAL(error_of(1u << 1 | 1u << 10, 1u << 10), 2.0);
+    CU_ASSERT_EQUAL(error_of(1u << 1 | 1u << 10, 1u << 1 | 1u << 10), 0);
+    th_models_describe((th_models){1u << 1 | 1u << 2 | 1u << 10, 0}, &text);
     TAP_ASSERT_TEXT(text.text, "winograd 2 %, systolic unknown, fluid network 13.1 %");
     th_strbuf_clear(&text);
+    th_models_describe(th_models_union((th_models){1u << 1, 1u << 1}, (th_models){1u << 1, 0}),
+                       &text);
+    TAP_ASSERT_TEXT(text.text, "winograd unknown (2 % on whole convolutions)");
+    th_strbuf_clear(&text);
+}
+
+/* What an error was measured on is said where there is an error, and only there. */
+TEST(known_errors_have_a_range)
+{
+    for (int i = 0; th_model_errors[i].model; i++)
+        CU_ASSERT_EQUAL(th_model_errors[i].percent > 0, th_model_errors[i].range != NULL);
 }
 
 TAP_MAIN("model_error")
