@@ -71,10 +71,10 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
 static bool chooses_instead(const th_session *s)
 {
     const th_program *p = s->simulation->program;
-    bool any = false;
-    for (int32_t i = 0; i < p->n_collectives; i++)
-        any |= !p->collectives[i].algorithm;
-    return any && s->system->astra && s->hand_built && s->hand_built->trace;
+    int32_t i = s->system->astra && s->hand_built && s->hand_built->trace ? 0 : p->n_collectives;
+    while (i < p->n_collectives && p->collectives[i].algorithm)
+        i++;
+    return i < p->n_collectives;
 }
 
 int th_section_collectives(th_session *s, th_report *r, th_error *err)

@@ -39,10 +39,9 @@ static int place_of(const char *model, bool is_network)
     return -1;
 }
 
+/* Every design and every network has its place. */
 static void add_use(th_models *models, int place, bool is_measured)
 {
-    if (place < 0)
-        return;
     models->used |= 1u << place;
     if (!is_measured)
         models->outside |= 1u << place;
@@ -56,11 +55,10 @@ static void add_designs(const th_session *s, int layer, const th_result *r, th_m
     for (int k = 0; th_layer_has_macs(l) && k < set->n_accels; k++) {
         const th_design_block *design = &s->system->designs[th_set_design(set, k, s->system)];
         int place = place_of(design->type, false);
-        const th_model_error *e = place < 0 ? NULL : &th_model_errors[place];
-        if (e && r->accels[set->accels[k]].n_tasks > 0)
-            add_use(models, place,
-                    (e->kinds == 0 || e->kinds >> l->kind & 1u) &&
-                        (!e->is_whole || set->n_accels == 1));
+        const th_model_error *e = &th_model_errors[place];
+        bool is_of_kind = e->kinds == 0 || e->kinds >> l->kind & 1u;
+        if (r->accels[set->accels[k]].n_tasks > 0)
+            add_use(models, place, is_of_kind && (!e->is_whole || set->n_accels == 1));
     }
 }
 
@@ -69,13 +67,11 @@ static bool moves_as_measured(const th_program *p)
 {
     for (int32_t i = 0; i < p->n_tasks; i++) {
         const th_task *t = &p->tasks[i];
-        if (t->kind == TH_TASK_TRANSFER && t->bytes > 0)
-            return false;
-        if (t->kind != TH_TASK_COLLECTIVE)
-            continue;
-        const th_collective *c = &p->collectives[t->collective];
-        if (c->kind != TH_ALL_REDUCE || c->n_ranks > FLUID_RANKS_MAX ||
-            c->bytes < FLUID_BYTES_MIN || c->bytes > FLUID_BYTES_MAX)
+        const th_collective *c =
+            t->kind == TH_TASK_COLLECTIVE ? &p->collectives[t->collective] : NULL;
+        if ((t->kind == TH_TASK_TRANSFER && t->bytes > 0) ||
+            (c && (c->kind != TH_ALL_REDUCE || c->n_ranks > FLUID_RANKS_MAX ||
+                   c->bytes < FLUID_BYTES_MIN || c->bytes > FLUID_BYTES_MAX)))
             return false;
     }
     return true;
@@ -89,8 +85,7 @@ th_models th_models_of(const th_session *s, const th_result *r)
     if (r->moved_bytes > 0) {
         int network = place_of(s->simulation->options.network->name, true);
         add_use(&models, network,
-                network < 0 || !th_model_errors[network].range ||
-                    moves_as_measured(s->simulation->program));
+                !th_model_errors[network].range || moves_as_measured(s->simulation->program));
     }
     return models;
 }

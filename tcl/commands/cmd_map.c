@@ -105,8 +105,7 @@ const th_option th_map_options[] = {
     [MAP_SURVIVE_LOSS] = {"-survive_loss", TH_OPTION_TEXT, "PERCENT",
                           "With -survive 1: and lose at most this by it, as 20% (any)."},
     [MAP_DESIGNS] = {"-designs", TH_OPTION_TEXT, "{NAME ...}",
-                     "The only designs that accelerators may have (all that the system gives "
-                     "them)."},
+                     "The only designs that accelerators have; all can take each of them."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},

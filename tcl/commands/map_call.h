@@ -47,10 +47,8 @@ int th_map_chunks(const th_problem *p, const th_search_options *o);
 typedef struct th_map_given {
     th_mapping *start;           /* NULL: none */
     th_constraints *constraints; /* NULL: none */
-    /* Of the session; with -designs its accelerators can take these alone. Shares all but its
-     * nodes and their designs with the session's. */
-    th_system system;
-    int *designs; /* those of the nodes; NULL: the nodes are the session's */
+    th_system system; /* the session's; with -designs, whose nodes it has, all else is shared */
+    int *designs;     /* of those nodes; NULL: they are the session's */
 } th_map_given;
 
 /* map_given.c: 0, or -1 (clear all the same). */

@@ -263,13 +263,7 @@ static int next_single(th_variation *v, th_mapping **out, th_error *err)
         [TH_STAGE_RANDOM] = at_random,
     };
     *out = NULL;
-    if (make[v->cursor.stage](v, out, err))
-        return -1;
-    if (!*out || th_search_apply_constraints(v->search, *out, err) == 0)
-        return 1;
-    th_mapping_free(*out);
-    *out = NULL;
-    return -1;
+    return make[v->cursor.stage](v, out, err) ? -1 : 1;
 }
 
 int th_variation_initial(th_variation *v, th_mapping **batch, int wanted, th_error *err)
