@@ -28,6 +28,7 @@ static const struct {
     {"TCL", 810},  /* dependencies that ASTRA-sim does not know */
     {"TCL", 998},  /* a trace of a run that has ended */
     {"TCL", 1202}, /* a design of -design that the mapping does not use */
+    {"TCL", 1205}, /* fewer images that are predicted to take longer */
     {"TCL", 1460}, /* an efficiency above 1 */
     {"TCL", 1461}, /* measured messages too small for a bandwidth */
     {"STUDY", 90}, /* points that failed */

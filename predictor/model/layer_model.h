@@ -100,6 +100,8 @@ void th_layer_model_count(th_layer_model *m);
 
 /* Is the GPU, by its name, a device of the training data? */
 bool th_layer_model_has_seen(const th_layer_model *m, const th_gpu *gpu);
+/* layer_predict.c: or is it calibrated? */
+bool th_layer_model_has_measured(const th_layer_model *m, const th_gpu *gpu);
 /* layer_predict.c: the first number of op, or else of an unseen gpu, that lies outside the range of
  * the training data: its name, value and range into text[size]; size may be 0. false: all lie
  * inside. */

@@ -60,6 +60,11 @@ static const th_calibration *calibration_of(const th_layer_model *m, const th_gp
     return NULL;
 }
 
+bool th_layer_model_has_measured(const th_layer_model *m, const th_gpu *gpu)
+{
+    return th_layer_model_has_seen(m, gpu) || calibration_of(m, gpu);
+}
+
 static void predict_few(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                         double *ms)
 {
@@ -142,8 +147,7 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
                 write_field(m, op, (th_op_field)i, text, size);
             return true;
         }
-    return !th_layer_model_has_seen(m, gpu) && !calibration_of(m, gpu) &&
-           gpu_is_outside(m, gpu, text, size);
+    return !th_layer_model_has_measured(m, gpu) && gpu_is_outside(m, gpu, text, size);
 }
 
 /* --- uncertainty ------------------------------------------------------------------------------ */
@@ -186,14 +190,25 @@ static const th_residual_quantiles *of_seen(const th_layer_model *m, const th_op
     return is_other ? &m->other_families : &m->seen.quantiles;
 }
 
-/* Of at most BLOCK operations. */
+/* What no kernel can do with by the data sheet: its operations at the peak, of a convolution the
+ * quarter that F(4 x 4, 3 x 3) leaves (Lavin and Gray, 2016). */
+static double least_ms(const th_op *op, const th_gpu *gpu)
+{
+    const double PER_MS = 1e6; /* of 1e9 operations/s */
+    double peak = th_gpu_peak(gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
+    double least = peak > 0 ? th_op_sizes_of(op).flops / (peak * PER_MS) : 0;
+    return op->kind == TH_OP_CONV ? least / 4 : least;
+}
+
+/* Of at most BLOCK operations. Of a GPU that was not measured the interval is at most twice as wide
+ * in logarithms as of one among those of training, and not below what its data sheet allows. */
 static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                            th_estimate *out)
 {
     static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
     const th_calibration *c = calibration_of(m, gpu);
     bool is_seen = !c && th_layer_model_has_seen(m, gpu);
-    double ms[BLOCK], low, high, far = is_seen || c ? 0 : gpu_beyond(m, gpu);
+    double ms[BLOCK], low, high, far = is_seen || c ? 0 : fmin(gpu_beyond(m, gpu), 1);
     predict_few(m, op, n, gpu, ms);
     for (size_t i = 0; i < n; i++) {
         double wider = 1 + op_beyond(m, &op[i]) + far;
@@ -203,6 +218,8 @@ static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, c
                                  &low, &high);
         wider *= c ? c->gain : 1;
         out[i] = (th_estimate){ms[i], ms[i] * exp(low * wider), ms[i] * exp(high * wider)};
+        if (!is_seen && !c)
+            out[i].low_ms = fmin(fmax(out[i].low_ms, least_ms(&op[i], gpu)), ms[i]);
     }
 }
 

@@ -23,6 +23,7 @@ typedef struct th_gpu_models {
     th_held_out held_out;    /* rows held out of its training; none if it was read from a file */
     uint32_t warned[2];      /* kinds that the user was warned of for this predictor, a bit each; of
                            single precision, and less */
+    char warned_of[TH_GPU_NAME_MAX]; /* the GPU of the last such warning */
 } th_gpu_models;
 
 th_gpu_models *th_gpu_models_new(void); /* NULL: memory is out */

@@ -457,20 +457,51 @@ static void return_interval(th_call *c, const th_operator_time *e)
     Tcl_SetObjResult(c->interp, list);
 }
 
-/* Once for a kind and width: a script asks for hundreds. */
+/* Once for a kind, width and GPU: a script asks for hundreds. */
 static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu,
                           const th_layer_model *m)
 {
-    char why[200];
-    uint32_t *warned = &c->session->gpu_models->warned[th_op_is_narrow(op)], bit = 1u << op->kind;
+    char why[200] = "";
+    th_gpu_models *models = c->session->gpu_models;
+    uint32_t *warned = &models->warned[th_op_is_narrow(op)], bit = 1u << op->kind;
     if (!m) {
         th_gpu_option_warn_of_sheet(c, op, phase);
         return;
     }
-    if ((*warned & bit) || !th_layer_model_is_outside(m, op, gpu, why, sizeof why))
+    if (strcmp(models->warned_of, gpu->name) != 0)
+        memset(models->warned, 0, sizeof models->warned);
+    snprintf(models->warned_of, sizeof models->warned_of, "%s", gpu->name);
+    bool is_outside = th_layer_model_is_outside(m, op, gpu, why, sizeof why),
+         is_guess = th_call_has(c, PREDICT_INTERVAL) && !th_layer_model_has_measured(m, gpu);
+    if ((*warned & bit) || (!is_outside && !is_guess))
         return;
-    th_warn(c, "TCL-0330", "%s", why);
+    th_warn(c, "TCL-0330", "%s%s%s%s%s", is_outside ? "outside the measured range: " : "", why,
+            is_outside && is_guess ? "; " : "",
+            is_guess ? "the interval is a guess: not measured on " : "", is_guess ? gpu->name : "");
     *warned |= bit;
+}
+
+/* Says where fewer images are predicted to take longer, which they do on no GPU. */
+static void warn_of_fewer(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu, double ms)
+{
+    char longer[64], less[64];
+    th_op fewer = *op;
+    int32_t batch = th_op_has(op->kind, TH_OP_BATCH) ? op->x[TH_OP_BATCH] : 0;
+    for (int32_t n = 1; n < batch; n *= 2) {
+        th_operator_time e;
+        th_error ignored;
+        fewer.x[TH_OP_BATCH] = n;
+        if (th_operator_predict(&e, c->session->gpu_models->predictor,
+                                &(th_operator){fewer, phase, NULL}, gpu, &ignored) != 0 ||
+            e.ms <= ms)
+            continue;
+        th_warn(c, "TCL-1205",
+                "outside the measured range: a batch of %d is predicted to take %s, longer than %s "
+                "of %d, which cannot be",
+                (int)n, th_format_time(llround(e.ms * PS_PER_MS), longer, sizeof longer),
+                th_format_time(llround(ms * PS_PER_MS), less, sizeof less), (int)batch);
+        return;
+    }
 }
 
 /* Numbers of a list, each at least that, into *out, freed by the caller: how many; -1: something
@@ -517,6 +548,8 @@ static int predict(th_call *c, const th_op *op, const int32_t *members)
     if (!gpu || th_operator_predict(&e, p, &(th_operator){*op, phase, members}, gpu, &c->err) != 0)
         return -1;
     warn_of_range(c, op, phase, gpu, e.model);
+    if (!members && e.model)
+        warn_of_fewer(c, op, phase, gpu, e.ms);
     if (th_call_has(c, PREDICT_INTERVAL))
         return_interval(c, &e);
     else

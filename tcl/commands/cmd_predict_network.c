@@ -170,8 +170,8 @@ static int run_predict_network(th_call *c)
         if (f.layer[i].op.times > 0 && f.layer[i].is_by_rule)
             th_gpu_option_warn_of_sheet(c, &f.layer[i].op.op, TH_PHASE_EXECUTION);
     if (f.n_outside > 0)
-        th_warn(c, "TCL-0352", "%s (%d of %d layers are outside)", f.outside, (int)f.n_outside,
-                (int)f.n_layers);
+        th_warn(c, "TCL-0352", "outside the measured range: %s (%d of %d layers are outside)",
+                f.outside, (int)f.n_outside, (int)f.n_layers);
     int failed = 0;
     if (th_call_has(c, NET_PER_LAYER))
         failed = report(c, &f, &o);
