@@ -60,3 +60,14 @@ void th_gpu_option_warn_of_sheet(th_call *c, const th_op *op, th_phase phase)
                 th_op_kind_title(op->kind, is_narrow), th_phase_name(phase));
     *warned |= bit;
 }
+
+void th_gpu_option_warn_of_fewer(th_call *c, int32_t fewer, th_time longer, int32_t batch,
+                                 th_time time)
+{
+    char text[2][64];
+    th_warn(c, "TCL-1205",
+            "outside the measured range: a batch of %d is predicted to take %s, longer than %s of "
+            "%d, which cannot be",
+            (int)fewer, th_format_time(longer, text[0], sizeof text[0]),
+            th_format_time(time, text[1], sizeof text[1]), (int)batch);
+}

@@ -484,7 +484,6 @@ static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_
 /* Says where fewer images are predicted to take longer, which they do on no GPU. */
 static void warn_of_fewer(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu, double ms)
 {
-    char longer[64], less[64];
     th_op fewer = *op;
     int32_t batch = th_op_has(op->kind, TH_OP_BATCH) ? op->x[TH_OP_BATCH] : 0;
     for (int32_t n = 1; n < batch; n *= 2) {
@@ -495,11 +494,8 @@ static void warn_of_fewer(th_call *c, const th_op *op, th_phase phase, const th_
                                 &(th_operator){fewer, phase, NULL}, gpu, &ignored) != 0 ||
             e.ms <= ms)
             continue;
-        th_warn(c, "TCL-1205",
-                "outside the measured range: a batch of %d is predicted to take %s, longer than %s "
-                "of %d, which cannot be",
-                (int)n, th_format_time(llround(e.ms * PS_PER_MS), longer, sizeof longer),
-                th_format_time(llround(ms * PS_PER_MS), less, sizeof less), (int)batch);
+        th_gpu_option_warn_of_fewer(c, n, llround(e.ms * PS_PER_MS), batch,
+                                    llround(ms * PS_PER_MS));
         return;
     }
 }
@@ -594,7 +590,8 @@ const th_command th_predict_commands[] = {
      "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
      "optimizer, precision, heads, kv_heads, keys, causal, window, unsplit), and in_size, kernel, "
      "stride, padding for both axes. Numbers outside those of "
-     "training give a warning, one for each kind.",
+     "training give a warning, one for each kind and GPU; so does, with -interval, a GPU that was "
+     "not measured, and a batch for which a smaller one is predicted to take longer.",
      .run = run_predict_layer},
     {.name = NULL},
 };

@@ -145,6 +145,21 @@ static int report(th_call *c, const th_network_prediction *f,
     return th_report_finish(c, r, 0, t);
 }
 
+/* Says where half of the batch is predicted to take longer. */
+static void warn_of_half(th_call *c, th_network_prediction_options o, th_time total)
+{
+    th_network_prediction f;
+    th_error ignored;
+    int32_t batch = o.batch > 0 ? o.batch : c->session->workload->batch;
+    o.batch = batch / 2;
+    if (o.batch == 0 || th_predict_network(&f, c->session->gpu_models->predictor,
+                                           c->session->workload, &o, &ignored) != 0)
+        return;
+    if (f.total > total)
+        th_gpu_option_warn_of_fewer(c, o.batch, f.total, batch, total);
+    th_network_prediction_clear(&f);
+}
+
 static int run_predict_network(th_call *c)
 {
     th_network_prediction f;
@@ -172,6 +187,7 @@ static int run_predict_network(th_call *c)
     if (f.n_outside > 0)
         th_warn(c, "TCL-0352", "outside the measured range: %s (%d of %d layers are outside)",
                 f.outside, (int)f.n_outside, (int)f.n_layers);
+    warn_of_half(c, o, f.total);
     int failed = 0;
     if (th_call_has(c, NET_PER_LAYER))
         failed = report(c, &f, &o);
