@@ -4,13 +4,13 @@
 #
 #   tharsis -no_init -exit scripts/plan_errors.tcl VTRAIN SAILOR ?-rows?
 #
-# VTRAIN holds steps.csv of vTrain (a plan per row: GPT models on 2 to 512 A100), SAILOR plans.csv of
-# Sailor, of which the rows of one kind of GPU are read (OPT-350M on 4 to 128 GH200). Prints the
-# median and the ninetieth percentile of |simulated - measured| / measured for each set, the share of
-# pairs of plans of one group that are ordered as measured (3 % apart or more), and with -rows every
-# row. Software: that of the other Megatron rows of tests/accept/training.tcl (eager kernels,
-# attention that is not fused). Assumed, as the sources do not say: a GH200 by its data sheet, four a
-# node behind 25 GB/s each, OPT-350M with 2,048 tokens and 16 bits, stages of as many layers.
+# VTRAIN holds steps.csv of vTrain (a plan per row: GPT models on 2 to 512 A100), SAILOR plans.csv
+# of Sailor, of which the rows of one kind of GPU are read (OPT-350M on 4 to 128 GH200). Prints the
+# median and the ninetieth percentile of |simulated - measured| / measured for each set, the share
+# of pairs of plans of one group that are ordered as measured (3 % apart or more), and with -rows
+# every row. Software: that of the other Megatron rows of tests/accept/training.tcl (eager kernels,
+# attention that is not fused). Assumed, as the sources do not say: a GH200 by its data sheet, four
+# a node behind 25 GB/s each, OPT-350M with 2,048 tokens and 16 bits, stages of as many layers.
 
 source [file join [file dirname [file dirname [file normalize [info script]]]] tests accept lib \
     training_rows.tcl]

@@ -29,6 +29,7 @@ static const struct {
     {"TCL", 998},  /* a trace of a run that has ended */
     {"TCL", 1202}, /* a design of -design that the mapping does not use */
     {"TCL", 1205}, /* fewer images that are predicted to take longer */
+    {"TCL", 1206}, /* the interval of a GPU that was not measured */
     {"TCL", 1460}, /* an efficiency above 1 */
     {"TCL", 1461}, /* measured messages too small for a bandwidth */
     {"STUDY", 90}, /* points that failed */

@@ -461,7 +461,7 @@ static void return_interval(th_call *c, const th_operator_time *e)
 static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu,
                           const th_layer_model *m)
 {
-    char why[200] = "";
+    char why[200];
     th_gpu_models *models = c->session->gpu_models;
     uint32_t *warned = &models->warned[th_op_is_narrow(op)], bit = 1u << op->kind;
     if (!m) {
@@ -473,12 +473,12 @@ static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_
     snprintf(models->warned_of, sizeof models->warned_of, "%s", gpu->name);
     bool is_outside = th_layer_model_is_outside(m, op, gpu, why, sizeof why),
          is_guess = th_call_has(c, PREDICT_INTERVAL) && !th_layer_model_has_measured(m, gpu);
-    if ((*warned & bit) || (!is_outside && !is_guess))
-        return;
-    th_warn(c, "TCL-0330", "%s%s%s%s%s", is_outside ? "outside the measured range: " : "", why,
-            is_outside && is_guess ? "; " : "",
-            is_guess ? "the interval is a guess: not measured on " : "", is_guess ? gpu->name : "");
-    *warned |= bit;
+    if (is_outside && !(*warned & bit))
+        th_warn(c, "TCL-0330", "outside the measured range: %s", why);
+    if (is_guess && !(*warned & bit))
+        th_warn(c, "TCL-1206", "the interval is a guess: %s was not measured", gpu->name);
+    if (is_outside || is_guess)
+        *warned |= bit;
 }
 
 /* Says where fewer images are predicted to take longer, which they do on no GPU. */
