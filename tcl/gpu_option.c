@@ -64,7 +64,10 @@ void th_gpu_option_warn_of_sheet(th_call *c, const th_op *op, th_phase phase)
 void th_gpu_option_warn_of_fewer(th_call *c, int32_t fewer, th_time longer, int32_t batch,
                                  th_time time)
 {
+    static const double MODEL_ERROR = 0.06; /* docs/models/learned.md: less tells nothing */
     char text[2][64];
+    if ((double)longer <= (1 + MODEL_ERROR) * (double)time)
+        return;
     th_warn(c, "TCL-1205",
             "outside the measured range: a batch of %d is predicted to take %s, longer than %s of "
             "%d, which cannot be",

@@ -16,7 +16,8 @@ const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *
  * predictor and a kind, as a script asks for hundreds. */
 void th_gpu_option_warn_of_sheet(th_call *c, const th_op *op, th_phase phase);
 
-/* A smaller batch is predicted to take longer, which it does on no GPU. */
+/* Says that a smaller batch is predicted to take longer, which it does on no GPU, where that is by
+ * more than the model's error. */
 void th_gpu_option_warn_of_fewer(th_call *c, int32_t fewer, th_time longer, int32_t batch,
                                  th_time time);
 

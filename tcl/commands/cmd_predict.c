@@ -481,23 +481,24 @@ static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_
         *warned |= bit;
 }
 
-/* Says where fewer images are predicted to take longer, which they do on no GPU. */
+/* Says where fewer images are predicted to take longer. */
 static void warn_of_fewer(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu, double ms)
 {
-    th_op fewer = *op;
-    int32_t batch = th_op_has(op->kind, TH_OP_BATCH) ? op->x[TH_OP_BATCH] : 0;
+    th_operator fewer = {*op, phase, NULL};
+    th_operator_time e;
+    th_error ignored;
+    double longest = 0;
+    int32_t batch = th_op_has(op->kind, TH_OP_BATCH) ? op->x[TH_OP_BATCH] : 0, at = 0;
     for (int32_t n = 1; n < batch; n *= 2) {
-        th_operator_time e;
-        th_error ignored;
-        fewer.x[TH_OP_BATCH] = n;
-        if (th_operator_predict(&e, c->session->gpu_models->predictor,
-                                &(th_operator){fewer, phase, NULL}, gpu, &ignored) != 0 ||
-            e.ms <= ms)
+        fewer.op.x[TH_OP_BATCH] = n;
+        if (th_operator_predict(&e, c->session->gpu_models->predictor, &fewer, gpu, &ignored) ||
+            e.ms <= longest)
             continue;
-        th_gpu_option_warn_of_fewer(c, n, llround(e.ms * PS_PER_MS), batch,
-                                    llround(ms * PS_PER_MS));
-        return;
+        longest = e.ms;
+        at = n;
     }
+    th_gpu_option_warn_of_fewer(c, at, llround(longest * PS_PER_MS), batch,
+                                llround(ms * PS_PER_MS));
 }
 
 /* Numbers of a list, each at least that, into *out, freed by the caller: how many; -1: something

@@ -155,8 +155,7 @@ static void warn_of_half(th_call *c, th_network_prediction_options o, th_time to
     if (o.batch == 0 || th_predict_network(&f, c->session->gpu_models->predictor,
                                            c->session->workload, &o, &ignored) != 0)
         return;
-    if (f.total > total)
-        th_gpu_option_warn_of_fewer(c, o.batch, f.total, batch, total);
+    th_gpu_option_warn_of_fewer(c, o.batch, f.total, batch, total);
     th_network_prediction_clear(&f);
 }
 
