@@ -34,7 +34,11 @@ th.showStudy = function (study) {
         return `${name.replace(/_/g, " ")}${unit ? ` [${unit === "us" ? "\u00b5s" : unit}]` : ""}`;
     };
     const textOf = (value) =>
-        value === null ? "\u2013" : typeof value === "number" ? value.toLocaleString("en", {maximumSignificantDigits: 6}) : value;
+        value === null
+            ? "\u2013"
+            : typeof value === "number"
+              ? value.toLocaleString("en", {maximumSignificantDigits: Number.isInteger(value) ? 9 : 6})
+              : value;
 
     // A parameter in the words of the study, where its column has numbers.
     function wordOf(parameter, row) {
@@ -169,25 +173,36 @@ th.showStudy = function (study) {
         return paths[group % paths.length];
     }
 
+    // The length in pixels of the longest of the words, in the letters of the picture.
+    function widest(figure, words) {
+        const pen = document.createElement("canvas").getContext("2d");
+        pen.font = `12px ${getComputedStyle(figure).fontFamily}`;
+        return Math.max(0, ...words.map((word) => pen.measureText(word).width));
+    }
+
     function drawPicture(rows) {
         const figure = th.find("study-figure");
         const values = (axis) => rows.map((row) => column.get(state[axis]).values[row]);
-        const width = Math.max(320, Math.min(1100, figure.clientWidth)),
-            height = width < 560 ? 320 : 440,
-            left = 72,
-            right = 24,
-            top = 16,
-            bottom = 48;
         if (rows.length === 0) {
             figure.replaceChildren(th.make("p", {class: "note"}, "No point has both figures."));
             return;
         }
-        const ax = axisOf(values("x"), width < 560 ? 4 : 8),
-            ay = axisOf(values("y"), 6);
+        const front = frontOf(rows),
+            isFront = new Set(front),
+            names = new Map(front.length <= 30 ? front.map((row) => [row, `#${numberOf(row)}`]) : []);
+        const width = Math.max(320, Math.min(1100, figure.clientWidth)),
+            height = width < 560 ? 320 : 440,
+            top = 20,
+            bottom = 48;
+        const wordsOf = (axis) => axis.ticks.map(axis.write);
+        const ay = axisOf(values("y"), 6),
+            left = 36 + widest(figure, wordsOf(ay));
+        const axes = [8, 6, 5, 4, 3, 2, 1].map((most) => axisOf(values("x"), most));
+        const room = (axis) => axis.ticks.length * (12 + widest(figure, wordsOf(axis)));
+        const ax = axes.find((axis) => room(axis) <= width - left) || axes[axes.length - 1];
+        const right = 12 + Math.max(widest(figure, wordsOf(ax)) / 2, widest(figure, [...names.values()]));
         const x = (v) => left + ((v - ax.from) / (ax.to - ax.from)) * (width - left - right);
         const y = (v) => height - bottom - ((v - ay.from) / (ay.to - ay.from)) * (height - top - bottom);
-        const front = frontOf(rows),
-            isFront = new Set(front);
         const svg = shape("svg", {
             viewBox: `0 0 ${width} ${height}`,
             class: "study",
@@ -236,11 +251,20 @@ th.showStudy = function (study) {
             );
             if (isFront.has(row)) marker.setAttribute("tabindex", "0");
             svg.append(marker);
-            if (isFront.has(row) && front.length <= 30) {
-                const name = `#${numberOf(row)}`,
-                    fits = px + 8 + 9 * name.length <= width;
-                svg.append(shape("text", {class: "name", x: fits ? px + 8 : px - 8, y: py - 8, "text-anchor": fits ? "start" : "end"}, name));
-            }
+        }
+        // A name stands above its point, where possible on the side without the line of the front; one without room is left out.
+        const taken = front.map((row) => ({from: at(row)[0] - 6, to: at(row)[0] + 6, top: at(row)[1] - 6, bottom: at(row)[1] + 6}));
+        for (const [row, name] of names) {
+            const [px, py] = at(row),
+                length = widest(figure, [name]);
+            const starts = state.more.y && !state.more.x ? [px - 8 - length, px + 8] : [px + 8, px - 8 - length];
+            const places = starts.map((from) => ({from, to: from + length, top: py - 17, bottom: py - 6}));
+            const place = places.find(
+                (p) => p.from >= left && !taken.some((t) => t.from < p.to + 2 && p.from < t.to + 2 && t.top < p.bottom && p.top < t.bottom),
+            );
+            if (!place) continue;
+            taken.push(place);
+            svg.append(shape("text", {class: "name", x: place.from, y: py - 8}, name));
         }
         figure.replaceChildren(svg);
     }

@@ -84,11 +84,12 @@ static bool is_number(const th_column *c)
 }
 
 /* The column that names a row comes first. It is the first in text too, except for the critical
- * path, where the task is last. */
+ * path, where the task is last. A metric of a study may have that name. */
 static int lead_of(const th_table *t)
 {
     int lead = 0;
-    for (int c = 0; is_number(&t->columns[0]) && c < t->n_columns; c++)
+    bool is_named = !is_number(&t->columns[0]) || strcmp(t->columns[0].name, "point") == 0;
+    for (int c = 0; !is_named && c < t->n_columns; c++)
         if (strcmp(t->columns[c].name, "what") == 0)
             lead = c;
     return lead;

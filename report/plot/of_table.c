@@ -159,13 +159,19 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-/* What a point is called: the text of the first column, or the number of a study's point. */
+/* What a point is called: the text of the first column, "#5" for point 5 of a study alone, and
+ * "mapping 5" for another number. */
 static const char *name_of_row(drawing *d, size_t row)
 {
     const th_quantity *q = th_table_cell(d->t, row, 0);
     if (is_text(d, 0))
         return text_of(q);
-    return q->kind == TH_KIND_COUNT ? th_plot_text(d->plot, "#%lld", (long long)q->whole) : NULL;
+    if (q->kind != TH_KIND_COUNT)
+        return NULL;
+    const char *name = d->t->columns[0].name;
+    bool is_point = strcmp(name, "point") == 0;
+    return th_plot_text(d->plot, "%s%lld", is_point ? "#" : th_plot_text(d->plot, "%s ", name),
+                        (long long)q->whole);
 }
 
 /* Points at one place share a label: "ring, mesh". */

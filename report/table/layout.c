@@ -303,7 +303,7 @@ static void narrow(th_layout *l)
 /* The table with the number of each row before its first column. */
 static bool number_rows(th_layout *l)
 {
-    static const th_column number = {"row", "#", TH_KIND_COUNT};
+    static const th_column number = {"row", "row", TH_KIND_COUNT};
     th_table *t = &l->table;
     size_t n = (size_t)t->n_columns + 1, lines = n_lines(t);
     th_column *columns = th_report_columns(t->report, (int)n);

@@ -495,6 +495,48 @@ async function checkStudy(browser) {
     await page.close();
 }
 
+// Words of the picture that end outside of it, or lie on each other: turned ones by their places, too.
+const clashes = (page) =>
+    page.evaluate(() => {
+        const svg = document.querySelector("svg.study"),
+            frame = svg.getBoundingClientRect();
+        const words = [...svg.querySelectorAll("text")].map((e) => ({text: e.textContent, at: e.getBoundingClientRect()}));
+        const isOut = ({at}) => at.left < frame.left || at.right > frame.right || at.top < frame.top || at.bottom > frame.bottom;
+        // A box is higher than the letters in it.
+        const meet = (a, b) =>
+            a.left < b.right && b.left < a.right && a.top + 3 < b.bottom - 3 && b.top + 3 < a.bottom - 3;
+        return [
+            ...words.filter(isOut).map((w) => `${w.text} is cut`),
+            ...words.flatMap((v, i) => words.slice(i + 1).filter((w) => meet(v.at, w.at)).map((w) => `${v.text} lies on ${w.text}`)),
+        ];
+    });
+
+// The front of both has all 20 points of a ring; of the odd one the line of the front goes the other way.
+async function checkPicture(browser, name, isFrontWhole, width, colorScheme) {
+    const page = await open(browser, name, {viewport: {width, height: 900}, colorScheme});
+    const what = `${name}, ${width} pixels, ${colorScheme}`;
+    if (name === "odd.html") await page.selectOption("#study-picture select >> nth=3", "more");
+    const wrong = await clashes(page);
+    check(wrong.length === 0, `${what}: all words of the picture are whole, and apart`, wrong.slice(0, 5));
+    const names = await page.evaluate(() => document.querySelectorAll("svg.study .name").length);
+    check(isFrontWhole ? names === 20 : names > 5, `${what}: points of the front are named`, names);
+    const ticks = await page.evaluate(() => document.querySelectorAll("svg.study .c:not(.title)").length);
+    check(ticks > 1, `${what}: the axis has words`, ticks);
+    await page.click("#points tbody tr:nth-child(3) td:first-child button");
+    const told = await page.evaluate(() => document.getElementById("study-point").innerText);
+    check(told.includes("1,000,002,000,000"), `${what}: its whole numbers are not rounded`, told);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(wide <= width, `${what}: a chosen point fits too`, wide);
+    const faint = await page.evaluate(() => {
+        const word = document.querySelector("svg.study .name");
+        const light = (c) => c.match(/[\d.]+/g).slice(0, 3).reduce((sum, v) => sum + Number(v), 0) / 765;
+        return Math.abs(light(getComputedStyle(word).fill) - light(getComputedStyle(document.body).backgroundColor));
+    });
+    check(faint > 0.5, `${what}: names stand out from the page`, faint);
+    check(page.complaints.length === 0, `${what}: no complaint`, page.complaints);
+    await page.close();
+}
+
 // ---- faults ----
 
 async function checkFaults(page) {
@@ -536,6 +578,9 @@ async function main() {
     await checkPhone(browser, "program.html");
     await checkPhone(browser, "compare.html");
     await checkPhone(browser, "study.html");
+    for (const name of ["wide.html", "odd.html"])
+        for (const [width, scheme] of [[400, "light"], [400, "dark"], [1400, "light"], [1400, "dark"]])
+            await checkPicture(browser, name, width === 1400, width, scheme);
     await checkCompare(browser);
     await checkStudy(browser);
     const made = await open(browser, "program.html", {viewport: DESK});

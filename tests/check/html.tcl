@@ -7,6 +7,8 @@
 #   accelerator
 #   compare.html two runs of it side by side
 #   study.html   a study of 12 points, of which the front has three by construction
+#   wide.html    a study with long numbers, long words and long names, whose front has 20 points;
+#   odd.html     the same with more of one and less of the other as the better
 #   facts.json   figures of run.html as the reports print them
 set folder [lindex $argv 0]
 
@@ -54,6 +56,20 @@ create_study corners -file [file join $folder corners.db] \
     -script {dict create late [expr {$a + $b}]us cost [expr {(4 - $a) * (10 + $b)}]}
 run_study corners
 write_report [file join $folder study.html] -study corners
+
+foreach {page metric sign} {wide lateness -1 odd rate 1} {
+    set name "$page [string repeat long_ 30]\" & <b>"
+    create_study $name -file [file join $folder $page.db] \
+        -parameters [list a {1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20} \
+            kind_of_network_with_a_long_name [list ring [string repeat x 400]]] \
+        -metrics [list "$metric number" {what text} {cost number}] \
+        -script [string map [list METRIC $metric SIGN $sign] {
+            dict create METRIC [expr {1e9 + SIGN * $a * 1000}] what "remark $a" \
+                cost [expr {1e12 + $a * 1e6 + ($kind_of_network_with_a_long_name ne "ring")}]
+        }]
+    run_study $name
+    write_report [file join $folder $page.html] -study $name
+}
 
 read_system ring8
 create_program "<script>document.title=1</script>"
