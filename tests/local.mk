@@ -196,6 +196,7 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/fuzz_plan.c \
 	tests/fuzz/fuzz_predictor.c \
 	tests/fuzz/fuzz_schedule.c \
+	tests/fuzz/fuzz_schema.c \
 	tests/fuzz/fuzz_study.c \
 	tests/fuzz/fuzz_system.c \
 	tests/fuzz/fuzz_tables.c \
@@ -206,7 +207,7 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/target.c \
 	tests/fuzz/target.h
 tests_fuzz_replay_CPPFLAGS = $(face_flags)
-tests_fuzz_replay_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+tests_fuzz_replay_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/all.sh tests/fuzz/run.sh tests/fuzz/README.md
 
 # Commands under faults of the memory; a shell that can make an allocation fail.

@@ -3,14 +3,17 @@
  * on as run_study does: the first point that waits is recorded. */
 #include <config.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+#include "base/text_file.h"
 #include "study/store.h"
 #include "tests/fuzz/target.h"
 
 static int look(void *state, const th_study_point *p)
 {
     const th_study *s = state;
-    must(p->number >= 0 && p->state < TH_N_POINT_STATES);
+    must(p->number > 0 && p->state < TH_N_POINT_STATES);
+    must(p->cell >= 0 && p->cell < th_study_n_cells(s));
     for (int k = 0; k < s->n_metrics; k++)
         must(s->metrics[k].type != TH_FIGURE_TEXT || p->figures[k].is_absent || p->figures[k].text);
     return 0;
@@ -52,7 +55,16 @@ static void remove_companions(const char *path)
     }
 }
 
-static void run(const uint8_t *data, size_t size)
+/* A file that is refused stays as it is. */
+static void must_be_unchanged(const char *path, const uint8_t *data, size_t size)
+{
+    th_strbuf now = TH_STRBUF_INIT;
+    must(th_text_file_read(path, INT32_MAX, &now, NULL) == 0);
+    must(now.length == size && (size == 0 || memcmp(now.text, data, size) == 0));
+    th_strbuf_clear(&now);
+}
+
+void fuzz_study_read(const uint8_t *data, size_t size)
 {
     th_error e = {"", ""};
     const char *path = fuzz_input_file(data, size);
@@ -62,8 +74,10 @@ static void run(const uint8_t *data, size_t size)
     must(is_there || !t);
     if (t)
         use(t);
+    else
+        must_be_unchanged(path, data, size);
     th_store_close(t);
     remove_companions(path);
 }
 
-const fuzz_target fuzz_study = {"study", run, NULL};
+const fuzz_target fuzz_study = {"study", fuzz_study_read, NULL};
