@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/config_write.h"
 
 const char *const th_generator_names[TH_N_GENERATORS] = {
     [TH_GENERATOR_GIVEN] = "given",
@@ -343,10 +344,12 @@ int64_t th_mapping_kept_weight_bytes(const th_mapping *m, const th_workload *w, 
 static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)
 {
     const th_set *set = &m->sets[i];
-    th_strbuf_printf(out, "  { design = \"%s\"; accelerators = [ ", th_set_design_name(set, s));
-    for (int a = 0; a < set->n_accels; a++)
-        th_strbuf_printf(out, "%s\"%s\"", a ? ", " : "",
-                         s->nodes[s->accel_node[set->accels[a]]].name);
+    th_strbuf_add(out, "  { design = ");
+    th_config_put_text(out, th_set_design_name(set, s));
+    for (int a = 0; a < set->n_accels; a++) {
+        th_strbuf_add(out, a ? ", " : "; accelerators = [ ");
+        th_config_put_text(out, s->nodes[s->accel_node[set->accels[a]]].name);
+    }
     th_strbuf_printf(out, " ]; ");
     for (int a = 0; set->shares && a < set->n_accels; a++)
         th_strbuf_printf(out, "%s%d", a ? ", " : "shares = [ ", (int)set->shares[a]);
@@ -362,8 +365,10 @@ static void write_queues(const th_mapping *m, const th_workload *w, th_strbuf *o
     if (!m->order)
         return;
     th_strbuf_printf(out, "order = [");
-    for (int i = 0; i < m->n_layers; i++)
-        th_strbuf_printf(out, "%s\"%s\"", i ? ", " : "", w->layers[m->order[i]].name);
+    for (int i = 0; i < m->n_layers; i++) {
+        th_strbuf_add(out, i ? ", " : "");
+        th_config_put_text(out, w->layers[m->order[i]].name);
+    }
     th_strbuf_printf(out, "];\n");
 }
 
@@ -371,8 +376,9 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
 {
     const th_strategy *s = &m->strategy[l];
     const char *separator = "";
-    th_strbuf_printf(out, "  { name = \"%s\"; set = %d; split = { ", w->layers[l].name,
-                     (int)m->set_of[l]);
+    th_strbuf_add(out, "  { name = ");
+    th_config_put_text(out, w->layers[l].name);
+    th_strbuf_printf(out, "; set = %d; split = { ", (int)m->set_of[l]);
     for (int d = 0; d < TH_N_DIMS; d++) {
         if (s->split[d] > 1) {
             th_strbuf_printf(out, "%s%c = %d;", separator, th_dim_letters[d], (int)s->split[d]);

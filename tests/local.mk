@@ -164,6 +164,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/trace.test tests/tcl/trace/chrome.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \
+	tests/tcl/writers.test \
 	tests/golden/compare_all_reduce.txt \
 	tests/golden/compare_collectives.txt \
 	tests/golden/compare_mappers.txt \

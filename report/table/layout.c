@@ -57,7 +57,7 @@ static bool take_titled(const th_table *t, th_layout *l, bool drops_empty)
 
 /* ---- cells ---- */
 
-/* The cell as it is printed, in the report's arena; "" when memory is out. */
+/* The cell as it is printed, on one line, in the report's arena; "" when memory is out. */
 static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *scale)
 {
     char number[80];
@@ -69,6 +69,9 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
     th_strbuf_clear(&visible);
     if (!copy)
         t->report->failed = true;
+    for (char *c = copy; c && *c; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = ' ';
     return copy;
 }
 
