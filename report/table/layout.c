@@ -65,13 +65,9 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
     th_strbuf visible = TH_STRBUF_INIT; /* before it is measured */
     th_strbuf_add(&visible, "");
     th_strbuf_add_visible(&visible, text);
-    char *copy = visible.failed ? NULL : th_arena_string(t->report->arena, visible.text);
+    char *copy = th_report_line(t->report, visible.failed ? "" : visible.text);
+    t->report->failed |= visible.failed;
     th_strbuf_clear(&visible);
-    if (!copy)
-        t->report->failed = true;
-    for (char *c = copy; c && *c; c++)
-        if (*c == '\n' || *c == '\t')
-            *c = ' ';
     return copy;
 }
 

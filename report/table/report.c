@@ -75,9 +75,20 @@ static void add_head(th_report *r, const char *key, th_quantity value, bool is_l
         r->head[r->n_head++] = (th_head_item){key, keep(r, value), is_line};
 }
 
+char *th_report_line(th_report *r, const char *text)
+{
+    char *line = th_arena_string(r->arena, text);
+    for (char *c = line; c && *c; c++)
+        if (*c == '\n' || *c == '\t')
+            *c = ' ';
+    r->failed |= !line;
+    return line;
+}
+
 void th_report_head_line(th_report *r, const char *key, const char *text)
 {
-    add_head(r, key, th_text(text), true);
+    const char *line = th_report_line(r, text);
+    add_head(r, key, th_text(line ? line : ""), true);
 }
 
 void th_report_head_field(th_report *r, const char *key, th_quantity value)

@@ -37,6 +37,9 @@ th_report *th_report_new(const char *name, const char *title); /* NULL: memory i
 void th_report_free(th_report *r);                             /* accepts NULL */
 /* A line of the head in text; fields of the head in CSV and JSON. */
 void th_report_head_line(th_report *r, const char *key, const char *text);
+/* The text on one line, ends of lines and tabs as blanks, in the report's memory; NULL when that is
+ * out. */
+char *th_report_line(th_report *r, const char *text);
 void th_report_head_field(th_report *r, const char *key, th_quantity value);
 /* A table in the head, at most one: in JSON after its fields, in CSV a line per row, in text not
  * shown. */
