@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write_file.c - see write_file.h.
  *   th_replace_file: follow links -> make the new file -> fill it -> sync -> rename
- * Where a step fails the new file is removed again. The signal of a file that grows beyond the
+ * Where a step fails the new file is removed again. New files are listed while they have no name:
+ * state of the process, as its end is. The signal of a file that grows beyond the
  * limit of the process (SIGXFSZ) must be ignored: the write then fails with EFBIG. */
 #include <config.h>
 
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +139,64 @@ static int find_target(const char *path, th_strbuf *target)
 
 /* --- the new file ----------------------------------------------------------------------------- */
 
+static struct {
+    pthread_mutex_t lock;
+    const char **names; /* of files that are there, and may be left behind */
+    size_t n, capacity;
+} unnamed = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Makes the file and lists it; the name must stay until delist. Its descriptor, or -1 and errno. */
+static int make_listed(const char *name)
+{
+    int fd = -1;
+    pthread_mutex_lock(&unnamed.lock);
+    errno = ENOMEM;
+    if (th_grow(&unnamed.names, &unnamed.capacity, unnamed.n + 1, sizeof *unnamed.names) == 0)
+        fd = th_file_open(name, O_WRONLY | O_CREAT | O_EXCL);
+    if (fd >= 0)
+        unnamed.names[unnamed.n++] = name;
+    pthread_mutex_unlock(&unnamed.lock);
+    return fd;
+}
+
+/* Behind renaming or removing it. errno stays. */
+static void delist(const char *name)
+{
+    pthread_mutex_lock(&unnamed.lock);
+    for (size_t i = unnamed.n; i-- > 0;)
+        if (unnamed.names[i] == name) {
+            unnamed.names[i] = unnamed.names[--unnamed.n];
+            break;
+        }
+    if (unnamed.n == 0) {
+        th_free(unnamed.names);
+        unnamed.names = NULL;
+        unnamed.capacity = 0;
+    }
+    pthread_mutex_unlock(&unnamed.lock);
+}
+
+static int give_name(const char *name, const char *target)
+{
+    int failed = rename(name, target);
+    if (!failed)
+        delist(name);
+    return failed;
+}
+
+static void remove_new(const char *name)
+{
+    unlink(name);
+    delist(name);
+}
+
+void th_new_files_end(void)
+{
+    pthread_mutex_lock(&unnamed.lock); /* for ever */
+    for (size_t i = 0; i < unnamed.n; i++)
+        unlink(unnamed.names[i]);
+}
+
 /* Makes a file of a name that is free, which *name is then. Its descriptor, or -1 and errno. */
 static int make_new(const char *target, th_strbuf *name)
 {
@@ -148,7 +208,7 @@ static int make_new(const char *target, th_strbuf *name)
                          target + folder, (long)getpid(), i);
         errno = ENOMEM;
         if (!name->failed)
-            fd = th_file_open(name->text, O_WRONLY | O_CREAT | O_EXCL);
+            fd = make_listed(name->text);
     }
     return fd;
 }
@@ -192,7 +252,7 @@ static int prepare(const char *target, const void *bytes, size_t n, th_strbuf *n
     int fd = make_new(target, name), failed = fd < 0, error = errno;
     if (fd >= 0 && (failed = fill(fd, target, bytes, n)) != 0) {
         error = errno;
-        unlink(name->text);
+        remove_new(name->text);
     }
     errno = error;
     return failed ? -1 : 0;
@@ -203,9 +263,9 @@ static int replace(const char *target, const void *bytes, size_t n)
 {
     th_strbuf name = TH_STRBUF_INIT;
     int failed = prepare(target, bytes, n, &name), error = errno;
-    if (!failed && (failed = rename(name.text, target)) != 0) {
+    if (!failed && (failed = give_name(name.text, target)) != 0) {
         error = errno;
-        unlink(name.text);
+        remove_new(name.text);
     }
     th_strbuf_clear(&name);
     errno = error;
@@ -266,7 +326,7 @@ int th_new_files_add(th_new_files *f, const char *path, const void *bytes, size_
 int th_new_files_keep(th_new_files *f, th_error *err)
 {
     for (; f->n_kept < f->n; f->n_kept++)
-        if (rename(f->all[f->n_kept].name.text, f->all[f->n_kept].target.text) != 0)
+        if (give_name(f->all[f->n_kept].name.text, f->all[f->n_kept].target.text) != 0)
             return refuse(f->all[f->n_kept].target.text, err);
     return 0;
 }
@@ -277,7 +337,7 @@ void th_new_files_free(th_new_files *f)
         return;
     for (size_t i = 0; i < f->n; i++) {
         if (i >= f->n_kept)
-            unlink(f->all[i].name.text);
+            remove_new(f->all[i].name.text);
         th_strbuf_clear(&f->all[i].name);
         th_strbuf_clear(&f->all[i].target);
     }

@@ -6,9 +6,9 @@
  *
  * A file that is replaced is the old one or the new one, whole, at every moment: the bytes go into
  * a new file in the same folder, reach the disk, and the new file takes the name of the old one.
- * A process that is killed meanwhile can leave that new file, .NAME.PROCESS.NUMBER.new. Permissions
- * are kept, and owner and group where the system lets us; other hard links of the old file keep its
- * bytes. */
+ * A process that is killed meanwhile can leave that new file, .NAME.PROCESS.NUMBER.new; one that
+ * ends itself removes it (th_new_files_end). Permissions are kept, and owner and group where the
+ * system lets us; other hard links of the old file keep its bytes. */
 #ifndef TH_BASE_WRITE_FILE_H
 #define TH_BASE_WRITE_FILE_H
 #include <stddef.h>
@@ -30,6 +30,10 @@ int th_new_files_add(th_new_files *f, const char *path, const void *bytes, size_
  * that were added before it are replaced. */
 int th_new_files_keep(th_new_files *f, th_error *err);
 void th_new_files_free(th_new_files *f); /* removes what is not kept; accepts NULL */
+
+/* Before a process ends at a moment that it has not chosen: removes all new files that have no name
+ * yet, of all threads; a thread that makes another one waits for ever. Not for signal handlers. */
+void th_new_files_end(void);
 
 /* Adds the n bytes to the end of the file at path, which is made if there is none. 0, or -1: a
  * regular file is as long as it was; the message names the file. */

@@ -144,8 +144,8 @@ EXTRA_DIST += report/html/embed.awk $(html_assets)
 nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c
 report/html/assets.c: report/html/embed.awk $(html_assets)
-	$(AM_V_GEN)$(MKDIR_P) report/html && cd $(srcdir) && \
-	$(AWK) -f report/html/embed.awk $(html_assets) >$(abs_builddir)/$@.new && mv $(abs_builddir)/$@.new $(abs_builddir)/$@
+	$(AM_V_GEN)$(MKDIR_P) report/html && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \
+	$(AWK) -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
 
 
 unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_verdict

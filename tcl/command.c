@@ -5,12 +5,14 @@
 #include <config.h>
 #include "tcl/command.h"
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
 #include "base/open_file.h"
 #include "base/units.h"
 #include "report/interrupt.h"
+#include "tcl/design_script.h"
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
@@ -370,17 +372,20 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
     return c->command->run(c);
 }
 
-/* Of the interpreter's own time limit ("interp limit"), which Tcl asks about between its commands
- * alone. */
+/* Of the time limits ("interp limit") of the interpreter and of those that it is a child of, which
+ * Tcl asks about between its commands alone. */
 static double seconds_left(Tcl_Interp *interp)
 {
-    static const double FOR_EVER = 1e12;
+    double left = 1e12; /* for ever */
     Tcl_Time until, now;
-    if (!Tcl_LimitTypeEnabled(interp, TCL_LIMIT_TIME))
-        return FOR_EVER;
-    Tcl_LimitGetTime(interp, &until);
     Tcl_GetTime(&now);
-    return (double)(until.sec - now.sec) + 1e-6 * (double)(until.usec - now.usec);
+    for (; interp; interp = Tcl_GetMaster(interp))
+        if (Tcl_LimitTypeEnabled(interp, TCL_LIMIT_TIME)) {
+            Tcl_LimitGetTime(interp, &until);
+            left =
+                fmin(left, (double)(until.sec - now.sec) + 1e-6 * (double)(until.usec - now.usec));
+        }
+    return left;
 }
 
 static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *const objv[])
@@ -447,6 +452,8 @@ void th_commands_create(Tcl_Interp *interp, th_session *s)
     Tcl_Namespace *ns = Tcl_FindNamespace(interp, "::tharsis", NULL, TCL_GLOBAL_ONLY);
     if (!ns)
         ns = Tcl_CreateNamespace(interp, "::tharsis", NULL, NULL);
+    if (!Tcl_FindNamespace(interp, TH_DESIGN_NAMESPACE, NULL, TCL_GLOBAL_ONLY))
+        Tcl_CreateNamespace(interp, TH_DESIGN_NAMESPACE, NULL, NULL);
     for (int f = 0; th_command_families[f]; f++)
         for (const th_command *row = th_command_families[f]; row->name; row++)
             create(interp, ns, s, row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* design_script.c - see design_script.h.
- *   identify: does the command exist, and what is its text?
+ *   identify: does the procedure exist, and what is its text?
  *   answer: shard and parameters -> two dicts -> procedure, under a time limit -> its dict ->
  *     numbers
  *
@@ -19,6 +19,18 @@
 
 enum { MICROSECONDS = 1000000, PS_PER_MICROSECOND = 1000000, MESSAGE_MAX = 300 };
 
+/* A data file names what is called, so that it names nothing but procedures that were made for
+ * designs: those of this namespace. */
+#define NAMESPACE TH_DESIGN_NAMESPACE "::"
+
+/* With a reference. */
+static Tcl_Obj *whole_name(const char *procedure)
+{
+    Tcl_Obj *name = Tcl_ObjPrintf(NAMESPACE "%s", procedure);
+    Tcl_IncrRefCount(name);
+    return name;
+}
+
 /* ---- identify ---- */
 
 static int info(Tcl_Interp *interp, const char *what, const char *of)
@@ -33,26 +45,24 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
     Tcl_Obj **names;
     Tcl_Size n = 0;
     const char *near = NULL, **texts = NULL;
-    if (info(interp, "procs", "*") == TCL_OK &&
+    if (info(interp, "procs", NAMESPACE "*") == TCL_OK &&
         Tcl_ListObjGetElements(NULL, Tcl_GetObjResult(interp), &n, &names) == TCL_OK &&
         (texts = th_alloc_array((size_t)n + 1, sizeof *texts))) {
         for (Tcl_Size i = 0; i < n; i++)
-            texts[i] = Tcl_GetString(names[i]);
+            texts[i] = Tcl_GetString(names[i]) + strlen(NAMESPACE);
         near = th_name_nearest(procedure, texts, (size_t)n);
         if (near && strcmp(near, procedure) == 0)
             near = NULL; /* it takes other arguments */
     }
-    th_error_set(
-        err, "TCL-0133",
-        "procedure \"%.100s\": is no Tcl procedure of two arguments, shard and parameters, "
-        "of this session%s%s%s",
-        procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    th_error_set(err, "TCL-0133",
+                 "procedure \"%.100s\": is no Tcl procedure " NAMESPACE
+                 "NAME of two arguments, shard and parameters%s%s%s",
+                 procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     th_free(texts);
     return -1;
 }
 
-/* A digest of the procedure's body and arguments; of the name alone where it is another kind of
- * command. */
+/* A digest of the procedure's body and arguments. */
 static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
 {
     static const char *const parts[] = {"body", "args"};
@@ -67,13 +77,10 @@ static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
     return digest;
 }
 
-/* A data file names it, so neither a command of Tcl nor one of Tharsis, which would take the
- * parameters of the design for a script or a file: a procedure of exactly two arguments. */
-static bool is_for_designs(Tcl_Interp *interp, const char *procedure)
+static bool takes_two_arguments(Tcl_Interp *interp, const char *procedure)
 {
     Tcl_Size n = 0;
-    return Tcl_FindCommand(interp, procedure, NULL, TCL_GLOBAL_ONLY) &&
-           info(interp, "args", procedure) == TCL_OK &&
+    return info(interp, "args", procedure) == TCL_OK &&
            Tcl_ListObjLength(NULL, Tcl_GetObjResult(interp), &n) == TCL_OK && n == 2;
 }
 
@@ -81,11 +88,13 @@ static int identify(void *context, const char *procedure, uint64_t *digest, th_e
 {
     Tcl_Interp *interp = th_tcl_of(context)->interp;
     Tcl_InterpState before = Tcl_SaveInterpState(interp, TCL_OK);
+    Tcl_Obj *name = whole_name(procedure);
     int failed = 0;
-    if (!is_for_designs(interp, procedure))
+    if (!takes_two_arguments(interp, Tcl_GetString(name)))
         failed = fail_unknown(interp, procedure, err);
     else
-        *digest = digest_of(interp, procedure);
+        *digest = digest_of(interp, Tcl_GetString(name));
+    Tcl_DecrRefCount(name);
     Tcl_RestoreInterpState(interp, before);
     return failed;
 }
@@ -219,7 +228,7 @@ static int line_of_error(Tcl_Interp *interp, const char *procedure)
     int line = 0;
     Tcl_Obj *key = Tcl_NewStringObj("-errorinfo", -1), *trace = NULL;
     Tcl_Obj *options = Tcl_GetReturnOptions(interp, TCL_ERROR);
-    Tcl_Obj *place = Tcl_ObjPrintf("(procedure \"%s\" line ", procedure);
+    Tcl_Obj *place = Tcl_ObjPrintf("(procedure \"" NAMESPACE "%s\" line ", procedure);
     Tcl_IncrRefCount(key);
     Tcl_IncrRefCount(options);
     Tcl_IncrRefCount(place);
@@ -265,11 +274,12 @@ static int fail_call(Tcl_Interp *interp, int code, const th_script_question *q, 
 static int call(th_session *s, const th_script_question *q, th_error *err)
 {
     Tcl_Interp *interp = th_tcl_of(s)->interp;
-    Tcl_Obj *const words[] = {Tcl_NewStringObj(q->procedure, -1), dict_of_shard(q->shard),
+    Tcl_Obj *const words[] = {whole_name(q->procedure), dict_of_shard(q->shard),
                               dict_of_parameters(q->block)};
     time_limit before = begin_limit(interp, q->limit_ps);
     th_tcl_of(s)->is_answering = true;
     int code = th_eval_words(interp, 3, words);
+    Tcl_DecrRefCount(words[0]);
     th_tcl_of(s)->is_answering = false;
     int failed = code == TCL_OK ? 0 : fail_call(interp, code, q, err);
     end_limit(interp, &before);

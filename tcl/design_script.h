@@ -5,6 +5,10 @@
 #include "sim/design/script_memo.h"
 #include "tcl/command.h"
 
+/* A design's "procedure" is one of this namespace, which every session has: a procedure is declared
+ * for designs by making it there. No data file calls another command. */
+#define TH_DESIGN_NAMESPACE "::tharsis::design"
+
 /* The memo of a session; its interpreter runs the procedures. NULL on failure. */
 th_script_memo *th_design_scripts_new(th_session *s, th_error *err);
 /* Does every procedure of the system's script designs exist? 0, or -1 with the first that does

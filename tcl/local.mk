@@ -49,6 +49,7 @@ face_sources = \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
 	tcl/safe_interp.c tcl/safe_interp.h \
+	tcl/stack_guard.c tcl/stack_guard.h \
 	tcl/commands/run_call.c \
 	tcl/commands/run_call.h \
 	tcl/design_option.c \

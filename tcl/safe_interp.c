@@ -17,21 +17,6 @@ void th_interp_confine_all(void)
     atomic_store(&is_confined, true);
 }
 
-bool th_interp_is_confined(void)
-{
-    return atomic_load(&is_confined);
-}
-
-Tcl_Interp *th_interp_new(void)
-{
-    return Tcl_CreateInterp();
-}
-
-Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent)
-{
-    return Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
-}
-
 /* The kernel refuses most of it too; this says why, and holds where the kernel cannot. A command
  * that is hidden can be called by "interp invokehidden" alone, and interp goes as well. Packages
  * ask for "interp issafe". */
@@ -47,16 +32,13 @@ static const char restrictions[] =
     "}\n"
     "array unset ::env\n";
 
-int th_interp_restrict(Tcl_Interp *interp)
+static int restrict_commands(Tcl_Interp *interp)
 {
-    if (!th_interp_is_confined())
-        return TCL_OK;
-    if (!th_tcl_of(th_session_of(interp))->files)
-        th_tcl_of(th_session_of(interp))->files = &confined;
+    th_tcl_of(th_session_of(interp))->files = &confined;
     return Tcl_EvalEx(interp, restrictions, -1, TCL_EVAL_GLOBAL);
 }
 
-int th_interp_make_safe(Tcl_Interp *interp)
+static int make_safe(Tcl_Interp *interp)
 {
     static const int numbers[] = {TCL_STDIN, TCL_STDOUT, TCL_STDERR};
     static const char *const makers[] = {"interp"};
@@ -73,4 +55,20 @@ int th_interp_make_safe(Tcl_Interp *interp)
     for (size_t i = 0; i < sizeof makers / sizeof *makers && code == TCL_OK; i++)
         code = Tcl_HideCommand(interp, makers[i], makers[i]);
     return code;
+}
+
+int th_interp_new(bool is_safe, Tcl_Interp **out)
+{
+    Tcl_Interp *interp = *out = Tcl_CreateInterp();
+    if (Tcl_Init(interp) != TCL_OK || th_init_commands(interp) != TCL_OK ||
+        Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
+        return TCL_ERROR;
+    return is_safe                     ? make_safe(interp)
+           : atomic_load(&is_confined) ? restrict_commands(interp)
+                                       : TCL_OK;
+}
+
+Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent)
+{
+    return Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
 }

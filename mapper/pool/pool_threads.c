@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "mapper/pool/pool.h"
 
 struct thread_pool;
@@ -54,6 +55,7 @@ typedef struct thread_pool {
     int busy;
     bool quit;
     th_script_memo *scripts;
+    const th_file_policy *files; /* of the thread that made the pool; the others take it over */
     batch batch;
     /* the round: items 0 .. n - 1, and the function to run on each */
     void (*do_item)(worker *w, int j);
@@ -123,6 +125,7 @@ static void *run_worker(void *argument)
     worker *w = argument;
     thread_pool *p = w->pool;
     int64_t last_round = 0;
+    th_file_policy_set(p->files);
     pthread_mutex_lock(&p->lock);
     for (;;) {
         while (p->round == last_round && !p->quit)
@@ -155,6 +158,7 @@ static th_pool *create(const th_problem *problem, int threads, th_error *err)
     p->pool.type = &th_pool_threads;
     p->workers = workers;
     p->scripts = problem->scripts;
+    p->files = th_file_policy_now();
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->start, NULL);
     pthread_cond_init(&p->end, NULL);

@@ -9,7 +9,7 @@
 # through it, one per cycle. rows and cols come from the design in the system file
 # (topology/systems/script_4.cfg).
 
-proc array_npu {shard parameters} {
+proc tharsis::design::array_npu {shard parameters} {
     dict with shard {}
     dict with parameters {}
     set fillings [expr {$groups * ceil(1.0 * $k / $groups / $rows)

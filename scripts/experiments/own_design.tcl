@@ -6,7 +6,7 @@
 set here [file dirname [file normalize [info script]]]
 
 # Weights stay in an array of rows x cols while the pixels stream through it, one per cycle.
-proc my_array {shard parameters} {
+proc tharsis::design::my_array {shard parameters} {
     dict with shard {}
     dict with parameters {}
     set fillings [expr {ceil(1.0 * $k / $rows) * ceil(1.0 * $c * $r * $s / $cols)}]

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "sim/design/design.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
@@ -39,7 +40,7 @@ static Tcl_Obj *path_beside(const char *file, const char *name, const char *endi
     Tcl_Obj *path = folder_of(file), *whole = NULL;
     Tcl_IncrRefCount(path);
     Tcl_AppendStringsToObj(path, name, ending, NULL);
-    if (Tcl_FSAccess(path, R_OK) == 0)
+    if (th_file_is_there(Tcl_GetString(path)))
         whole = Tcl_FSGetNormalizedPath(NULL, path);
     if (whole)
         Tcl_IncrRefCount(whole);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 #include <tcl.h>
 #include "base/open_file.h"
+#include "base/write_file.h"
 #ifdef HAVE_SECCOMP
 #include <seccomp.h>
 #endif
@@ -38,19 +40,27 @@ static void say(const char *text)
 }
 
 /* Files are replaced whole or not at all, so the process can end anywhere. */
-static void end_late(int signal)
+static void end(const char *why)
+{
+    th_new_files_end();
+    say(why);
+    _exit(EXIT_FAILURE);
+}
+
+static atomic_bool is_spent;
+
+/* For the thread that watches. */
+static void note_late(int signal)
 {
     (void)signal;
-    say("tharsis: the script has used up its processor time (-cpu)\n");
-    _exit(EXIT_FAILURE);
+    atomic_store(&is_spent, true);
 }
 
 /* Tcl calls this where it has no memory. */
 static void end_without_memory(const char *format, ...)
 {
     (void)format;
-    say("tharsis: the script has used up its memory (-memory)\n");
-    _exit(EXIT_FAILURE);
+    end("tharsis: the script has used up its memory (-memory)\n");
 }
 
 static int limit(int what, int64_t most, int64_t spare)
@@ -67,7 +77,7 @@ static int limit(int what, int64_t most, int64_t spare)
 static int limit_resources(const th_confinement *c)
 {
     enum { SPARE_SECONDS = 2 };
-    signal(SIGXCPU, end_late);
+    signal(SIGXCPU, note_late);
     Tcl_SetPanicProc(end_without_memory);
     int failed = limit(RLIMIT_CPU, c->cpu_seconds, SPARE_SECONDS) || limit(RLIMIT_CORE, 0, 0) ||
                  limit(RLIMIT_FSIZE, c->disk_bytes, 0);
@@ -100,17 +110,20 @@ static void *watch(void *unused)
     const struct timespec interval = {0, 50 * 1000 * 1000};
     struct timespec now, begin;
     clock_gettime(CLOCK_MONOTONIC, &begin);
+    const char *why = NULL;
     (void)unused;
-    for (;;) {
+    while (!why) {
         nanosleep(&interval, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
-        bool is_late = now.tv_sec - begin.tv_sec >= watched.wall_seconds;
-        if (!is_late && written_bytes() <= watched.disk_bytes)
-            continue;
-        say(is_late ? "tharsis: the script has used up its time (-wall)\n"
-                    : "tharsis: the script has written too much (-disk)\n");
-        _exit(EXIT_FAILURE);
+        if (atomic_load(&is_spent))
+            why = "tharsis: the script has used up its processor time (-cpu)\n";
+        else if (now.tv_sec - begin.tv_sec >= watched.wall_seconds)
+            why = "tharsis: the script has used up its time (-wall)\n";
+        else if (written_bytes() > watched.disk_bytes)
+            why = "tharsis: the script has written too much (-disk)\n";
     }
+    end(why);
+    return NULL;
 }
 
 /* 0, or -1: the bytes are not counted, or nobody looks. */
@@ -299,116 +312,30 @@ static int confine_files(const th_confinement *c)
 #ifdef HAVE_SECCOMP
 /* Calls that reach other processes, other machines or what belongs to files elsewhere; and those
  * that would get around the others (io_uring, namespaces). */
-static const char *const refused_calls[] = {
-    "socket",
-    "socketpair",
-    "connect",
-    "bind",
-    "listen",
-    "accept",
-    "accept4",
-    "sendto",
-    "sendmsg",
-    "sendmmsg",
-    "kill",
-    "tkill",
-    "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo",
-    "pidfd_open",
-    "pidfd_send_signal",
-    "pidfd_getfd",
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
-    "process_madvise",
-    "kcmp",
-    "fork",
-    "vfork",
-    "execve",
-    "execveat",
-    "chmod",
-    "fchmodat",
-    "fchmodat2",
-    "chown",
-    "fchown",
-    "lchown",
-    "fchownat",
-    "utime",
-    "utimes",
-    "utimensat",
-    "futimesat",
-    "setxattr",
-    "lsetxattr",
-    "fsetxattr",
-    "removexattr",
-    "lremovexattr",
-    "fremovexattr",
-    "setxattrat",
-    "removexattrat",
-    "io_uring_setup",
-    "io_uring_enter",
-    "io_uring_register",
-    "unshare",
-    "setns",
-    "mount",
-    "umount2",
-    "move_mount",
-    "open_tree",
-    "fsopen",
-    "fspick",
-    "mount_setattr",
-    "pivot_root",
-    "chroot",
-    "name_to_handle_at",
-    "open_by_handle_at",
-    "bpf",
-    "perf_event_open",
-    "userfaultfd",
-    "keyctl",
-    "add_key",
-    "request_key",
-    "shmget",
-    "msgget",
-    "semget",
-    "mq_open",
-    "mq_unlink",
-    "setpgid",
-    "setpriority",
-    "ioprio_set",
-    "personality",
-    "acct",
-    "quotactl",
-    "swapon",
-    "swapoff",
-    "reboot",
-    "init_module",
-    "finit_module",
-    "delete_module",
-    "kexec_load",
-    "kexec_file_load",
-    "settimeofday",
-    "clock_settime",
-    "adjtimex",
-    "clock_adjtime",
-    "sethostname",
-    "setdomainname",
-    "syslog",
-    "fanotify_init",
-    "memfd_secret",
-};
-
-static int refuse(scmp_filter_ctx filter, const char *name)
-{
-    int call = seccomp_syscall_resolve_name(name);
-    /* an older libseccomp does not know a newer call, nor has every processor each */
-    return call < 0 ? 0 : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
-}
+static const char refused_calls[] =
+    "socket socketpair connect bind listen accept accept4 sendto sendmsg sendmmsg kill "
+    "tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_open pidfd_send_signal pidfd_getfd "
+    "ptrace process_vm_readv process_vm_writev process_madvise kcmp fork vfork execve "
+    "execveat chmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat "
+    "futimesat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr "
+    "setxattrat removexattrat io_uring_setup io_uring_enter io_uring_register unshare "
+    "setns mount umount2 move_mount open_tree fsopen fspick mount_setattr pivot_root "
+    "chroot name_to_handle_at open_by_handle_at bpf perf_event_open userfaultfd keyctl "
+    "add_key request_key shmget msgget semget mq_open mq_unlink setpgid setpriority "
+    "ioprio_set personality acct quotactl swapon swapoff reboot init_module finit_module "
+    "delete_module kexec_load kexec_file_load settimeofday clock_settime adjtimex "
+    "clock_adjtime sethostname setdomainname syslog fanotify_init memfd_secret";
 
 static int fill_filter(scmp_filter_ctx filter)
 {
-    for (size_t i = 0; i < sizeof refused_calls / sizeof *refused_calls; i++)
-        if (refuse(filter, refused_calls[i]) != 0)
+    char name[32];
+    int length;
+    for (const char *at = refused_calls; sscanf(at, "%31s%n", name, &length) == 1; at += length) {
+        int call = seccomp_syscall_resolve_name(name);
+        /* an older libseccomp does not know a newer call, nor has every processor each */
+        if (call >= 0 && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0) != 0)
             return -1;
+    }
     /* The flags of clone3 lie in memory, where a filter cannot look; the C library then takes
      * clone. Signals within the process (abort) stay. */
     if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0 ||

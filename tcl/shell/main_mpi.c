@@ -4,18 +4,17 @@
  * the other ranks with SIGTERM. Journals are written after every batch, so nothing is left to save;
  * rank 0 prints how to continue. */
 #include <config.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include <tcl.h>
 #include "mapper/pool/pool_mpi.h"
-#include "tcl/init.h"
 #include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/shell.h"
+#include "tcl/stack_guard.h"
 #include "tcl/study/study_ranks.h"
 
-static void say_how_to_go_on(int number)
+static void say_how_to_go_on(void)
 {
     static const char text[] =
         "\nError "
@@ -23,7 +22,6 @@ static void say_how_to_go_on(int number)
         ": tharsis-mpi: received SIGTERM (a rank was lost or mpirun stopped): a map_workload with "
         "-checkpoint FILE, and a run_study, continues from there when the same is run again\n";
     const struct timespec until_mpirun_has_read = {0, 300 * 1000 * 1000};
-    (void)number;
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(2);
     nanosleep(&until_mpirun_has_read, NULL); /* unwritten output is lost */
@@ -52,16 +50,16 @@ static void end_all(ClientData unused)
 int main(int argc, char **argv)
 {
     static const th_mailbox mailbox = {th_mpi_n_workers, th_mpi_send, th_mpi_receive};
-    const struct sigaction action = {.sa_handler = say_how_to_go_on};
     th_ctrl_c_block(); /* the threads of MPI inherit it */
     if (th_mpi_begin(&argc, &argv) > 0) {
-        Tcl_FindExecutable(argv[0]);
-        if (!th_find_tcl(Tcl_CreateInterp()))
+        if (!th_shell_find_tcl(argv[0]))
             return EXIT_FAILURE;
+        th_ctrl_c_start(NULL);
+        th_stack_guard_install();
         th_points_begin_thread();
         return th_mpi_serve(th_study_ranks_serve, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    sigaction(SIGTERM, &action, NULL);
+    th_ctrl_c_set_last_words(say_how_to_go_on);
     keep_line_ends(argv[0]);
     Tcl_CreateExitHandler(end_all, NULL);
     int status = th_shell_main(argc, argv, &(th_remote){&th_pool_mpi, &mailbox});

@@ -22,6 +22,7 @@
 #include "tcl/shell/line_editor.h"
 #include "tcl/log.h"
 #include "tcl/safe_interp.h"
+#include "tcl/stack_guard.h"
 #include "tcl/tcl_session.h"
 #include "tcl/shell/shell.h"
 #include "tcl/shell/source.h"
@@ -205,9 +206,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
     Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
                   TCL_GLOBAL_ONLY);
-    if (Tcl_Init(interp) != TCL_OK || Tharsis_Init(interp) != TCL_OK ||
-        Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK ||
-        th_source_create(interp, first_prompt) != TCL_OK)
+    if (th_source_create(interp, first_prompt) != TCL_OK)
         return TCL_ERROR;
     th_unknown_create(interp);
     th_complete_create(interp, th_session_of(interp));
@@ -220,9 +219,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     if (line->threads > 0)
         s->threads = line->threads;
     th_ctrl_c_start(interp);
-    if (line->log && begin_log(interp, line->log) != TCL_OK)
-        return TCL_ERROR;
-    return th_interp_restrict(interp);
+    return line->log ? begin_log(interp, line->log) : TCL_OK;
 }
 
 /* A line on standard output or standard error, through Tcl's channels, where a log sees it. */
@@ -393,6 +390,17 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
     return read_commands(interp, &in, !in.is_on && (line->exits || line->is_batch));
 }
 
+bool th_shell_find_tcl(const char *program)
+{
+    Tcl_FindExecutable(program);
+    Tcl_Interp *bare = Tcl_CreateInterp(); /* nothing runs in it */
+    bool is_found = th_find_tcl(bare);
+    if (!is_found)
+        fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(bare));
+    Tcl_DeleteInterp(bare);
+    return is_found;
+}
+
 int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
 {
     th_command_line line = {.limits = {.folder = ".",
@@ -401,17 +409,19 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
                                        .disk_bytes = SAFE_DISK_BYTES,
                                        .memory_bytes = SAFE_MEMORY_BYTES}};
     th_ctrl_c_block();
+    th_stack_guard_install();
     int answer = parse_command_line(argc, argv, &line);
     if (answer != 0)
         return answer - 1;
-    Tcl_FindExecutable(argv[0]);
     if (line.only_safe && !line.is_safe)
         return complain("is only for -safe:", line.only_safe);
     if (line.is_safe && confine(&line, argv, elsewhere) != 0)
         return EXIT_SCRIPT;
-    Tcl_Interp *interp = Tcl_CreateInterp(); /* th_interp_new needs the table that this one finds */
-    int code = start(interp, &line, elsewhere);
-    if (code != TCL_OK) {
+    Tcl_Interp *interp;
+    if (!th_shell_find_tcl(argv[0]))
+        return EXIT_SCRIPT;
+    int code = th_interp_new(false, &interp);
+    if (code != TCL_OK || (code = start(interp, &line, elsewhere)) != TCL_OK) {
         fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
         Tcl_Exit(EXIT_SCRIPT);
     }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "tcl/init.h"
 #include "tcl/safe_interp.h"
+#include "tcl/stack_guard.h"
 #include "report/interrupt.h"
 #include "tcl/study/study_metric.h"
 
@@ -25,6 +26,7 @@ typedef struct {
 void th_points_begin_thread(void)
 {
     static const int channels[] = {TCL_STDOUT, TCL_STDERR};
+    th_stack_guard_thread();
     for (int i = 0; i < 2; i++) {
         Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
         if (!nowhere)
@@ -42,11 +44,8 @@ static const char refusals[] = "foreach name {exit cd} {\n"
 
 Tcl_Interp *th_point_interp(bool is_safe, th_error *err)
 {
-    Tcl_Interp *interp = th_interp_new();
-    if (Tcl_Init(interp) == TCL_OK && th_init_commands(interp) == TCL_OK &&
-        Tcl_Eval(interp, "namespace import ::tharsis::*") == TCL_OK &&
-        (is_safe ? th_interp_make_safe(interp) : th_interp_restrict(interp)) == TCL_OK &&
-        Tcl_Eval(interp, refusals) == TCL_OK) {
+    Tcl_Interp *interp;
+    if (th_interp_new(is_safe, &interp) == TCL_OK && Tcl_Eval(interp, refusals) == TCL_OK) {
         Tcl_ResetResult(interp);
         return interp;
     }

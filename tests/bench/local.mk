@@ -63,21 +63,21 @@ check-local: tests/bench/bench$(EXEEXT)
 
 .PHONY: bench
 bench: tests/bench/bench$(EXEEXT)
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench answers
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench fitness
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench segments
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench systolic
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench search
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench events
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench tiling
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench trace
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench trace tiles
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench lookup
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench operators
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective
-	cd $(srcdir) && $(abs_builddir)/tests/bench/bench packet
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' answers
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' fitness
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' segments
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' systolic
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' search
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' events
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' tiling
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' trace
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' trace tiles
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' lookup
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' operators
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' scale
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' routes
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' collective
+	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' packet
 	-$(MAKE) tests/bench/simgrid_flows$(EXEEXT)
-	cd $(srcdir) && SIMGRID_FLOWS='$(abs_builddir)/tests/bench/simgrid_flows$(EXEEXT)' \
-		$(abs_builddir)/tests/bench/bench network peer
+	cd '$(srcdir)' && SIMGRID_FLOWS='$(abs_builddir)/tests/bench/simgrid_flows$(EXEEXT)' \
+		'$(abs_builddir)/tests/bench/bench' network peer

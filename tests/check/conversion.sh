@@ -8,7 +8,7 @@ n=0
 for source in $sources; do
     n=$((n + 1))
     # shellcheck disable=SC2086  # CC and the flags are lists of words
-    if said=$(${CC:-cc} $COMPILE_FLAGS -DTH_SOURCE_DIR='""' -DTH_DATA_DIR='""' -Wconversion -Werror -fsyntax-only "$source" 2>&1); then
+    if said=$(${CC:-cc} $COMPILE_FLAGS -I"${builddir:-.}" -I. -DTH_SOURCE_DIR='""' -DTH_DATA_DIR='""' -Wconversion -Werror -fsyntax-only "$source" 2>&1); then
         echo "ok $n - $source"
     else
         echo "not ok $n - $source"

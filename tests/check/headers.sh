@@ -9,7 +9,7 @@ for header in $headers; do
     n=$((n + 1))
     # shellcheck disable=SC2086  # CC and the flags are lists of words
     if said=$(printf '#include <config.h>\n#include "%s"\n' "$header" |
-        ${CC:-cc} $COMPILE_FLAGS -Werror -fsyntax-only -x c - 2>&1); then
+        ${CC:-cc} $COMPILE_FLAGS -I"${builddir:-.}" -I. -Werror -fsyntax-only -x c - 2>&1); then
         echo "ok $n - $header"
     else
         echo "not ok $n - $header"
