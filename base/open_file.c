@@ -16,9 +16,6 @@ const char *const th_shipped_folders[] = {
     TH_SOURCE_DIR "/scripts",  TH_DATA_DIR "/topology",    TH_DATA_DIR "/workloads",
     TH_DATA_DIR "/predictor",  TH_DATA_DIR "/scripts",     NULL};
 
-const th_file_policy th_shipped_files_only = {
-    th_shipped_folders, "a safe interpreter opens only files that come with Tharsis", true};
-
 static _Thread_local const th_file_policy *policy;
 
 const th_file_policy *th_file_policy_set(const th_file_policy *p)
@@ -42,21 +39,24 @@ static bool is_below(const char *file, const char *folder)
     return strncmp(file, whole, n) == 0 && file[n] == '/';
 }
 
-static bool is_readable(const char *path)
+static bool may_read_shipped(const char *path, bool writes)
 {
     char whole[PATH_MAX];
     struct stat s;
-    if (!realpath(path, whole))
+    if (writes || !realpath(path, whole))
         return false;
-    for (const char *const *folder = policy->readable; *folder; folder++)
+    for (const char *const *folder = th_shipped_folders; *folder; folder++)
         if (is_below(whole, *folder))
             return stat(whole, &s) == 0 && S_ISREG(s.st_mode);
     return false;
 }
 
+const th_file_policy th_shipped_files_only = {
+    may_read_shipped, "a safe interpreter opens only files that come with Tharsis", true};
+
 bool th_file_may(const char *path, bool writes)
 {
-    if (!policy || !policy->readable || (!writes && is_readable(path)))
+    if (!policy || !policy->may || policy->may(path, writes))
         return true;
     errno = EACCES; /* the same where there is no such file */
     return false;
@@ -91,5 +91,5 @@ bool th_file_is_there(const char *path)
 
 const char *th_file_problem(int error)
 {
-    return error == EACCES && policy && policy->readable ? policy->reason : strerror(error);
+    return error == EACCES && policy && policy->may ? policy->reason : strerror(error);
 }

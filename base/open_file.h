@@ -12,16 +12,16 @@
 #include <sys/stat.h>
 
 typedef struct th_file_policy {
-    const char *const *readable; /* folders, of which regular files are read, and nothing is written
-                                    anywhere; ends in NULL. NULL: any file */
-    const char *reason;          /* of a refusal, for messages */
-    bool starts_no_programs;     /* gnuplot, dot */
+    bool (*may)(const char *path, bool writes); /* NULL: any file */
+    const char *reason;                         /* of a refusal, for messages */
+    bool starts_no_programs;                    /* gnuplot, dot */
 } th_file_policy;
 
 /* The folders of what comes with Tharsis: of the sources, then of the installation; ends in
  * NULL. */
 extern const char *const th_shipped_folders[];
-/* Of an interpreter that was made safe: files that come with Tharsis are read. */
+/* Of an interpreter that was made safe: regular files in these folders are read, nothing is
+ * written. */
 extern const th_file_policy th_shipped_files_only;
 
 /* The policy of this thread from here on; NULL: any file, any program. Returns the one before. */

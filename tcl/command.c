@@ -12,7 +12,6 @@
 #include "base/open_file.h"
 #include "base/units.h"
 #include "report/interrupt.h"
-#include "tcl/design_script.h"
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
@@ -452,8 +451,6 @@ void th_commands_create(Tcl_Interp *interp, th_session *s)
     Tcl_Namespace *ns = Tcl_FindNamespace(interp, "::tharsis", NULL, TCL_GLOBAL_ONLY);
     if (!ns)
         ns = Tcl_CreateNamespace(interp, "::tharsis", NULL, NULL);
-    if (!Tcl_FindNamespace(interp, TH_DESIGN_NAMESPACE, NULL, TCL_GLOBAL_ONLY))
-        Tcl_CreateNamespace(interp, TH_DESIGN_NAMESPACE, NULL, NULL);
     for (int f = 0; th_command_families[f]; f++)
         for (const th_command *row = th_command_families[f]; row->name; row++)
             create(interp, ns, s, row);

@@ -65,9 +65,8 @@ static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    const th_file_policy *files = th_file_policy_now();
     const char *path = NULL;
-    if (!files || !files->readable) /* else a folder's names would be seen in near misses */
+    if (th_file_policy_now() != &th_shipped_files_only) /* else near misses show a folder's names */
         path = Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
     while (path && *path != '\0') {
         size_t length = strcspn(path, ":");

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "tcl/command.h"
+#include "tcl/design_script.h"
 #include "tcl/tcl_session.h"
 
 static const char session_key[] = "tharsis";
@@ -91,6 +92,8 @@ int th_init_commands(Tcl_Interp *interp)
         Tcl_SetAssocData(interp, session_key, free_session, s);
         watch_the_end(s);
         th_commands_create(interp, s);
+        if (!Tcl_FindNamespace(interp, TH_DESIGN_NAMESPACE, NULL, TCL_GLOBAL_ONLY))
+            Tcl_CreateNamespace(interp, TH_DESIGN_NAMESPACE, NULL, NULL);
     }
     return Tcl_PkgProvide(interp, "tharsis", PACKAGE_VERSION);
 }

@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <tcl.h>
 
-/* From here on every interpreter is one for a stranger's script. */
-void th_interp_confine_all(void);
+/* From here on every interpreter is one for a stranger's script, whose commands open the files that
+ * may() allows; the kernel holds the same limits, but tells which files are there. */
+void th_interp_confine_all(bool (*may)(const char *path, bool writes));
 
 /* An interpreter with the commands of Tharsis in its global namespace, as this process has it: a
  * safe one has only what Tcl calls safe, without what makes other interpreters, but with standard

@@ -91,6 +91,14 @@ onnx_tools += tests/onnx/onnx_oracle$(EXEEXT)
 endif
 tests/tcl/all.log: $(onnx_tools)
 
+# The tables of commands and designs, for tests/tcl/policy.test.
+check_PROGRAMS += tests/tcl/policy/tables
+tests_tcl_policy_tables_SOURCES = tests/tcl/policy/tables.c
+tests_tcl_policy_tables_CPPFLAGS = $(face_flags)
+tests_tcl_policy_tables_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+EXTRA_DIST += tests/tcl/policy/watch.c
+tests/tcl/all.log: tests/tcl/policy/tables$(EXEEXT)
+
 # The commands, as scripts see them; the example scripts, with small budgets.
 shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl \
 	tests/bench/quality/quality.tcl
@@ -141,6 +149,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/workload/onnx.test \
 	tests/tcl/report/mtbf.test \
 	tests/tcl/report/plot.test \
+	tests/tcl/policy.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
 	tests/tcl/program/calibrate_network.test tests/tcl/program/inject_fault.test \

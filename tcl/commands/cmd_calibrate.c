@@ -129,7 +129,7 @@ static int run_calibrate(th_call *c)
     th_link_law law;
     if (!path)
         return -1; /* with Tcl's message */
-    int failed = th_text_file_read(Tcl_FSGetNativePath(path), LOG_BYTES_MAX, &text, &c->err);
+    int failed = th_text_file_read(Tcl_GetString(path), LOG_BYTES_MAX, &text, &c->err);
     if (!failed)
         failed = th_nccl_log_read(&log, text.text, name,
                                   (int)th_call_number(c, CALIBRATE_COLLECTIVE, -1),

@@ -206,8 +206,10 @@ static th_search_options search_options(const th_call *c)
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
     o.pool = c->session->pool;
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
-    if (th_call_has(c, MAP_CHECKPOINT))
-        o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
+    if (th_call_has(c, MAP_CHECKPOINT)) {
+        const char *path = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
+        o.checkpoint = path ? path : th_call_text(c, MAP_CHECKPOINT, ""); /* refused by -safe */
+    }
     if (th_call_has(c, MAP_INITIAL))
         o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_INITIAL, 0));
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;

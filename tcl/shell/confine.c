@@ -167,15 +167,19 @@ static void resolve(const char *path, char whole[PATH_MAX])
 {
     char part[PATH_MAX];
     snprintf(part, sizeof part, "%s", path);
-    for (char *slash; !realpath(part, whole); *slash = '\0')
-        if (!(slash = strrchr(part, '/')) || slash == part) {
+    for (char *slash; !realpath(part, whole); *slash = '\0') {
+        slash = strrchr(part, '/');
+        if (slash && slash != part)
+            continue;
+        if (slash || !realpath(".", whole))
             snprintf(whole, PATH_MAX, "/");
-            return;
-        }
+        return;
+    }
 }
 
-static bool is_granted(const char *path)
+bool th_confine_grants(const char *path, bool writes)
 {
+    (void)writes; /* the kernel knows */
     char whole[PATH_MAX];
     resolve(path, whole);
     bool is = is_below(whole, granted.folder) || strcmp(whole, granted.script) == 0 ||
@@ -194,7 +198,7 @@ static int is_elsewhere(Tcl_Obj *path, ClientData *unused)
 {
     Tcl_Obj *whole = Tcl_FSGetNormalizedPath(NULL, path);
     *unused = NULL;
-    return whole && !is_granted(Tcl_GetString(whole)) ? TCL_OK : -1;
+    return whole && !th_confine_grants(Tcl_GetString(whole), false) ? TCL_OK : -1;
 }
 
 static const Tcl_Filesystem elsewhere = {

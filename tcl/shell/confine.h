@@ -23,5 +23,7 @@ typedef struct th_confinement {
  * for the files that Tharsis replaces. The environment is emptied. 0, or -1: some limits may hold
  * already. */
 int th_confine(const th_confinement *c, th_error *err);
+/* Behind it: is the file, at the end of links, or its folder one of those? */
+bool th_confine_grants(const char *path, bool writes);
 
 #endif

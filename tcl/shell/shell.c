@@ -194,7 +194,7 @@ static int confine(th_command_line *line, char **argv, const th_remote *elsewher
     if (elsewhere->pool)
         return complain("is not for tharsis-mpi:", "-safe");
     if (th_confine(&line->limits, &e) == 0) {
-        th_interp_confine_all();
+        th_interp_confine_all(th_confine_grants);
         return 0;
     }
     fprintf(stderr, "tharsis: Error %s: %s\n", e.id, e.text);

@@ -18,7 +18,8 @@ proc broken_at {at how part script} {
     global faults_library faults_mark
     file delete $faults_mark
     set code [catch {
-        exec env LD_PRELOAD=$faults_library FAULT_PATH=$part FAULT_AT=$at FAULT_HOW=$how \
+        exec env LD_LIBRARY_PATH=[file dirname $faults_library] \
+            LD_PRELOAD=[file tail $faults_library] FAULT_PATH=$part FAULT_AT=$at FAULT_HOW=$how \
             FAULT_MARK=$faults_mark \
             [info nameofexecutable] -no_init -batch [file_with broken.tcl $script] 2>@1
     } said options]

@@ -4,7 +4,8 @@
  *
  * Counts the calls that change a file whose path holds FAULT_PATH: opening it to make or empty it,
  * and writing, cutting, syncing, renaming, removing. Call number FAULT_AT fails with FAULT_HOW:
- * "kill" (the process is killed; a write has done half of it then), the number of an error, or
+ * "kill" (the process is killed; a write has done half of it then), "SIGTERM" or "SIGHUP" (it is told
+ * to end, and goes on meanwhile), the number of an error, or
  * "short" (only writes are counted then; it does half of it, and says so). The file FAULT_MARK is
  * made then. Removing never fails. Calls inside of the C library (stdio) are not
  * seen. */
@@ -24,6 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_long n_calls;
@@ -57,6 +59,12 @@ static int strike(bool is_counted, void (*half)(void *), void *call)
         if (half)
             half(call);
         kill(getpid(), SIGKILL);
+    }
+    if (strncmp(how, "SIG", 3) == 0) {
+        const struct timespec meanwhile = {0, 100 * 1000 * 1000};
+        kill(getpid(), strcmp(how, "SIGHUP") == 0 ? SIGHUP : SIGTERM);
+        nanosleep(&meanwhile, NULL);
+        return 0;
     }
     if (strcmp(how, "short") == 0)
         return 1;
