@@ -40,7 +40,7 @@ int th_session_print(th_session *s, const char *text, th_error *err)
 
 static bool is_folder(Tcl_Obj *path)
 {
-    struct stat s; /* not Tcl's, to which folders above that of -safe are not there */
+    struct stat s;
     return th_file_stat(Tcl_GetString(path), &s) == 0 && S_ISDIR(s.st_mode);
 }
 
@@ -52,7 +52,9 @@ static int make_folders(Tcl_Obj *elements, th_error *err)
     for (int i = 1; Tcl_ListObjIndex(NULL, elements, i, &last) == TCL_OK && last && !failed; i++) {
         Tcl_Obj *folder = Tcl_FSJoinPath(elements, i);
         Tcl_IncrRefCount(folder);
-        if (!is_folder(folder) && Tcl_FSCreateDirectory(folder) != TCL_OK && !is_folder(folder))
+        bool may = th_file_may(Tcl_GetString(folder), true); /* not above what -safe grants */
+        if (may && !is_folder(folder) && Tcl_FSCreateDirectory(folder) != TCL_OK &&
+            !is_folder(folder))
             failed = th_error_set(err, "TCL-0026", "can't create directory \"%s\": %s",
                                   Tcl_GetString(folder), Tcl_ErrnoMsg(Tcl_GetErrno()));
         Tcl_DecrRefCount(folder);

@@ -28,6 +28,7 @@ check_scripts += \
 
 # What looks at sources alone: the same in every build, so not run again with sanitizers.
 source_checks = \
+	tests/check/calls.sh \
 	tests/check/conversion.sh \
 	tests/check/docs.sh \
 	tests/check/format.sh \

@@ -19,7 +19,7 @@ for folder in $folders; do
         FNR == 1 { is_comment = 0 }
         {
             line = $0
-            gsub(/\/\*[^*]*\*\//, "", line)
+            gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", line)
             if (is_comment) { if (!sub(/^.*\*\//, "", line)) next; is_comment = 0 }
             if (sub(/\/\*.*$/, "", line)) is_comment = 1
             if (line ~ call) printf "# %s:%d: %s\n", FILENAME, FNR, $0

@@ -63,6 +63,10 @@ ranks 3 "$folder/fails.tcl" >"$folder/fails.txt" 2>&1
 [ $? -ne 0 ] && grep -q '^Error TCL-' "$folder/fails.txt"
 verdict $? "an error on rank 0 ends all ranks"
 
+ranks 2 -safe "$folder/fails.tcl" >"$folder/safe.txt" 2>&1
+[ $? -ne 0 ] && grep -q '^tharsis: is not for tharsis-mpi: "-safe"' "$folder/safe.txt"
+verdict $? "no ranks for a stranger's script"
+
 # An error of an evaluation is the same as on threads.
 cat >"$folder/too_small.tcl" <<'SCRIPT'
 read_system f1_16xlarge_small
