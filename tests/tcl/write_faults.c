@@ -4,11 +4,10 @@
  *
  * Counts the calls that change a file whose path holds FAULT_PATH: opening it to make or empty it,
  * and writing, cutting, syncing, renaming, removing. Call number FAULT_AT fails with FAULT_HOW:
- * "kill" (the process is killed; a write has done half of it then), "SIGTERM" or "SIGHUP" (it is told
- * to end, and goes on meanwhile), the number of an error, or
- * "short" (only writes are counted then; it does half of it, and says so). The file FAULT_MARK is
- * made then. Removing never fails. Calls inside of the C library (stdio) are not
- * seen. */
+ * "kill" (the process is killed; a write has done half of it then), "SIGTERM" or "SIGHUP" (it is
+ * told to end, and goes on meanwhile), the number of an error, or "short" (only writes are counted
+ * then; it does half of it, and says so). The file FAULT_MARK is made then. Removing never fails.
+ * Calls inside of the C library (stdio) are not seen. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
