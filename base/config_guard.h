@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config_guard.h - rejects texts that libconfig handles badly, and says what was probably meant
- * where libconfig says no more than "syntax error". Used by config_read.c; config_write.c keeps
- * its limits. */
+ * where libconfig says no more than "syntax error". Used by config_read.c only. */
 #ifndef TH_BASE_CONFIG_GUARD_H
 #define TH_BASE_CONFIG_GUARD_H
 #include <stddef.h>

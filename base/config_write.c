@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config_write.c - see config_write.h. */
 #include <config.h>
-#include "base/config_guard.h"
 #include "base/config_write.h"
 
 #include <inttypes.h>
@@ -9,19 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT_MAX = 64, PIECE = TH_CONFIG_TOKEN_MAX / 4 /* "\\x1b" takes four bytes for one */ };
+enum { TEXT_MAX = 64 };
 
-/* What is longer than a reader takes at once becomes strings side by side, which it joins. */
 void th_config_put_text(th_strbuf *out, const char *text)
 {
-    size_t from = 0;
     th_strbuf_add(out, "\"");
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        size_t at = (size_t)((const char *)c - text);
-        if (at >= from + PIECE - 4 && (*c & 0xC0) != 0x80) { /* not within a character */
-            th_strbuf_add(out, "\" \"");
-            from = at;
-        }
         if (*c == '"' || *c == '\\')
             th_strbuf_printf(out, "\\%c", *c);
         else if (*c < ' ' || *c == 0x7F)

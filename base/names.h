@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names.h - near misses: the known name that is most similar to a given one. */
+/* names.h - near misses: the known name that is most similar to a given one; how long names are. */
 #ifndef TH_BASE_NAMES_H
 #define TH_BASE_NAMES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/error.h"
+
+/* Bytes of a name of a system, a workload or a layer: it can be written in any file, and read. */
+enum { TH_NAME_BYTES_MAX = 2000 };
 
 /* Edit distance (insert, delete, replace, swap of neighbours: 1 each), capped at 64 characters. */
 int th_name_distance(const char *a, const char *b);

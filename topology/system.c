@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <string.h>
@@ -42,13 +43,14 @@ static bool is_line(const char *name)
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return false;
-    return name[0] != '\0';
+    return name[0] != '\0' && strlen(name) <= TH_NAME_BYTES_MAX;
 }
 
 th_system *th_system_new(const char *name, th_error *err)
 {
     if (!is_line(name)) {
-        th_error_set(err, "TOPO-0017", "a system's name must be one line of text");
+        th_error_set(err, "TOPO-0017", "a system's name must be one line of text, at most %d bytes",
+                     (int)TH_NAME_BYTES_MAX);
         return NULL;
     }
     th_system *s = th_alloc_zero(1, sizeof *s);

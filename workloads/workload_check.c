@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -68,10 +69,12 @@ static int check_name(const th_workload *w, int layer, th_map *seen, th_error *e
 {
     const th_layer *l = &w->layers[layer];
     int64_t first;
-    if (!is_good_name(l->name))
-        return th_workload_layer_error(w, l, err, "WORK-0002",
-                                       "a layer's name must be printable, without blanks or any of "
-                                       "\" \\ [ ] { } * ? $ ;");
+    if (!is_good_name(l->name) || strlen(l->name) > TH_NAME_BYTES_MAX)
+        return th_workload_layer_error(
+            w, l, err, "WORK-0002",
+            "a layer's name must be printable, at most %d bytes, without blanks or any of "
+            "\" \\ [ ] { } * ? $ ;",
+            (int)TH_NAME_BYTES_MAX);
     if (th_map_get(seen, l->name, strlen(l->name), &first))
         return th_workload_layer_error(
             w, l, err, "WORK-0003",

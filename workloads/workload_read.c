@@ -306,10 +306,11 @@ static int check_title(reader *r, const th_config_node *root, const char *name)
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             name = "";
-    if (name[0] != '\0')
+    if (name[0] != '\0' && strlen(name) <= TH_NAME_BYTES_MAX)
         return 0;
-    return th_error_set(r->err, "WORK-0028", "%s:%d: a workload's name must be one line of text",
-                        th_config_file(root), th_config_line(root));
+    return th_error_set(r->err, "WORK-0028",
+                        "%s:%d: a workload's name must be one line of text, at most %d bytes",
+                        th_config_file(root), th_config_line(root), (int)TH_NAME_BYTES_MAX);
 }
 
 /* precision = "int8", or element_bytes = 1, 2, 4 for int8, fp16, fp32; fp16 where neither stands.

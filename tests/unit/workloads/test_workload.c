@@ -159,8 +159,8 @@ TEST(refuses_bad_names)
     th_workload *w = new_workload();
     add_conv(w, "a b", 3, 3, TH_EXTERNAL_INPUT);
     expect_refusal(w, "WORK-0002",
-                   "net.cfg:10: layer \"a b\": a layer's name must be printable, without "
-                   "blanks or any of \" \\ [ ] { } * ? $ ;");
+                   "net.cfg:10: layer \"a b\": a layer's name must be printable, at most "
+                   "2000 bytes, without blanks or any of \" \\ [ ] { } * ? $ ;");
     w = new_workload();
     add_conv(w, "a", 3, 3, TH_EXTERNAL_INPUT);
     add_conv(w, "a", 3, 3, 0);
