@@ -13,6 +13,12 @@
  * 1 MiB below it. */
 enum { BELOW = 1 << 20, ABOVE = 1 << 18, HANDLER_STACK = 1 << 15 };
 
+#ifdef __SANITIZE_ADDRESS__ /* it says more */
+enum { IS_OF_SANITIZER = 1 };
+#else
+enum { IS_OF_SANITIZER = 0 };
+#endif
+
 static _Thread_local uintptr_t lowest; /* of the stack; 0: unknown */
 static _Thread_local char handler_stack[HANDLER_STACK];
 
@@ -30,21 +36,23 @@ static void end_at_the_end_of_the_stack(int number, siginfo_t *fault, void *unus
 
 void th_stack_guard_install(void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* it says more */
     struct sigaction action = {.sa_sigaction = end_at_the_end_of_the_stack,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaction(SIGSEGV, &action, NULL);
+    if (!IS_OF_SANITIZER)
+        sigaction(SIGSEGV, &action, NULL);
     th_stack_guard_thread();
-#endif
 }
 
 void th_stack_guard_thread(void)
 {
     const stack_t own = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    stack_t now;
     pthread_attr_t all;
     void *low = NULL;
     size_t size = 0;
-    if (sigaltstack(&own, NULL) != 0 || pthread_getattr_np(pthread_self(), &all) != 0)
+    if (sigaltstack(NULL, &now) != 0 || /* a sanitizer's stays */
+        ((now.ss_flags & SS_DISABLE) && sigaltstack(&own, NULL) != 0) ||
+        pthread_getattr_np(pthread_self(), &all) != 0)
         return;
     pthread_attr_getstack(&all, &low, &size);
     pthread_attr_destroy(&all);
