@@ -226,7 +226,7 @@ check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
 tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
-soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/growth.tcl \
+soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/growth.tcl tests/soak/history.tcl \
 	tests/soak/invariants.tcl \
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
