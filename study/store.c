@@ -71,7 +71,7 @@ static int look_at_query(void *state)
 static void begin_query(th_store *t, bool is_reading)
 {
     struct stat s;
-    int64_t bytes = stat(t->path, &s) == 0 ? (int64_t)s.st_size : 0;
+    int64_t bytes = th_file_stat(t->path, &s) == 0 ? (int64_t)s.st_size : 0;
     bool is_huge = bytes > (INT64_MAX - STEPS_LEAST) / STEPS_PER_BYTE;
     t->steps_left = is_huge ? INT64_MAX : STEPS_LEAST + STEPS_PER_BYTE * bytes;
     t->is_reading = is_reading;

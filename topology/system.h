@@ -65,9 +65,9 @@ typedef struct th_accel {
     int64_t vector_exp_operations; /* of an exponential, a reciprocal or a root; 0: the standard */
     int64_t vector_buffer_bytes;   /* for rows that are read in several passes; 0: all rows fit */
     bool concat_is_free;           /* concat and slice move no data; otherwise they copy */
-    double cost;     /* of one, in whatever the file counts; 0: unknown */
-    int64_t mtbf_us; /* mean time between failures of one; 0: unknown */
-    int *designs;    /* indices into th_system.designs; more than one: adaptive */
+    double cost;                   /* of one, in whatever the file counts; 0: unknown */
+    int64_t mtbf_us;               /* mean time between failures of one; 0: unknown */
+    int *designs;                  /* indices into th_system.designs; more than one: adaptive */
     int n_designs;
 } th_accel;
 

@@ -65,8 +65,8 @@ TEST(experts_by_hand)
 }
 
 /* The forward pass has the model's parameters, and norms over all heads; and its products: active
- * weights for each token, attention of every query with every key that it sees, twice; so they are a
- * third of the operations of a step. */
+ * weights for each token, attention of every query with every key that it sees, twice; so they are
+ * a third of the operations of a step. */
 TEST(forward_pass_of_presets)
 {
     enum { SEQUENCE = 64, BATCH = 2 };
