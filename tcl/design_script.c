@@ -55,8 +55,8 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
             near = NULL; /* it takes other arguments */
     }
     th_error_set(err, "TCL-0133",
-                 "procedure \"%.100s\": is no Tcl procedure " NAMESPACE
-                 "NAME of two arguments, shard and parameters%s%s%s",
+                 "procedure \"%.100s\": is no Tcl procedure ::tharsis::design::NAME of two "
+                 "arguments, shard and parameters%s%s%s",
                  procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     th_free(texts);
     return -1;
