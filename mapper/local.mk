@@ -12,6 +12,7 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/bounds_layer.c mapper/evaluate/bounds_layer.h \
 	mapper/evaluate/bounds_price.c \
 	mapper/evaluate/bounds_rate.c \
+	mapper/evaluate/bounds_remaining.c mapper/evaluate/bounds_remaining.h \
 	mapper/evaluate/bounds_shard.c \
 	mapper/evaluate/bounds_state.c mapper/evaluate/bounds_state.h \
 	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
@@ -63,21 +64,20 @@ libtharsis_la_SOURCES += \
 	mapper/pool/worker.c mapper/pool/worker.h \
 	mapper/search/alternatives.c mapper/search/alternatives.h \
 	mapper/search/checkpoint.c mapper/search/checkpoint.h \
+	mapper/search/enumeration.c mapper/search/enumeration.h \
 	mapper/search/front.c mapper/search/front.h \
 	mapper/search/journal.c mapper/search/journal.h \
 	mapper/search/search.c mapper/search/search.h \
 	mapper/search/search_options.h \
 	mapper/search/search_types.c \
 	mapper/search/searches.h \
+	mapper/search/space.c mapper/search/space.h \
 	mapper/search/algorithms/annealing.c \
 	mapper/search/algorithms/dp.c \
 	mapper/search/algorithms/exhaustive.c \
 	mapper/search/algorithms/nsga2.c \
 	mapper/search/algorithms/polish.c \
 	mapper/search/algorithms/portfolio.c \
-	mapper/search/algorithms/prefix.c mapper/search/algorithms/prefix.h \
-	mapper/search/algorithms/prefix_path.c mapper/search/algorithms/prefix_path.h \
-	mapper/search/algorithms/prefix_remaining.c mapper/search/algorithms/prefix_remaining.h \
 	mapper/search/algorithms/random_search.c \
 	mapper/search/algorithms/two_level.c \
 	mapper/search/baselines/baseline.c mapper/search/baselines/baseline.h \
@@ -115,6 +115,7 @@ unit_tests += \
 	tests/unit/mapper/test_bounds \
 	tests/unit/mapper/test_bounds_heterogeneous \
 	tests/unit/mapper/test_bounds_random \
+	tests/unit/mapper/test_bounds_remaining \
 	tests/unit/search/test_members \
 	tests/unit/search/test_offspring \
 	tests/unit/mapper/test_constraints \
@@ -145,6 +146,7 @@ unit_tests += \
 	tests/unit/mapper/test_sets \
 	tests/unit/mapper/test_shard \
 	tests/unit/mapper/test_shard_kinds \
+	tests/unit/search/test_space \
 	tests/unit/search/test_strategies \
 	tests/unit/mapper/test_serializer \
 	tests/unit/mapper/test_tied \
@@ -159,6 +161,8 @@ tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \
 tests_unit_mapper_test_bounds_heterogeneous_SOURCES = tests/unit/mapper/test_bounds_heterogeneous.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_random_SOURCES = tests/unit/mapper/test_bounds_random.c \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_mapper_test_bounds_remaining_SOURCES = tests/unit/mapper/test_bounds_remaining.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_search_test_exhaustive_SOURCES = tests/unit/search/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h

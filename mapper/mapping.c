@@ -191,6 +191,14 @@ static bool can_take_design(const th_accel *a, int32_t design)
     return false;
 }
 
+bool th_set_supports_design(const th_system *s, const th_set *set, int32_t design)
+{
+    bool can = true;
+    for (int i = 0; i < set->n_accels && design != TH_DESIGN_OWN; i++)
+        can &= can_take_design(&s->nodes[s->accel_node[set->accels[i]]].a, design);
+    return can;
+}
+
 /* Is the accelerator already in this set, before place i, or in an earlier set? */
 static bool is_taken(const th_mapping *m, int set, int i, int32_t accel)
 {

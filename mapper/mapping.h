@@ -23,6 +23,8 @@ bool th_set_equal(const th_set *a, const th_set *b);
 /* The design of the accelerator at position r. */
 int32_t th_set_design(const th_set *set, int r, const th_system *s);
 const char *th_set_design_name(const th_set *set, const th_system *s); /* also "own" */
+/* Can every accelerator of the set be configured with this design? */
+bool th_set_supports_design(const th_system *s, const th_set *set, int32_t design);
 /* Gives the set a copy of these shares; NULL takes them away. 0, or -1: memory is out. */
 int th_set_share(th_set *set, const int32_t *shares);
 

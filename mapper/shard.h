@@ -58,9 +58,6 @@ int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, in
                       const char *prefix, th_error *err);
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n);
 bool th_strategy_equal(const th_strategy *a, const th_strategy *b);
-/* < 0, 0, > 0: orders strategies by their splits, then by their rotation (no rotation comes last),
- * then by their chunks. */
-int th_strategy_compare(const th_strategy *a, const th_strategy *b);
 /* "K4", "H2 K2 rotate C", "K4 chunks H2", "-" for a set of one. Into out[size], returned. */
 char *th_strategy_format(const th_strategy *s, char *out, size_t size);
 

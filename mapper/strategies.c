@@ -196,19 +196,34 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
     return th_strategy_repair(s, l, batch, n);
 }
 
+/* The strategy of the layer's first producer on its set; NULL: there is none. */
+static const th_strategy *producer_of(const th_mapping *m, const th_layer *l, int32_t set)
+{
+    for (int i = 0; i < l->n_inputs; i++)
+        if (l->inputs[i] >= 0 && m->set_of[l->inputs[i]] == set)
+            return &m->strategy[l->inputs[i]];
+    return NULL;
+}
+
+bool th_mapping_is_free(const th_mapping *m, const th_workload *w, int layer)
+{
+    const th_layer *l = &w->layers[layer];
+    return th_layer_has_macs(l) || !producer_of(m, l, m->set_of[layer]);
+}
+
+bool th_mapping_follow_one(th_mapping *m, const th_workload *w, int32_t batch, int layer)
+{
+    const th_layer *l = &w->layers[layer];
+    int32_t n = m->sets[m->set_of[layer]].n_accels;
+    const th_strategy *producer = producer_of(m, l, m->set_of[layer]);
+    return producer ? th_strategy_follow(&m->strategy[layer], l, batch, n, producer)
+                    : th_strategy_repair(&m->strategy[layer], l, batch, n);
+}
+
 bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch)
 {
-    for (int l = 0; l < w->n_layers; l++) {
-        const th_layer *x = &w->layers[l];
-        const th_strategy *producer = NULL;
-        if (th_layer_has_macs(x))
-            continue;
-        for (int i = x->n_inputs - 1; i >= 0; i--)
-            if (x->inputs[i] >= 0 && m->set_of[x->inputs[i]] == m->set_of[l])
-                producer = &m->strategy[x->inputs[i]];
-        if (!th_strategy_follow(&m->strategy[l], x, batch, m->sets[m->set_of[l]].n_accels,
-                                producer))
-            return false;
-    }
-    return true;
+    bool fits = true;
+    for (int l = 0; fits && l < w->n_layers; l++)
+        fits = th_layer_has_macs(&w->layers[l]) || th_mapping_follow_one(m, w, batch, l);
+    return fits;
 }

@@ -26,18 +26,6 @@ bool th_strategy_equal(const th_strategy *a, const th_strategy *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-int th_strategy_compare(const th_strategy *a, const th_strategy *b)
-{
-    for (int d = 0; d < TH_N_DIMS; d++)
-        if (a->split[d] != b->split[d])
-            return a->split[d] < b->split[d] ? -1 : 1;
-    int32_t p = a->rotate == TH_NO_ROTATION ? TH_N_DIMS : a->rotate,
-            q = b->rotate == TH_NO_ROTATION ? TH_N_DIMS : b->rotate;
-    if (p != q)
-        return p - q;
-    return a->chunks != b->chunks ? a->chunks - b->chunks : a->chunk_dim - b->chunk_dim;
-}
-
 char *th_strategy_format(const th_strategy *s, char *out, size_t size)
 {
     size_t n = 0;

@@ -159,6 +159,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/published.test \
 	tests/tcl/report/report.test \
 	tests/tcl/run.test \
+	tests/tcl/space.test \
 	tests/tcl/script.test \
 	tests/tcl/report/sensitivity.test \
 	tests/tcl/shell.test \

@@ -469,27 +469,6 @@ int th_bounds_find(const th_problem *p, const th_bounds_scope *scope, th_bounds 
     return failed;
 }
 
-int th_bounds_tails(const th_problem *p, double *tail, th_error *err)
-{
-    th_problem without_scripts =
-        *p; /* a search that is running calls scripts in an order of its own */
-    without_scripts.scripts = NULL;
-    th_bound_finder f = {.problem = p, .workload = p->workload, .system = p->system};
-    int failed = th_floors_init(&f.floors, &without_scripts,
-                                &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, err) ||
-                         allocate(&f, err)
-                     ? -1
-                     : 0;
-    if (!failed) {
-        set_host_paths(&f);
-        failed = find_floors(&f, err) ? -1 : find_tails(&f) ? th_error_no_memory(err) : 0;
-    }
-    for (int l = 0; !failed && l < p->workload->n_layers; l++)
-        tail[l] = f.tail[l];
-    clear(&f);
-    return failed;
-}
-
 double th_bounds_value(const th_bounds *b, const th_problem *p)
 {
     bool is_sole = p->stream.n_inputs == 1;

@@ -83,10 +83,6 @@ const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, cha
 /* Do they hold for some mappings alone (TH_UNKNOWN_PARTIAL)? */
 bool th_bounds_are_partial(const th_bounds *b);
 
-/* By layer: the least time in ps from the end of any task of it to the end of its pass. For even
- * cuts without chunks. 0 or -1. */
-int th_bounds_tails(const th_problem *p, double *tail, th_error *err);
-
 /* The largest bound, as a value of the problem's objective; 0: there is none for that objective. */
 double th_bounds_value(const th_bounds *b, const th_problem *p);
 /* Is a value no more than the bound, up to rounding of doubles? Then it is optimal. */

@@ -114,6 +114,7 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
              constraints = th_constraints_digest(p->constraints);
     int initial = (int)(o->initial == TH_INITIAL_DEFAULT ? type->initial : o->initial);
     int steps = o->steps, chunks = o->chunks;
+    bool is_basic = o->space == TH_SPACE_BASIC;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
     bool survives = o->survives;
     double most_loss = o->most_loss;
@@ -133,6 +134,8 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     th_serializer_int(w, &initial);
     th_serializer_bool(w, &keeps_late);
     th_serializer_double(w, &gap);
+    if (is_basic)
+        th_serializer_bool(w, &is_basic);
     if (survives) { /* else the digests of checkpoints without it */
         th_serializer_bool(w, &survives);
         th_serializer_double(w, &most_loss);

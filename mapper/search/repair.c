@@ -26,14 +26,6 @@ static int32_t batch_of(const th_problem *p)
     return p->workload->batch / p->stream.micro_batches;
 }
 
-static const th_strategy *producer_of(const th_mapping *m, const th_layer *l, int32_t set)
-{
-    for (int i = 0; i < l->n_inputs; i++)
-        if (l->inputs[i] >= 0 && m->set_of[l->inputs[i]] == set)
-            return &m->strategy[l->inputs[i]];
-    return NULL;
-}
-
 /* Those nearest to the present ones, for the layers that came from the set of the dead one. 1; 0: a
  * layer cannot be cut so. */
 static int take_nearest(const th_repairs *r, th_mapping *m)
@@ -41,15 +33,11 @@ static int take_nearest(const th_repairs *r, th_mapping *m)
     const th_problem *p = problem_of(r);
     bool fits = true;
     for (int l = 0; fits && l < m->n_layers; l++) {
-        const th_layer *layer = &p->workload->layers[l];
-        int32_t set = m->set_of[l], n = m->sets[set].n_accels;
-        if (r->mapping->set_of[l] != r->set)
-            continue;
-        fits = th_layer_has_macs(layer) ? th_strategy_repair(&m->strategy[l], layer, batch_of(p), n)
-                                        : th_strategy_follow(&m->strategy[l], layer, batch_of(p), n,
-                                                             producer_of(m, layer, set));
+        if (r->mapping->set_of[l] == r->set && th_mapping_is_free(m, p->workload, l))
+            fits = th_strategy_repair(&m->strategy[l], &p->workload->layers[l], batch_of(p),
+                                      m->sets[m->set_of[l]].n_accels);
     }
-    return fits;
+    return fits && th_mapping_follow(m, p->workload, batch_of(p));
 }
 
 /* Those of least estimated time for all layers of the set, with the chunks of the present ones or

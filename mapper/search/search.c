@@ -17,6 +17,7 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/checkpoint.h"
 #include "mapper/search/journal.h"
+#include "mapper/search/space.h"
 #include "mapper/search/survival.h"
 #include "mapper/search/initial/initial_mapping.h"
 
@@ -46,7 +47,9 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     s->options = *o;
     if (o->initial == TH_INITIAL_DEFAULT)
         s->options.initial = type->initial;
-    if (p->system->transfers_serially)
+    if (o->space == TH_SPACE_DEFAULT)
+        s->options.space = type->space == TH_SPACE_DEFAULT ? TH_SPACE_FULL : type->space;
+    if (p->system->transfers_serially || s->options.space == TH_SPACE_BASIC)
         s->options.chunks = 1; /* it knows none */
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
@@ -118,6 +121,9 @@ void th_search_free(th_search *s)
     if (s->pool) /* else init was never called */
         s->type->clear(s);
     th_free(s->state);
+    if (s->partitioner)
+        th_partitioner_clear(s->partitioner);
+    th_free(s->partitioner);
     th_initial_free(s->generator);
     th_survivor_free(s->survivor);
     if (!s->parent)
@@ -197,6 +203,46 @@ static bool is_spent(const th_search *s)
            (s->options.seconds > 0 && th_search_elapsed_s(s) >= s->options.seconds);
 }
 
+/* Mappings of exhaustive are in its space; a start that is not is no worse than all of them. */
+static bool moves_into_basic(const th_search *s)
+{
+    return s->options.space == TH_SPACE_BASIC && s->type->space != TH_SPACE_BASIC;
+}
+
+int th_search_apply_constraints(const th_search *s, th_mapping *m, th_error *err)
+{
+    return th_constraints_apply(s->problem.constraints, m, s->problem.workload, th_search_batch(s))
+               ? th_error_no_memory(err)
+               : 0;
+}
+
+/* Moves it into the space of the search that made it, and to the partial mapping. */
+static int fit_in(th_search *s, th_mapping *m, th_error *err)
+{
+    th_partitioner *partitioner = moves_into_basic(s) ? th_search_partitioner(s, err) : NULL;
+    if (moves_into_basic(s) && (!partitioner || th_space_make_basic(partitioner, m, err)))
+        return -1;
+    return th_search_apply_constraints(s, m, err);
+}
+
+static int check_start(th_search *s, const th_mapping *start, th_error *err)
+{
+    th_mapping *moved = th_mapping_copy(start);
+    if (!moved)
+        return th_error_no_memory(err);
+    int failed = fit_in(s, moved, err);
+    bool holds = !moves_into_basic(s) || th_mapping_equal(start, moved);
+    for (int l = 0; l < start->n_layers && moves_into_basic(s); l++)
+        holds &= start->strategy[l].split[TH_DIM_R] * start->strategy[l].split[TH_DIM_S] == 1;
+    th_mapping_free(moved);
+    if (failed || holds)
+        return failed;
+    return th_error_set(err, "MAP-0231",
+                        "%s: the mapping to start from must be in space basic: members in the "
+                        "order of the system, shares equal or by speed, no chunks",
+                        s->type->name);
+}
+
 /* The result of a search is never worse than what it was given. */
 static int evaluate_start(th_search *s, th_error *err)
 {
@@ -204,8 +250,9 @@ static int evaluate_start(th_search *s, th_error *err)
     th_fitness fitness;
     if (start)
         start->generator = TH_GENERATOR_GIVEN;
-    int failed =
-        start ? th_search_evaluate(s, &start, 1, INFINITY, &fitness, err) : th_error_no_memory(err);
+    int failed = start ? check_start(s, start, err) : th_error_no_memory(err);
+    if (!failed)
+        failed = th_search_evaluate(s, &start, 1, INFINITY, &fitness, err);
     th_mapping_free(start);
     return failed;
 }
@@ -253,6 +300,24 @@ th_initial_generator *th_search_initial_generator(th_search *s, th_error *err)
     if (!s->generator)
         s->generator = th_initial_new(th_pool_evaluator(s->pool), err);
     return s->generator;
+}
+
+th_partitioner *th_search_partitioner(th_search *s, th_error *err)
+{
+    while (s->parent)
+        s = s->parent;
+    th_initial_generator *generator = th_search_initial_generator(s, err);
+    if (s->partitioner || !generator)
+        return generator ? s->partitioner : NULL;
+    th_partitioner *p = th_alloc_zero(1, sizeof *p);
+    int failed =
+        p ? th_partitioner_init(p, generator, &s->problem, s->options.sets_inside_groups, err)
+          : th_error_no_memory(err);
+    if (p && failed)
+        th_partitioner_clear(p);
+    if (failed)
+        th_free(p);
+    return s->partitioner = failed ? NULL : p;
 }
 
 int32_t th_search_batch(const th_search *s)
@@ -388,14 +453,7 @@ static int drop_not_surviving(th_search *s, const batch *b, th_error *err)
     return 0;
 }
 
-int th_search_apply_constraints(const th_search *s, th_mapping *m, th_error *err)
-{
-    return th_constraints_apply(s->problem.constraints, m, s->problem.workload, th_search_batch(s))
-               ? th_error_no_memory(err)
-               : 0;
-}
-
-/* Evaluates mappings to which the constraints have been applied. */
+/* Evaluates mappings that fit in. */
 static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
 {
     const th_search_type *by = s->type;
@@ -418,14 +476,13 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err)
 {
-    if (th_constraints_n_sets(s->problem.constraints) == 0)
+    if (th_constraints_n_sets(s->problem.constraints) == 0 && !moves_into_basic(s))
         return evaluate_as_given(s, &(batch){mappings, n, bound, fitness}, err);
     th_mapping **copies = th_alloc_zero((size_t)n + 1, sizeof *copies);
     int failed = copies ? 0 : th_error_no_memory(err);
     for (int i = 0; !failed && i < n; i++) {
         copies[i] = th_mapping_copy(mappings[i]);
-        failed =
-            copies[i] ? th_search_apply_constraints(s, copies[i], err) : th_error_no_memory(err);
+        failed = copies[i] ? fit_in(s, copies[i], err) : th_error_no_memory(err);
     }
     if (!failed)
         failed = evaluate_as_given(s, &(batch){copies, n, bound, fitness}, err);

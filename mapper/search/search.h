@@ -25,12 +25,12 @@ typedef struct th_improvements {
     size_t n, capacity;
 } th_improvements;
 
-/* How the evaluations of a search ended, and what exhaustive did with partial mappings. */
+/* How the evaluations of a search ended. */
 typedef struct th_search_counts {
     int64_t infeasible;
     int64_t not_surviving; /* of those: would have been the best, but options.survives */
     int64_t stopped_early; /* by the bound */
-    int64_t nodes, pruned; /* partial mappings that exhaustive explored, and pruned */
+    int64_t nodes;         /* mappings that exhaustive made */
 } th_search_counts;
 
 /* The checkpoint of an outermost search. */
@@ -47,13 +47,14 @@ const th_search_type *th_search_find(const char *name);
 struct th_search {
     const th_search_type *type;
     th_problem problem;
-    th_search_options options; /* initial: never TH_INITIAL_DEFAULT */
+    th_search_options options; /* initial, space: never the default */
     th_search *parent;         /* NULL: none */
     th_pool *pool;             /* the parent's, where there is one */
     /* of the outermost search; NULL and empty in others */
     th_search_journal journal;
     struct th_survivor *survivor;           /* NULL until first used */
     struct th_initial_generator *generator; /* NULL until first used */
+    struct th_partitioner *partitioner;     /* NULL until first used */
     /* budget */
     int64_t budget; /* of evaluations; INT64_MAX: none */
     double began_s;
@@ -103,6 +104,8 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
 int th_search_left(const th_search *s, int wanted);
 /* The generator that a search and all its inner searches share. NULL: out of memory. */
 struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
+/* And the partitioner: what shares in proportion to speed are. NULL on failure. */
+struct th_partitioner *th_search_partitioner(th_search *s, th_error *err);
 /* Images that a strategy may split: the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);
 #endif

@@ -17,6 +17,13 @@ typedef enum {
                           */
 } th_initial_kind;
 
+/* Which mappings it may make (space.h). */
+typedef enum {
+    TH_SPACE_DEFAULT, /* as the search's type has it */
+    TH_SPACE_FULL,
+    TH_SPACE_BASIC
+} th_space;
+
 typedef struct th_search_options {
     uint64_t seed;
     int64_t evaluations;      /* budget; 0: the type's default */
@@ -28,6 +35,7 @@ typedef struct th_search_options {
     /* evaluated first, and the first of the initial mappings; checked, not owned; NULL: none */
     const th_mapping *start;
     th_initial_kind initial;
+    th_space space;
     int chunks;             /* most chunks of a shard, 1 .. TH_SHARD_CHUNKS_MAX */
     int steps;              /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to resume from (journal.h); NULL: none */
@@ -54,6 +62,7 @@ typedef struct th_search_type {
     int (*iterate)(th_search *s, th_error *err);
     void (*clear)(th_search *s);
     bool finds_front; /* a Pareto front of several objectives */
+    th_space space;   /* TH_SPACE_DEFAULT: full */
 } th_search_type;
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/evaluate/deadline.h"
+#include "mapper/search/searches.h"
 #include "report/session/goal.h"
 #include "report/sections/sections.h"
 
@@ -31,9 +32,20 @@ static const char *sets_of(const th_search_record *f)
 
 static const char *seeds_of(const th_search_record *f)
 {
-    if (!f->type || f->type->is_baseline)
+    if (!f->type || f->type->is_baseline || f->type == &th_search_exhaustive)
         return NULL;
     return f->initial == TH_INITIAL_RANDOM ? "random" : "heuristic";
+}
+
+/* Enumeration proves within its space; what meets the lower bound is optimal among all mappings. */
+static const char *proof_of(const th_search_record *f, double for_all, char *out, size_t size)
+{
+    if (th_bounds_met(f->fitness.value, for_all))
+        return "yes";
+    if (!f->is_proven)
+        return "no";
+    snprintf(out, size, "yes, in space %s", f->space);
+    return out;
 }
 
 static const char *describe_time(const th_search_record *f, char *out, size_t size)
@@ -86,6 +98,7 @@ static const th_column search_columns[] = {
     {"algorithm", "algorithm", TH_KIND_TEXT},
     {"searched_under", "searched under", TH_KIND_TEXT},
     {"objective", "objective", TH_KIND_TEXT},
+    {"space", "space", TH_KIND_TEXT},
     {"sets", "accelerator sets", TH_KIND_TEXT},
     {"seed", "seed", TH_KIND_COUNT},
     {"initial_mappings", "initial mappings", TH_KIND_TEXT},
@@ -102,13 +115,12 @@ static const th_column search_columns[] = {
     {"lower_bound", "lower bound", TH_KIND_TIME},
     {"gap", "gap to the bound", TH_KIND_SHARE},
     {"nodes", "nodes explored", TH_KIND_COUNT},
-    {"pruned", "nodes pruned", TH_KIND_COUNT},
     {"proven", "proven optimal", TH_KIND_TEXT},
 };
 enum {
     N_FIRST = sizeof search_columns / sizeof *search_columns,
     UNDER = 1,
-    TIME_BUDGET = 7,
+    TIME_BUDGET = 8,
     N_SEARCH = N_FIRST + 1 + TH_GOAL_RATES
 };
 
@@ -135,7 +147,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     const th_search_record *f = &s->search;
     const th_metrics *m = &f->fitness.metrics;
     bool has_deadline = f->goal.deadline_ps > 0 || (f->type && th_deadline_exists(s->workload));
-    char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
+    char objective[200], proof[60], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
     double bound, for_all;
     if (th_search_record_bound(s, &bound, &for_all, err) != 0)
         return -1;
@@ -147,6 +159,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_text(f->type ? f->type->name : "file"),
         th_text(describe_options(f, under, sizeof under)),
         if_found(f, th_text(objective)),
+        th_text(f->space),
         th_text(sets_of(f)),
         if_searched(f, th_count((int64_t)f->seed)),
         th_text(seeds_of(f)),
@@ -165,9 +178,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         bound > 0 && m->lateness_ps <= 0 ? th_share(f->fitness.value / bound - 1)
                                          : th_absent(TH_KIND_SHARE),
         f->nodes > 0 ? th_count(f->nodes) : th_absent(TH_KIND_COUNT),
-        f->nodes > 0 ? th_count(f->pruned) : th_absent(TH_KIND_COUNT),
-        if_found(f,
-                 th_text(f->is_proven || th_bounds_met(f->fitness.value, for_all) ? "yes" : "no")),
+        if_found(f, th_text(proof_of(f, for_all, proof, sizeof proof))),
         if_found(f, th_goal_quantity(&f->goal, m)),
     };
     th_goal_rates(&f->goal, th_workload_samples(s->workload), m, &cells[N_FIRST + 1]);

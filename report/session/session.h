@@ -39,13 +39,14 @@ typedef struct th_search_record {
     th_fitness fitness;
     th_improvement *improvements; /* of the best value, in the order found; owned */
     size_t n_improvements;
-    th_front *front;       /* of several objectives; NULL: there was one; owned */
-    int selected;          /* the member of the front that is the session's mapping */
-    th_run_options run;    /* stream and network of the search */
-    th_cuts cuts;          /* in the search space */
-    int chunks;            /* of a shard, at most, there */
-    int64_t nodes, pruned; /* of an exhaustive search */
-    bool is_proven;        /* no mapping of the search space is better */
+    th_front *front;    /* of several objectives; NULL: there was one; owned */
+    int selected;       /* the member of the front that is the session's mapping */
+    th_run_options run; /* stream and network of the search */
+    th_cuts cuts;       /* in the search space */
+    int chunks;         /* of a shard, at most, there */
+    const char *space;  /* what the search may make; a constant */
+    int64_t nodes;      /* of an exhaustive search */
+    bool is_proven;     /* no mapping of the search space is better */
 } th_search_record;
 
 /* Models as bits by their place in th_model_errors (report/session/model_error.h): those that a run

@@ -2,12 +2,15 @@
 /* what_if_map.c - see what_if_map.h. */
 #include <config.h>
 #include "report/what_if/what_if_map.h"
+#include "mapper/search/searches.h"
 #include "report/interrupt.h"
 
-/* A baseline takes no start, and a front is no one mapping. */
+/* A baseline takes no start, a front is no one mapping, and another system may be too large to
+ * enumerate. */
 static const th_search_type *algorithm_of(const th_search_record *how)
 {
-    bool can_start = how->type && !how->type->is_baseline && how->goal.n_front == 0;
+    bool can_start = how->type && !how->type->is_baseline && how->goal.n_front == 0 &&
+                     how->type != &th_search_exhaustive;
     return can_start ? how->type : th_search_types[0];
 }
 

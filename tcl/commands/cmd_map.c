@@ -30,6 +30,13 @@ static const char *sets_name(int i)
     return names[i];
 }
 
+/* Names of th_space without the default. */
+static const char *space_name(int i)
+{
+    static const char *const names[] = {"full", "basic", NULL};
+    return names[i];
+}
+
 /* Names of th_initial_kind without the default. */
 static const char *initial_name(int i)
 {
@@ -58,6 +65,12 @@ const th_option th_map_options[] = {
                      "Budget of wall time (0.1 or more), checked between batches. More time is "
                      "never worse. The result depends on the speed of the machine; report_search "
                      "prints the -evaluations that repeats it."},
+    [MAP_SPACE] = {"-space", TH_OPTION_CHOICE, "SPACE",
+                   "Which mappings may be made: full, or basic (the default of exhaustive): no "
+                   "chunks, accelerators of a set in the order of the system, in equal shares or "
+                   "in proportion to speed. report_search prints it; what is proven is proven in "
+                   "it.",
+                   .choice = space_name},
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Whether sets of accelerators may span the groups of the system.",
                   .choice = sets_name},
@@ -146,25 +159,37 @@ static int check_deadline(th_call *c, const th_bounds *b, th_time deadline)
                         th_limit_name(b->largest));
 }
 
-/* The lower bound, for the gap that ends the search and for a deadline. Without them none is
- * computed: that takes as long as hundreds of evaluations. */
+/* The lower bound, for the gap that ends the search (exhaustive: at the bound) and for a deadline.
+ * Else none is computed: that takes as long as hundreds of evaluations. */
 static int use_bound(th_call *c, const th_problem *p, th_search_options *o)
 {
     th_bounds bounds;
     const th_bounds_scope scope = {.cuts = th_map_cuts(p, o),
                                    .chunks = th_map_chunks(p, o),
                                    .is_interrupted = th_interrupt_is_pending};
+    bool ends_there =
+        th_call_has(c, MAP_STOP_GAP) || algorithm_of(c, &p->goal) == &th_search_exhaustive;
     if (parse_stop_gap(c, o) != 0)
         return -1;
-    if (!th_call_has(c, MAP_STOP_GAP) && (p->goal.deadline_ps == 0 || o->keep_late))
+    if (!ends_there && (p->goal.deadline_ps == 0 || o->keep_late))
         return 0;
     if (th_bounds_find(p, &scope, &bounds, &c->err))
         return -1;
-    if (th_call_has(c, MAP_STOP_GAP))
+    if (ends_there)
         o->lower_bound = th_bounds_value(&bounds, p);
     int failed = check_deadline(c, &bounds, p->goal.deadline_ps);
     th_bounds_clear(&bounds);
     return failed;
+}
+
+/* Chunks that the space does not have are refused. */
+static int check_space(th_call *c, const th_goal *goal, const th_search_options *o)
+{
+    th_space space = o->space == TH_SPACE_DEFAULT ? algorithm_of(c, goal)->space : o->space;
+    if (space != TH_SPACE_BASIC || !th_call_has(c, MAP_CHUNKS) || o->chunks == 1)
+        return 0;
+    return th_error_set(&c->err, "TCL-1991",
+                        "-chunks %d: must be 1 in space basic; -space full has chunks", o->chunks);
 }
 
 static int set_survival(th_call *c, const th_goal *goal, th_search_options *o)
@@ -212,6 +237,8 @@ static th_search_options search_options(const th_call *c)
     }
     if (th_call_has(c, MAP_INITIAL))
         o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_INITIAL, 0));
+    if (th_call_has(c, MAP_SPACE))
+        o.space = (th_space)(TH_SPACE_FULL + th_call_number(c, MAP_SPACE, 0));
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     o.steps = (int)th_call_number(c, MAP_STEPS, 0);
@@ -272,7 +299,8 @@ static int parse_run(th_call *c, th_run_options *run, th_goal *goal, th_search_o
         parse_goal(c, goal) != 0)
         return -1;
     *out = search_options(c);
-    if (set_seconds(c, out) != 0 || set_survival(c, goal, out) != 0)
+    if (set_seconds(c, out) != 0 || set_survival(c, goal, out) != 0 ||
+        check_space(c, goal, out) != 0)
         return -1;
     if (th_call_has(c, MAP_CHECKPOINT) && (!out->checkpoint || out->checkpoint[0] == '\0'))
         return th_error_set(&c->err, "TCL-0263",

@@ -16,6 +16,7 @@ enum {
     MAP_SEED,
     MAP_EVALUATIONS,
     MAP_SECONDS,
+    MAP_SPACE,
     MAP_SETS,
     MAP_INITIAL,
     MAP_STEPS,

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "mapper/search/journal.h"
 #include "mapper/search/searches.h"
+#include "mapper/search/space.h"
 #include "report/session/goal.h"
 #include "tcl/design_option.h"
 #include "tcl/warning.h"
@@ -156,8 +157,9 @@ int th_map_keep_best(th_call *c, const th_search *search, const th_run_options *
         .cuts = th_map_cuts(&search->problem, &search->options),
         .chunks = th_map_chunks(&search->problem, &search->options),
         .is_proven = search->is_proven,
+        .space = th_space_describe(search->options.space,
+                                   search->type->is_baseline ? 1 : search->options.chunks),
         .nodes = search->counts.nodes,
-        .pruned = search->counts.pruned,
     };
     th_mapping *best = NULL;
     int failed = copy_findings(search, &how, &c->err);

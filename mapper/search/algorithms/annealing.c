@@ -171,7 +171,8 @@ static int neighbour(th_variation *v, void *all, int i, th_mapping **out, th_err
     neighbours *n = all;
     const state *c = &n->of->chain[i];
     n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(v->random));
-    if (th_variation_chance(v, th_variation_partitioning_rate(v, ONE_KIND_PARTITIONING_RATE)))
+    if (th_variation_chance(
+            v, th_variation_partitioning_rate(v, c->mapping, ONE_KIND_PARTITIONING_RATE)))
         return th_variation_partitioning(v, c->mapping, out, err);
     if (th_variation_chance(v, PERTURBED_RATE))
         return th_variation_perturbed(v, c->mapping, out, err);

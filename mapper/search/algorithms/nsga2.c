@@ -134,7 +134,8 @@ static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_e
     const nsga2 *t = state;
     const th_mapping *mother = t->mapping[tournament(t, v)];
     (void)i;
-    if (th_variation_chance(v, th_variation_partitioning_rate(v, ONE_KIND_PARTITIONING_RATE)))
+    if (th_variation_chance(v,
+                            th_variation_partitioning_rate(v, mother, ONE_KIND_PARTITIONING_RATE)))
         return th_variation_partitioning(v, mother, out, err);
     return th_variation_sharding(v, mother, father_for(t, v, mother), out, err);
 }

@@ -141,6 +141,8 @@ static int list_members(polish *p)
 
 static int list_shares(polish *p)
 {
+    if (p->variation.search->options.space == TH_SPACE_BASIC)
+        return 0; /* they are by speed */
     for (int32_t set = 0; set < p->now->n_sets; set++)
         for (int32_t r = 0; p->now->sets[set].shares && r < p->now->sets[set].n_accels; r++)
             for (int i = 0; i < N_SHARE_PERCENTS; i++)
@@ -149,11 +151,17 @@ static int list_shares(polish *p)
     return 0;
 }
 
-/* The next layer on the array of the same set, or -1. */
-static int next_on_array(const polish *p, int l)
+/* Does the layer follow no other? */
+static bool is_free(const polish *p, int l)
+{
+    return th_mapping_is_free(p->now, workload_of(p), l);
+}
+
+/* The next layer that follows no other, if it is on the same set, or -1. */
+static int next_free(const polish *p, int l)
 {
     for (int i = l + 1; i < p->now->n_layers; i++)
-        if (th_layer_has_macs(&workload_of(p)->layers[i]))
+        if (is_free(p, i))
             return p->now->set_of[i] == p->now->set_of[l] ? i : -1;
     return -1;
 }
@@ -225,7 +233,7 @@ static int list_chunks(polish *p, int l, int length)
 
 static int list_pair(polish *p, int l, th_error *err)
 {
-    int second = next_on_array(p, l);
+    int second = next_free(p, l);
     const th_choices *a = choices_of(p, l, err), *b = second < 0 ? a : choices_of(p, second, err);
     if (!a || !b)
         return -1;
@@ -241,16 +249,16 @@ static int list_strategies(polish *p, th_error *err)
     const th_workload *w = workload_of(p);
     for (int length = 0; length <= LONGEST_CHUNK_RUN; length++)
         for (int l = 0; l < w->n_layers; l++)
-            if (th_layer_has_macs(&w->layers[l]) && (length > 0 || is_first_of_shape(p, l)) &&
+            if (is_free(p, l) && (length > 0 || is_first_of_shape(p, l)) &&
                 list_chunks(p, l, length))
                 return th_error_no_memory(err);
     for (int length = 0; length <= LONGEST_RUN; length++)
         for (int l = 0; l < w->n_layers; l++)
-            if (th_layer_has_macs(&w->layers[l]) && (length > 0 || is_first_of_shape(p, l)) &&
+            if (is_free(p, l) && (length > 0 || is_first_of_shape(p, l)) &&
                 list_run(p, l, length, err))
                 return -1;
     for (int l = 0; l < w->n_layers; l++)
-        if (th_layer_has_macs(&w->layers[l]) && list_pair(p, l, err))
+        if (is_free(p, l) && list_pair(p, l, err))
             return -1;
     return 0;
 }
@@ -271,7 +279,7 @@ static bool give(const polish *p, th_mapping *m, int l, const th_strategy *wish)
 {
     const th_layer *x = &workload_of(p)->layers[l];
     th_strategy s = *wish;
-    if (!th_layer_has_macs(x))
+    if (!th_mapping_is_free(m, workload_of(p), l))
         return true; /* it follows */
     if (!th_strategy_repair(&s, x, th_search_batch(p->variation.search),
                             m->sets[m->set_of[l]].n_accels))
@@ -355,7 +363,7 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
                 chunk(p, m, i, v);
         return 0;
     case MOVE_RUN_CHUNKS:
-        for (int i = 0; i < v->other && l >= 0; i++, l = next_on_array(p, l))
+        for (int i = 0; i < v->other && l >= 0; i++, l = next_free(p, l))
             chunk(p, m, l, v);
         return 0;
     case MOVE_SHAPE:
@@ -365,14 +373,14 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
         for (int i = v->at; v->kind == MOVE_SHAPE && i < m->n_layers; i++)
             if (same_shape(p, i, v->at))
                 give_choice(p, m, i, &c->strategy[v->to]);
-        for (int i = 0; v->kind == MOVE_RUN && i < v->other && l >= 0; i++, l = next_on_array(p, l))
+        for (int i = 0; v->kind == MOVE_RUN && i < v->other && l >= 0; i++, l = next_free(p, l))
             give_choice(p, m, l, &c->strategy[v->to]);
         return 0;
     case MOVE_PAIR:
         if (!(c = choices_of(p, v->at, err)))
             return -1;
         give_choice(p, m, v->at, &c->strategy[v->to]);
-        l = next_on_array(p, v->at);
+        l = next_free(p, v->at);
         if (!(c = choices_of(p, l, err)))
             return -1;
         give_choice(p, m, l, &c->strategy[v->other]);

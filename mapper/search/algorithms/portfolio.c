@@ -2,9 +2,10 @@
 /* portfolio.c - the default search: runs the others one after the other, each from the best found
  * so far.
  *
- *   init -> iterate: the first of dp -> the baselines but uniform -> a brief round of polish,
- *     annealing and two_level -> uniform, the rest of dp, each to its end -> longer rounds -> done
- *     when several rounds in a row brought nothing, or the budget is spent -> clear
+ *   init -> iterate: all mappings of a space where they are few (th_search_try_all) -> the first
+ *     of dp -> the baselines but uniform -> a brief round of polish, annealing and two_level ->
+ *     uniform, the rest of dp, each to its end -> longer rounds -> done when several rounds in a
+ *     row brought nothing, or the budget is spent -> clear
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
  * that had its evaluations. uniform and the rest of dp seldom find anything, and take hundreds of
@@ -63,6 +64,7 @@ enum { N_BASELINES = sizeof baselines / sizeof *baselines };
 typedef struct {
     stage stage;
     int baseline;     /* the next one */
+    bool is_tried;    /* th_search_try_all */
     th_search *inner; /* of the stages before the rounds */
     th_search *dp;    /* from the first initial mappings to its own stage; then it is `inner` */
     th_search *turn[MOST_TURNS]; /* those that stay */
@@ -258,6 +260,10 @@ static int take_turn(th_search *s, th_error *err)
 static int iterate(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
+    if (th_search_try_all(s, &p->is_tried, err))
+        return -1;
+    if (s->done || th_search_left(s, 1) == 0)
+        return 0;
     if (p->stage != STAGE_BRIEF_ROUND && p->stage != STAGE_ROUNDS)
         return prepare(s, err);
     if (p->now == NO_TURN)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* two_level.c - the two-level genetic search, in the manner of MARS (DAC 2023).
  *
- *   init -> iterate: initial mappings first, batch by batch -> then generations until the budget is
- *   spent -> clear
+ *   init -> iterate: all mappings of a space where they are few (th_search_try_all) -> initial
+ *   mappings, batch by batch -> then generations until the budget is spent -> clear
  *
  * The partitioning is a table of configurations: sets, designs, and the layers of each set. Every
  * configuration has a population of its own, whose genes are the sharding: the strategies of the
@@ -49,7 +49,8 @@ typedef struct {
     th_variation variation;
     configuration table[CONFIGURATIONS]; /* by ascending best fitness */
     int n;
-    double adopted; /* the value of the last mapping taken from the parent */
+    double adopted; /* the value of the last mapping taken from elsewhere */
+    bool is_tried;  /* th_search_try_all */
 } two_level;
 
 static int init(th_search *s, th_error *err)
@@ -147,7 +148,8 @@ static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_e
     const two_level *t = state;
     const configuration *c = choose(t, v);
     (void)i;
-    if (th_variation_chance(v, th_variation_partitioning_rate(v, ONE_KIND_PARTITIONING_RATE)))
+    if (th_variation_chance(
+            v, th_variation_partitioning_rate(v, c->member[0].mapping, ONE_KIND_PARTITIONING_RATE)))
         return th_variation_partitioning(v, c->member[0].mapping, out, err);
     const individual *mother = &c->member[th_variation_rank(v, c->n)],
                      *father = &c->member[th_variation_below(v, c->n)];
@@ -157,11 +159,11 @@ static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_e
                                  err);
 }
 
-/* What the searches before this one have found. */
+/* What the searches around this one, or its enumeration, have found. */
 static int adopt_best(th_search *s, two_level *t, th_error *err)
 {
-    const th_search *from = s->parent;
-    if (!from || !from->best || from->best_fitness.value >= t->adopted)
+    const th_search *from = s->parent ? s->parent : s;
+    if (!from->best || from->best_fitness.value >= t->adopted)
         return 0;
     th_mapping *m = th_mapping_copy(from->best);
     if (!m)
@@ -181,8 +183,10 @@ static int iterate(th_search *s, th_error *err)
     two_level *t = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    if (adopt_best(s, t, err))
+    if (th_search_try_all(s, &t->is_tried, err) || adopt_best(s, t, err))
         return -1;
+    if (s->done)
+        return 0;
     bool starting = th_variation_has_initial(&t->variation);
     if (!starting && t->n == 0) {
         s->done = true; /* no initial mapping is feasible: there is no parent */

@@ -160,25 +160,14 @@ static int take_least(walk *k, int layer, th_error *err)
     return !list || status < 0 ? -1 : least == TH_TIME_MAX;
 }
 
-static int follow(walk *k, int layer)
-{
-    const th_layer *l = &k->search->problem.workload->layers[layer];
-    const th_strategy *producer = NULL;
-    for (int i = l->n_inputs - 1; i >= 0; i--)
-        if (l->inputs[i] >= 0)
-            producer = &k->mapping->strategy[l->inputs[i]];
-    return th_strategy_follow(&k->mapping->strategy[layer], l, th_search_batch(k->search),
-                              k->mapping->sets[0].n_accels, producer)
-               ? 0
-               : 1;
-}
-
 static int assign_layers(walk *k, th_error *err)
 {
     const th_workload *w = k->search->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
         th_plans_trim(k->plans, TH_PLANS_LIMIT);
-        int failed = th_layer_has_macs(&w->layers[l]) ? take_least(k, l, err) : follow(k, l);
+        int failed = th_layer_has_macs(&w->layers[l])
+                         ? take_least(k, l, err)
+                         : !th_mapping_follow_one(k->mapping, w, th_search_batch(k->search), l);
         if (failed)
             return failed;
         if (th_plans_place(k->plans, l, &k->mapping->sets[0], &k->mapping->strategy[l],

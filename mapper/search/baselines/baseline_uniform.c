@@ -60,7 +60,9 @@ static int make(const combinations *k, int32_t design, int conv, int dense, th_m
     for (int l = 0; l < w->n_layers; l++) {
         m->strategy[l] =
             w->layers[l].kind == TH_LAYER_CONV ? k->conv.split[conv] : k->dense.split[dense];
-        if (th_layer_has_macs(&w->layers[l]))
+        if (!th_layer_has_macs(&w->layers[l]))
+            m->strategy[l] = th_strategy_single; /* it follows, or takes the most room */
+        else
             fits &= th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(k->search),
                                        k->set.n_accels);
     }

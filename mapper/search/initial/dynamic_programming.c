@@ -16,7 +16,7 @@
 #include "mapper/strategies.h"
 
 typedef struct {
-    const th_choices *choices; /* NULL: not on this set, or of the vector unit */
+    const th_choices *choices; /* NULL: not on this set, or it follows another */
     th_transition_matrix *matrix;
     th_initial_path path;
     int ancestor, chosen;
@@ -41,7 +41,7 @@ static int prepare(dynamic_program *p, int l, th_error *err)
     th_initial_generator *g = p->generator;
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
-    if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&g->workload->layers[l]))
+    if (p->mapping->set_of[l] != p->set || !th_mapping_is_free(p->mapping, g->workload, l))
         return 0;
     c->path = th_initial_path_to(g, p->mapping, l);
     c->choices = th_initial_choices(g, set, l, err);

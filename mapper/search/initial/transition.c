@@ -3,7 +3,7 @@
  *
  *   path_to -> matrix_of -> transition*
  *
- * The ancestor of a layer that runs on the array is the nearest such layer along first inputs on
+ * The ancestor of a free layer (th_mapping_is_free) is the nearest free one along first inputs on
  * the same set; layers of the vector unit between them follow the ancestor. So the graph becomes a
  * forest, on which dynamic programming is exact. Left out are the other inputs of adds, overlap,
  * contention and other sets, which the simulation of the mapping includes. A transition is
@@ -49,7 +49,7 @@ th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mappi
     th_initial_path p = {-1, false, 0, {0}};
     int at = g->workload->layers[layer].inputs[0], reversed[TH_INITIAL_PATH_MAX];
     while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
-           !th_layer_has_macs(&g->workload->layers[at])) {
+           !th_mapping_is_free(m, g->workload, at)) {
         if (p.n == TH_INITIAL_PATH_MAX)
             return p;
         reversed[p.n++] = at;

@@ -9,9 +9,10 @@
  * earliest finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time
  * over the sets that can run it, plus the longest path of ranks and mean transfers from it to an
  * output. In order of falling rank every layer goes to the set where it ends earliest, given where
- * its producers end and the transfer times on an idle network. Layers of the vector unit cost
- * nothing. All times are estimates (capability.c) that may be perturbed; the search simulates the
- * resulting mappings. */
+ * its producers end and the transfer times on an idle network. Layers that no other feeds or reads
+ * (jobs side by side) are then moved and exchanged as long as the sum of squares of the sets' ends
+ * decreases. Layers of the vector unit cost nothing. All times are estimates (capability.c) that
+ * may be perturbed; the search simulates the resulting mappings. */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -23,7 +24,7 @@
 #include "base/random.h"
 #include "topology/routing/route.h"
 
-enum { BISECTIONS = 40 };
+enum { BISECTIONS = 40, JOBS_MAX = 128 /* layers that are exchanged one by one */ };
 
 typedef struct {
     const th_partitioner *partitioner;
@@ -281,6 +282,60 @@ static int place(assigner *g, int layer)
     return 0;
 }
 
+static bool is_job(const assigner *g, int layer)
+{
+    const th_workload *w = g->workload;
+    bool is_fed = false;
+    for (int i = 0; i < w->layers[layer].n_inputs; i++)
+        is_fed |= w->layers[layer].inputs[i] >= 0;
+    return !is_fed && w->consumer_start[layer] == w->consumer_start[layer + 1] &&
+           th_layer_has_macs(&w->layers[layer]);
+}
+
+/* Job a goes to another set, and job b of that set (-1: none) to a's, if this is an improvement. */
+static bool exchange(assigner *g, int a, int32_t to, int b)
+{
+    int32_t from = g->set_of[a];
+    th_time there = time_on(g, to, a), back = b < 0 ? 0 : time_on(g, from, b);
+    if (there == TH_TIME_MAX || back == TH_TIME_MAX)
+        return false;
+    double x = g->set_end[from], y = g->set_end[to];
+    double next_x = x - (double)time_on(g, from, a) + (double)back,
+           next_y = y + (double)there - (b < 0 ? 0 : (double)time_on(g, to, b));
+    if (next_x * next_x + next_y * next_y > (x * x + y * y) * (1 - 1e-9))
+        return false;
+    g->set_end[from] = next_x;
+    g->set_end[to] = next_y;
+    g->set_of[a] = to;
+    if (b >= 0)
+        g->set_of[b] = from;
+    return true;
+}
+
+static bool improve_job(assigner *g, const int *job, int n, int a)
+{
+    bool improved = false;
+    for (int32_t to = 0; to < g->p->n; to++) {
+        improved |= g->set_of[a] != to && exchange(g, a, to, -1);
+        for (int i = 0; i < n; i++)
+            improved |= g->set_of[a] != to && g->set_of[job[i]] == to && exchange(g, a, to, job[i]);
+    }
+    return improved;
+}
+
+static void balance_jobs(assigner *g)
+{
+    int job[JOBS_MAX], n = 0;
+    for (int i = 0; i < g->workload->n_layers && n < JOBS_MAX; i++)
+        if (is_job(g, i))
+            job[n++] = i;
+    for (bool improved = true; improved;) {
+        improved = false;
+        for (int i = 0; i < n; i++)
+            improved |= improve_job(g, job, n, job[i]);
+    }
+}
+
 static int by_finish(assigner *g, th_error *err)
 {
     size_t layers = (size_t)g->workload->n_layers + 1, pairs = (size_t)g->p->n * (size_t)g->p->n;
@@ -297,6 +352,7 @@ static int by_finish(assigner *g, th_error *err)
     for (int i = 0; i < g->workload->n_layers; i++)
         if (place(g, g->order[i]))
             return 1;
+    balance_jobs(g);
     return 0;
 }
 

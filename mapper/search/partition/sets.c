@@ -13,19 +13,6 @@
 
 #include "base/alloc.h"
 
-bool th_set_supports_design(const th_system *s, const th_set *set, int32_t design)
-{
-    for (int i = 0; i < set->n_accels; i++) {
-        const th_accel *a = &s->nodes[s->accel_node[set->accels[i]]].a;
-        int j = 0;
-        while (j < a->n_designs && a->designs[j] != design && design != TH_DESIGN_OWN)
-            j++;
-        if (j == a->n_designs)
-            return false;
-    }
-    return true;
-}
-
 static int group_of(const th_system *s, int accel)
 {
     return s->nodes[s->accel_node[accel]].group;

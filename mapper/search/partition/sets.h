@@ -41,9 +41,6 @@ void th_set_tree_interleave(const th_set_tree *t, int32_t node, int32_t block, i
  * number; the caller's (th_free). Their number, or -1: out of memory. */
 int32_t th_set_orders(const th_system *s, const int32_t *accels, int32_t n, int32_t **out);
 
-/* Can every accelerator of the set be configured with this design? */
-bool th_set_supports_design(const th_system *s, const th_set *set, int32_t design);
-
 /* A mapping with one set per group of the system (two halves where there is one group of several).
  * Designs and layers are left at 0. NULL: out of memory. */
 th_mapping *th_sets_by_group(const th_system *s, int n_layers);

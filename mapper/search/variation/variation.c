@@ -11,8 +11,8 @@
 #include "mapper/strategies.h"
 
 static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
-/* Offspring with another partitioning, where accelerators are of several kinds. */
-static const double SEVERAL_KINDS_PARTITIONING_RATE = 0.85;
+/* Offspring with another partitioning, where that decides more than splits do. */
+static const double DECISIVE_PARTITIONING_RATE = 0.85;
 static const double MEMBERS_RATE = 0.5; /* changes of the partitioning that change members alone */
 static const double CROSS_RATE = 0.4;   /* offspring that take a run of layers from father */
 
@@ -66,10 +66,12 @@ static void cross(th_variation *v, th_mapping *child, const th_mapping *other)
            (size_t)(to - from) * sizeof *child->strategy);
 }
 
-static int random_weighted_layer(th_variation *v, const th_workload *w)
+/* One that follows no other. */
+static int random_free_layer(th_variation *v, const th_mapping *m)
 {
+    const th_workload *w = v->search->problem.workload;
     int l = th_variation_below(v, w->n_layers);
-    for (int i = 0; i < w->n_layers && !th_layer_has_macs(&w->layers[l]); i++)
+    for (int i = 0; i < w->n_layers && !th_mapping_is_free(m, w, l); i++)
         l = (l + 1) % w->n_layers;
     return l;
 }
@@ -109,15 +111,13 @@ static bool same_shape(const th_variation *v, int one, int other)
 static int mutate(th_variation *v, th_mapping *m, th_error *err)
 {
     const th_workload *w = v->search->problem.workload;
-    int l = random_weighted_layer(v, w), kind = th_variation_below(v, 4),
+    int l = random_free_layer(v, m), kind = th_variation_below(v, 4),
         run = kind == 1 ? 1 + th_variation_below(v, 8) : 1;
     th_strategy drawn = m->strategy[l];
-    if (!th_layer_has_macs(&w->layers[l]))
-        return 0;
     if (v->search->options.chunks > 1 && th_variation_chance(v, CHUNK_RATE))
         draw_chunks(v, &drawn);
     else if (th_variation_chance(v, 0.25))
-        drawn = m->strategy[random_weighted_layer(v, w)];
+        drawn = m->strategy[random_free_layer(v, m)];
     else if (draw_strategy(v, m, l, &drawn, err))
         return -1;
     else
@@ -125,7 +125,7 @@ static int mutate(th_variation *v, th_mapping *m, th_error *err)
     for (int i = 0; i < w->n_layers; i++) {
         bool is_meant = kind >= 2 ? same_shape(v, i, l) : i >= l && i < l + run;
         th_strategy repaired = drawn;
-        if (is_meant && th_layer_has_macs(&w->layers[i]) &&
+        if (is_meant && th_mapping_is_free(m, w, i) &&
             th_strategy_repair(&repaired, &w->layers[i], th_search_batch(v->search),
                                m->sets[m->set_of[i]].n_accels))
             m->strategy[i] = repaired;
@@ -177,10 +177,14 @@ static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
 
 /* --- sets, designs and ranges --- */
 
-double th_variation_partitioning_rate(const th_variation *v, double one_kind_rate)
+double th_variation_partitioning_rate(const th_variation *v, const th_mapping *mother,
+                                      double one_kind_rate)
 {
-    return th_partitioner_has_several_kinds(&v->partitioner) ? SEVERAL_KINDS_PARTITIONING_RATE
-                                                             : one_kind_rate;
+    bool is_decisive = true;
+    for (int i = 0; i < mother->n_sets; i++)
+        is_decisive &= mother->sets[i].n_accels == 1;
+    is_decisive |= th_partitioner_has_several_kinds(&v->partitioner);
+    return is_decisive ? DECISIVE_PARTITIONING_RATE : one_kind_rate;
 }
 
 /* The boundary of two neighbouring ranges moves by a few layers. */
@@ -215,6 +219,17 @@ static void move_run(th_variation *v, th_mapping *m)
             break;
         m->set_of[i] = set;
     }
+}
+
+/* Two layers of different sets change places, which keeps the loads of both nearly as they are. */
+static void exchange_layers(th_variation *v, th_mapping *m)
+{
+    int a = th_variation_below(v, m->n_layers), b = th_variation_below(v, m->n_layers);
+    int32_t set = m->set_of[a];
+    for (int i = 0; i < m->n_layers && m->set_of[b] == set; i++)
+        b = (b + 1) % m->n_layers;
+    m->set_of[a] = m->set_of[b];
+    m->set_of[b] = set;
 }
 
 static void change_design(th_variation *v, th_mapping *m)
@@ -323,12 +338,15 @@ int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapp
     if (!m)
         return th_error_no_memory(err);
     m->generator = TH_GENERATOR_PARTITIONING;
-    switch (th_variation_below(v, 3)) {
+    switch (th_variation_below(v, 4)) {
     case 0:
         move_boundary(v, m);
         break;
     case 1:
         move_run(v, m);
+        break;
+    case 2:
+        exchange_layers(v, m);
         break;
     default:
         change_design(v, m);
@@ -349,7 +367,7 @@ static int randomize(th_variation *v, th_mapping *m, th_error *err)
     const th_workload *w = v->search->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list = NULL;
-        if (!th_layer_has_macs(&w->layers[l]))
+        if (!th_mapping_is_free(m, w, l))
             continue;
         int n = th_strategies_list(&w->layers[l], th_search_batch(v->search),
                                    m->sets[m->set_of[l]].n_accels, &list);

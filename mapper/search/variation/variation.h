@@ -118,10 +118,12 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
-/* The share of offspring that change the partitioning: one_kind_rate where all accelerators are of
- * one kind; most of them elsewhere, since there the members of a set decide more than the split of
- * layers. */
-double th_variation_partitioning_rate(const th_variation *v, double one_kind_rate);
+/* The share of mother's offspring that change the partitioning: one_kind_rate where all
+ * accelerators are of one kind; most of them elsewhere, since there the members of a set decide
+ * more than the split of layers; and most where every set is one accelerator, which splits nothing.
+ */
+double th_variation_partitioning_rate(const th_variation *v, const th_mapping *mother,
+                                      double one_kind_rate);
 
 /* Are there members to change: several sets, or accelerators of several kinds? */
 bool th_variation_has_members(const th_variation *v, const th_mapping *m);

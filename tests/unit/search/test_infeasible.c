@@ -82,11 +82,13 @@ TEST(searches_find_the_only_feasible_mapping)
     th_system_free(s);
 }
 
-/* They make mappings without asking designs; so does the portfolio, which runs them. */
+/* They make mappings without asking designs; so does the portfolio, which runs them, and what
+ * enumerates. */
 static bool asks_no_design(const th_search_type *type)
 {
     return type == &th_search_uniform || type == &th_search_single ||
-           type == &th_search_data_parallel || type == &th_search_portfolio;
+           type == &th_search_data_parallel || type == &th_search_portfolio ||
+           type == &th_search_exhaustive;
 }
 
 TEST(searches_say_why_nothing_is_feasible)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_remaining.c - a lower bound on the time from a layer, with given set and strategy, to the
+/* bounds_remaining.c - a lower bound on the time from a layer, with given set and strategy, to the
  * end of its pass.
  *
  *   after: kept value | the first reader: every set and strategy that it may have -> their
  *     bounds after each position -> the least
  *
- * The first reader of a layer runs on the same set with the same design, or on a set without
- * common members. For each of its placements, a position that receives data of position r begins
- * no sooner than that transfer ends, takes the time of prefix_path.c, and is followed by the
- * remaining time of its own layer, found recursively. The bound after r is the greatest of these
- * over the reader's positions, and the least over all placements. The edge into a tensor's first
- * reader depends on these two placements alone; later readers may get their data from it, so they
- * are ignored; so is a reader with several inputs on the vector unit, as its strategy may follow
- * another input. Where the pairs of placements exceed PAIRS_MAX, or accelerators ACCELS_MAX, only
- * the tail is used. docs/models/exhaustive.md. Invariant: value[n_accels i ..] belongs to the
- * placement with number i. */
+ * The first reader of a layer runs on the same set with the same design, or on a set without common
+ * members. For each of its placements, a position that receives data of position r begins no sooner
+ * than that transfer ends, takes its longest path, and is followed by the remaining time of its own
+ * layer. The bound after r is the greatest of these over the reader's positions, and the least over
+ * all placements. Later readers may get their data from the first, so they are ignored; where the
+ * pairs of placements exceed PAIRS_MAX, or accelerators ACCELS_MAX, all readers are. A task takes
+ * at least the time of bounds_task.c, a transfer the latency of its route plus its bytes over the
+ * slowest link, whatever else the program has. It holds for sets in the order of the system, equal
+ * shares, no chunks. docs/models/bounds.md. Invariant: value[n_accels i ..] is of placement i. */
 #include <config.h>
 
-#include "mapper/search/algorithms/prefix_remaining.h"
+#include "mapper/evaluate/bounds_remaining.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +24,182 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "mapper/search/algorithms/prefix_path.h"
-#include "mapper/search/partition/sets.h"
+#include "mapper/evaluate/bounds_task.h"
+#include "mapper/lower/plan_state.h"
 #include "mapper/strategies.h"
+#include "topology/routing/route.h"
+
+/* --- the longest path through the tasks of one layer, each task alone --- */
+
+typedef struct longest_path {
+    const th_problem *problem;
+    th_plans *plans;
+    int32_t batch;       /* of the first pass */
+    double *begin;       /* by position: when it has its inputs; -INFINITY: ignored */
+    double *end, *piece; /* scratch: by position; by position and phase */
+    size_t piece_capacity;
+    double *task; /* by compute cost; negative: not computed yet */
+    size_t n_tasks, task_capacity;
+    bool has_links; /* transfers take their links' time */
+} longest_path;
+
+static int path_init(longest_path *p, const th_problem *problem, th_error *err)
+{
+    size_t accels = (size_t)problem->system->n_accels + 1;
+    const th_network_type *network = problem->network ? problem->network : th_network_types[0];
+    *p = (longest_path){.problem = problem,
+                        .batch = problem->workload->batch / problem->stream.micro_batches,
+                        .has_links = strncmp(network->name, "astra", 5) != 0};
+    p->begin = th_alloc_zero(accels, sizeof *p->begin);
+    p->end = th_alloc_zero(accels, sizeof *p->end);
+    if (!p->begin || !p->end)
+        return th_error_no_memory(err);
+    p->plans = th_plans_new(problem->system, problem->workload, err);
+    return p->plans ? 0 : -1;
+}
+
+static void path_clear(longest_path *p)
+{
+    th_plans_free(p->plans);
+    th_free(p->begin);
+    th_free(p->end);
+    th_free(p->piece);
+    th_free(p->task);
+}
+
+/* --- single tasks --- */
+
+/* 0 or -1: out of memory. */
+static int task_ps(longest_path *x, int32_t number, double *ps)
+{
+    const size_t at = (size_t)number;
+    if (th_grow(&x->task, &x->task_capacity, at + 1, sizeof *x->task))
+        return -1;
+    while (x->n_tasks < at + 1)
+        x->task[x->n_tasks++] = -1;
+    if (x->task[at] < 0) {
+        const th_compute_cost *w = th_compute_cost_get(th_plans_costs(x->plans), number);
+        x->task[at] = th_task_least_ps(&w->schedule, &w->port);
+    }
+    *ps = x->task[at];
+    return 0;
+}
+
+static int node_of(const longest_path *x, const th_placed *at, int r)
+{
+    return x->problem->system->accel_node[at->set->accels[r]];
+}
+
+/* Of bytes from node to node. 0 or -1: out of memory. */
+static int path_travel(const longest_path *x, int from, int to, int64_t bytes, double *ps)
+{
+    static const double ROUNDING_PS = 1e-3; /* of a transfer, sim/kernel/fluid_time.h */
+    th_route_summary r;
+    *ps = 0;
+    if (!x->has_links || from == to)
+        return 0;
+    if (th_route_summarize(x->problem->system, from, to, &r) < 0)
+        return -1;
+    double moves = r.bits_per_s == TH_UNLIMITED
+                       ? 0
+                       : (double)bytes * 8 * (double)TH_PS_PER_S / (double)r.bits_per_s;
+    *ps = (double)r.latency_ps + fmax(moves - ROUNDING_PS, 0);
+    return 0;
+}
+
+/* --- a layer --- */
+
+static void later(double *time, double than)
+{
+    *time = fmax(*time, than);
+}
+
+/* When the piece of phase p is at position r (emit.c: emit_arrival). */
+static int find_piece(longest_path *x, const th_placed *at, const th_layer_plan *plan, int r, int p)
+{
+    int phases = plan->phases, from = plan->at[r].ring_from;
+    double travel, *here = &x->piece[r * phases + p];
+    int64_t bytes = plan->piece_bytes[r * phases + p];
+    *here = 0;
+    if (bytes == 0)
+        return 0;
+    if (path_travel(x, node_of(x, at, from), node_of(x, at, r), bytes, &travel))
+        return -1;
+    double ready = p == 1 ? fmax(x->begin[r], x->begin[from]) : x->piece[from * phases + p - 1];
+    *here = ready + travel;
+    return 0;
+}
+
+/* All phases of all positions: x->end. */
+static int run_phases(longest_path *x, const th_placed *at, const th_layer_plan *plan)
+{
+    if (th_grow(&x->piece, &x->piece_capacity, (size_t)plan->n * (size_t)plan->phases + 1,
+                sizeof *x->piece))
+        return -1;
+    for (int r = 0; r < plan->n; r++)
+        x->end[r] = x->begin[r];
+    for (int p = 0; p < plan->phases; p++) {
+        const int32_t *cost = p > 0 ? plan->cost_adding : plan->cost;
+        for (int r = 0; p > 0 && r < plan->n; r++)
+            if (find_piece(x, at, plan, r, p))
+                return -1;
+        for (int r = 0; r < plan->n; r++) {
+            double takes;
+            if (task_ps(x, cost[r * plan->phases + p], &takes))
+                return -1;
+            if (p > 0)
+                later(&x->end[r], x->piece[r * plan->phases + p]);
+            x->end[r] += takes;
+        }
+    }
+    return 0;
+}
+
+/* When the parts of the output are there: after the exchange of partial sums, if there is one. */
+static int exchange_sums(longest_path *x, const th_placed *at, const th_layer_plan *plan,
+                         double *final)
+{
+    for (int r = 0; r < plan->n; r++)
+        final[r] = x->end[r];
+    for (int r = 0; r < plan->n; r++) {
+        for (int i = 0; i < plan->at[r].n_sends; i++) {
+            const th_partial_send *v = &plan->sends[plan->at[r].first_send + i];
+            double travel;
+            if (path_travel(x, node_of(x, at, r), node_of(x, at, v->to), v->bytes, &travel))
+                return -1;
+            later(&final[v->to], x->end[r] + travel);
+        }
+    }
+    for (int r = 0; r < plan->n; r++) {
+        double takes = 0;
+        if (plan->at[r].reduce_cost >= 0 && task_ps(x, plan->at[r].reduce_cost, &takes))
+            return -1;
+        final[r] += takes;
+    }
+    return 0;
+}
+
+/* When each position holds its part of the layer's output, given begin[]. 0 or -1. */
+static int path_run(longest_path *x, const th_placed *at, const th_layer_plan *plan, double *final)
+{
+    return run_phases(x, at, plan) || exchange_sums(x, at, plan, final) ? -1 : 0;
+}
+
+/* The transfer of position r's part to the host, where the layer is an output. 0 or -1. */
+static int path_departure(const longest_path *x, const th_placed *at, const th_layer_plan *plan,
+                          int r, double *ps)
+{
+    const th_workload *w = x->problem->workload;
+    int host = th_plans_host_of(x->plans, at->set->accels[r]);
+    int64_t bytes = th_tensor_bytes(th_box_elements(&plan->at[r].held),
+                                    w->layers[at->layer].precision[TH_TENSOR_OUTPUT]);
+    *ps = 0;
+    if (w->consumer_start[at->layer] < w->consumer_start[at->layer + 1] || host < 0 || bytes == 0)
+        return 0;
+    return path_travel(x, node_of(x, at, r), host, bytes, ps);
+}
+
+/* --- placements --- */
 
 enum { ACCELS_MAX = 16, PLANS_MAX = 64 * 1024 * 1024 };
 static const double PAIRS_MAX = 2e6; /* pairs of placements of a layer and its reader, all layers */
@@ -44,12 +216,11 @@ typedef struct {
 
 struct th_remaining_time {
     const th_problem *problem;
-    const double *tail;
-    th_path path;
+    longest_path path;
     int n_accels;
     candidate_set *sets; /* every set with every design */
     size_t n_sets, set_capacity;
-    strategies *listed; /* by layer and size; of the vector unit: none */
+    strategies *listed; /* by layer and size */
     bool is_known;      /* few enough pairs of placements */
     th_map *numbers;
     double *value;
@@ -106,7 +277,7 @@ static int list_placements(th_remaining_time *x)
             return -1;
     for (int l = 0; l < w->n_layers; l++) {
         double placements = 0;
-        for (int n = 1; n <= x->n_accels && th_layer_has_macs(&w->layers[l]); n++) {
+        for (int n = 1; n <= x->n_accels; n++) {
             strategies *all = listed(x, l, n);
             all->n = th_strategies_list(&w->layers[l], batch, n, &all->item);
             if (all->n < 0)
@@ -129,7 +300,7 @@ static int allocate(th_remaining_time *x)
     return x->listed && x->final && x->numbers ? 0 : -1;
 }
 
-th_remaining_time *th_remaining_time_new(const th_problem *p, const double *tail, th_error *err)
+th_remaining_time *th_remaining_time_new(const th_problem *p, th_error *err)
 {
     th_remaining_time *x = th_alloc_zero(1, sizeof *x);
     if (!x) {
@@ -137,9 +308,8 @@ th_remaining_time *th_remaining_time_new(const th_problem *p, const double *tail
         return NULL;
     }
     x->problem = p;
-    x->tail = tail;
     x->n_accels = p->system->n_accels;
-    if (th_path_init(&x->path, p, err) == 0) {
+    if (path_init(&x->path, p, err) == 0) {
         if (allocate(x) == 0 && (x->n_accels > ACCELS_MAX || list_placements(x) == 0))
             return x;
         th_error_no_memory(err);
@@ -152,7 +322,7 @@ void th_remaining_time_free(th_remaining_time *x)
 {
     if (!x)
         return;
-    th_path_clear(&x->path);
+    path_clear(&x->path);
     for (size_t i = 0; i < x->n_sets; i++)
         th_free(x->sets[i].set.accels);
     for (int i = 0; x->listed && i < (x->n_accels + 1) * x->problem->workload->n_layers; i++)
@@ -182,7 +352,7 @@ static int begin_after(th_remaining_time *x, const th_edge_plan *edge, int r, in
         double travel;
         if (v->from != r)
             continue;
-        if (th_path_travel(&x->path, v->from_node, v->to_node, v->bytes, &travel))
+        if (path_travel(&x->path, v->from_node, v->to_node, v->bytes, &travel))
             return -1;
         x->path.begin[v->to] = fmax(x->path.begin[v->to], travel);
     }
@@ -206,7 +376,7 @@ static int time_after(th_remaining_time *x, const placed_reader *p, int r, doubl
     *most = 0;
     if (reads <= 0)
         return reads;
-    if (th_path_run(&x->path, &p->at, plan, x->final))
+    if (path_run(&x->path, &p->at, plan, x->final))
         return -1;
     const double *rest = &x->value[p->number * (size_t)x->n_accels];
     for (int to = 0; to < plan->n; to++) {
@@ -263,21 +433,10 @@ static uint32_t members_of(const th_set *set)
     return members;
 }
 
-/* On the vector unit, a layer of one input follows its producer on that set and has no strategy on
- * another. */
-static int try_set(th_remaining_time *x, const query *q, const candidate_set *c, bool is_same,
-                   th_error *err)
+static int try_set(th_remaining_time *x, const query *q, const candidate_set *c, th_error *err)
 {
-    const th_layer *reader = &x->problem->workload->layers[q->reader];
     const strategies *all = listed(x, q->reader, c->set.n_accels);
-    th_strategy follows;
     int status = 0;
-    if (!th_layer_has_macs(reader)) {
-        if (!th_strategy_follow(&follows, reader, x->path.batch, c->set.n_accels,
-                                is_same ? &q->at.strategy : NULL))
-            return 0;
-        return try_placement(x, q, &c->set, &follows, err) < 0 ? -1 : 0;
-    }
     for (int i = 0; status >= 0 && i < all->n; i++)
         status = try_placement(x, q, &c->set, &all->item[i], err);
     return status < 0 ? -1 : 0;
@@ -289,14 +448,13 @@ static int try_all_placements(th_remaining_time *x, const query *q, th_error *er
     for (size_t i = 0; i < x->n_sets; i++) {
         const candidate_set *c = &x->sets[i];
         bool is_same = c->members == own && c->set.design == q->at.set->design;
-        if ((is_same || (c->members & own) == 0) && try_set(x, q, c, is_same, err))
+        if ((is_same || (c->members & own) == 0) && try_set(x, q, c, err))
             return -1;
     }
     return 0;
 }
 
-/* The first reader of a layer, if its placement and the layer's determine the transfers of the
- * tensor. */
+/* The first reader of a layer, if there is one. */
 static bool find_reader(const th_remaining_time *x, int layer, query *q)
 {
     const th_workload *w = x->problem->workload;
@@ -305,10 +463,9 @@ static bool find_reader(const th_remaining_time *x, int layer, query *q)
     q->reader = w->n_layers;
     for (int32_t i = w->consumer_start[layer]; i < w->consumer_start[layer + 1]; i++)
         q->reader = w->consumers[i] < q->reader ? w->consumers[i] : q->reader;
-    const th_layer *l = &w->layers[q->reader];
-    for (q->input = 0; l->inputs[q->input] != layer; q->input++)
+    for (q->input = 0; w->layers[q->reader].inputs[q->input] != layer; q->input++)
         ;
-    return th_layer_has_macs(l) || l->n_inputs == 1;
+    return true;
 }
 
 static void set_all(th_remaining_time *x, size_t number, double ps)
@@ -317,8 +474,8 @@ static void set_all(th_remaining_time *x, size_t number, double ps)
         x->value[number * (size_t)x->n_accels + (size_t)r] = ps;
 }
 
-/* The bound whatever the reader does: the tail, and the transfer to the host. */
-static int add_tail(th_remaining_time *x, const query *q, th_error *err)
+/* The bound whatever the reader does: the transfer to the host. */
+static int add_departure(th_remaining_time *x, const query *q, th_error *err)
 {
     th_error reason = {"", ""};
     const th_layer_plan *plan = th_plans_layer(x->path.plans, &q->at, x->path.batch, &reason);
@@ -326,11 +483,11 @@ static int add_tail(th_remaining_time *x, const query *q, th_error *err)
         return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
     for (int r = 0; r < plan->n; r++) {
         double leaves, *rest = &x->value[q->number * (size_t)x->n_accels + (size_t)r];
-        if (th_path_departure(&x->path, &q->at, plan, r, &leaves))
+        if (path_departure(&x->path, &q->at, plan, r, &leaves))
             return th_error_no_memory(err);
         if (*rest == INFINITY) /* no placement can run */
             *rest = 0;
-        *rest = fmax(*rest, fmax(x->tail[q->at.layer], leaves));
+        *rest = fmax(*rest, leaves);
     }
     return 0;
 }
@@ -341,7 +498,7 @@ static int answer(th_remaining_time *x, query *q, th_error *err)
     set_all(x, q->number, is_found ? INFINITY : 0);
     if (is_found && try_all_placements(x, q, err))
         return -1;
-    return add_tail(x, q, err);
+    return add_departure(x, q, err);
 }
 
 /* The number of a placement, whose rest is found where it is new. 0 or -1. */
