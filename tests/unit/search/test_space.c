@@ -5,6 +5,8 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
+#include "base/map.h"
+#include "mapper/mapping_digest.h"
 #include "mapper/search/partition/partition.h"
 #include "mapper/search/searches.h"
 #include "tests/unit/map_help.h"
@@ -67,6 +69,8 @@ typedef struct {
     th_mapping *m; /* with as many sets as accelerators; some empty */
     int n_given;
     int64_t n, most; /* mappings tried; given up after */
+    th_map *different;
+    int64_t n_different;
     double best;
 } space_case;
 
@@ -312,6 +316,27 @@ static bool is_inside(space_case *c, const th_mapping *m)
 
 /* --- brute force ------------------------------------------------------------------------------ */
 
+/* Each its own design is the same as a design that all have first. */
+static void count_different(space_case *c, const th_mapping *m)
+{
+    th_mapping *same = th_mapping_copy(m);
+    int64_t seen;
+    for (int i = 0; i < same->n_sets; i++) {
+        th_set *set = &same->sets[i];
+        const int32_t first = th_set_design(set, 0, c->problem.system);
+        bool all = set->design == TH_DESIGN_OWN;
+        for (int r = 1; r < set->n_accels; r++)
+            all &= th_set_design(set, r, c->problem.system) == first;
+        set->design = all ? first : set->design;
+    }
+    th_mapping_digest d = th_mapping_digest_of(same);
+    if (!th_map_get(c->different, d.half, sizeof d.half, &seen)) {
+        th_map_put(c->different, d.half, sizeof d.half, 1);
+        c->n_different++;
+    }
+    th_mapping_free(same);
+}
+
 /* Without the sets that have no members; evaluates it. */
 static void try_mapping(space_case *c)
 {
@@ -342,6 +367,7 @@ static void try_mapping(space_case *c)
             if (by_speed >> i & 1 && !is_given(c, &m->sets[i]))
                 th_partitioner_set_shares(&c->partitioner, shared, i, NULL);
         c->n++;
+        count_different(c, shared);
         double value = value_of(c, shared);
         c->best = value < c->best ? value : c->best;
         th_mapping_free(shared);
@@ -452,6 +478,7 @@ static bool try_all(space_case *c, int64_t most)
         c->m->sets[i].n_accels = 0;
     c->n = 0;
     c->most = most;
+    c->different = th_map_new();
     if (c->n_given > 0) {
         const th_set *given = &c->constraints->partial->sets[0];
         th_set *set = &c->m->sets[0];
@@ -464,6 +491,7 @@ static bool try_all(space_case *c, int64_t most)
     } else
         try_layer(c, 0);
     th_mapping_free(c->m);
+    th_map_free(c->different);
     return c->n <= c->most;
 }
 
@@ -602,6 +630,9 @@ static void run_case(int number)
     if (is_small) {
         double proven = x ? x->best_fitness.value : INFINITY;
         expect(number, c.best == proven, "by force", c.best, proven);
+        if (x)
+            expect(number, c.n_different == x->counts.nodes, "mappings of the space",
+                   (double)c.n_different, (double)x->counts.nodes);
         n_forced++;
         n_by_force += c.n;
     }
