@@ -187,7 +187,7 @@ static void begin(void)
         must(sqlite3_exec(db, "PRAGMA user_version = 0", NULL, NULL, NULL) == SQLITE_OK);
         sqlite3_close(db);
         create(path);
-        must(th_text_file_read(path, 1 << 20, &plain[i], NULL) == 0);
+        must(th_file_bytes_read(path, 1 << 20, &plain[i], NULL) == 0);
     }
 }
 

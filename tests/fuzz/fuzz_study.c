@@ -59,7 +59,7 @@ static void remove_companions(const char *path)
 static void must_be_unchanged(const char *path, const uint8_t *data, size_t size)
 {
     th_strbuf now = TH_STRBUF_INIT;
-    must(th_text_file_read(path, INT32_MAX, &now, NULL) == 0);
+    must(th_file_bytes_read(path, INT32_MAX, &now, NULL) == 0);
     must(now.length == size && (size == 0 || memcmp(now.text, data, size) == 0));
     th_strbuf_clear(&now);
 }
