@@ -21,8 +21,8 @@
  *
  * Chunks are pipelined through the dimensions (wavefront.h), so several dimensions are busy at
  * once; where there are rings, a stream of half of a chunk in each direction. Ports: in by stream
- * and phase; out by first medium (ports.c). Not modelled: the time of additions; rings that avoid
- * the long wrap-around path of a line. */
+ * and phase; out by first medium. Not modelled: the time of additions; rings that avoid the long
+ * wrap-around path of a line. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -33,16 +33,16 @@
 
 typedef struct dimension {
     int32_t extent, stride;
-    int32_t first_peer; /* index in port: the ranks 1 .. extent - 1 further on */
     bool is_ring;
 } dimension;
 
 typedef struct hierarchical {
     dimension dim[TH_MAX_DIMS];
-    int32_t n_dims, n_phases, n_peers;
+    int32_t n_dims, n_phases;
     int32_t directions; /* 2 where there are rings */
     int32_t n_streams;  /* chunks times directions */
-    int32_t *port;
+    int32_t *port;      /* by link: of messages that leave on it; linear in links, not pairs */
+    int32_t n_out;      /* ports of a rank, without the one to ranks of its own node */
     th_wavefront order; /* its phases: those of the group, of each direction */
 } hierarchical;
 
@@ -148,13 +148,37 @@ static bool needs_ring(const th_collective_schedule *cs, const dimension *d)
 
 /* --- preparation ------------------------------------------------------------------------------ */
 
-static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
+/* Numbers the media on which each participant can send: 0, 1, ... in the order of its links. 0 or
+ * -1. */
+static int number_ports(const th_collective_schedule *cs, hierarchical *h, th_error *err)
+{
+    const th_system *s = cs->system;
+    const th_adjacency *a = &s->adjacency;
+    int32_t *least = th_alloc_zero((size_t)s->n_media + 1, sizeof *least); /* its first link, + 1 */
+    h->port = th_alloc_zero((size_t)s->n_links + 1, sizeof *h->port);
+    for (int32_t p = 0; p < cs->n_participants && least && h->port; p++) {
+        int32_t n = 0, begin = a->out_start[cs->node[p]], end = a->out_start[cs->node[p] + 1];
+        for (int32_t i = begin; i < end; i++)
+            least[s->links[a->out_links[i]].medium] = 0;
+        for (int32_t i = begin; i < end; i++) {
+            int link = a->out_links[i], medium = s->links[link].medium;
+            h->port[link] = least[medium] ? h->port[least[medium] - 1] : n++;
+            least[medium] = least[medium] ? least[medium] : link + 1;
+        }
+        h->n_out = n > h->n_out ? n : h->n_out;
+    }
+    bool failed = !least || !h->port;
+    th_free(least);
+    return failed ? th_error_no_memory(err) : 0;
+}
+
+/* The port to another participant; 0 where there is no route, which the message will tell. */
+static int32_t port_to(const th_collective_schedule *cs, int32_t participant, int32_t to)
 {
     const hierarchical *h = cs->data;
-    int32_t q = h->n_dims - 1;
-    while (k < h->dim[q].first_peer)
-        q--;
-    return along(&h->dim[q], p, k - h->dim[q].first_peer + 1);
+    int from_node = cs->node[participant], to_node = cs->node[to];
+    int link = from_node == to_node ? -1 : th_route_first(cs->system, from_node, to_node);
+    return from_node == to_node ? h->n_out : link < 0 ? 0 : h->port[link];
 }
 
 static void release(th_collective_schedule *cs)
@@ -180,24 +204,26 @@ static int32_t dim_of_phase(const th_collective_schedule *cs, int32_t phase)
 }
 
 /* Do messages of both phases of the wavefront leave a rank at one port? A phase of a ring has one
- * peer of a rank, others have all. */
-static bool share_a_port(const th_collective_schedule *cs, const int32_t *port, int32_t a,
-                         int32_t b)
+ * peer of a rank, others have all. seen: by port, the last of a phase that used it; *mark: the
+ * greatest there. */
+static bool share_a_port(const th_collective_schedule *cs, int32_t p, int32_t a, int32_t b,
+                         int64_t *seen, int64_t *mark)
 {
     const hierarchical *h = cs->data;
-    const dimension *d[2];
-    int32_t first[2], end[2];
+    const int64_t of_a = ++*mark;
     for (int i = 0; i < 2; i++) {
         int32_t which = i == 0 ? a : b;
-        d[i] = &h->dim[dim_of_phase(cs, which / h->directions)];
+        const dimension *d = &h->dim[dim_of_phase(cs, which / h->directions)];
         bool is_back = which % h->directions == 1;
-        first[i] = d[i]->first_peer + (d[i]->is_ring && is_back ? d[i]->extent - 2 : 0);
-        end[i] = d[i]->is_ring ? first[i] + 1 : first[i] + d[i]->extent - 1;
-    }
-    for (int32_t i = first[0]; i < end[0]; i++)
-        for (int32_t j = first[1]; j < end[1]; j++)
-            if (port[i] == port[j])
+        int32_t first = d->is_ring && is_back ? d->extent - 1 : 1;
+        int32_t last = d->is_ring ? first : d->extent - 1;
+        for (int32_t hops = first; hops <= last; hops++) {
+            int32_t port = port_to(cs, p, along(d, p, hops));
+            if (i == 1 && seen[port] == of_a)
                 return true;
+            seen[port] = i == 0 ? of_a : seen[port];
+        }
+    }
     return false;
 }
 
@@ -210,12 +236,16 @@ static int find_order(const th_collective_schedule *cs, hierarchical *h, th_erro
         w->phase[i] = (th_phase){.slot = i / h->directions,
                                  .rounds = h->dim[dim_of_phase(cs, i / h->directions)].extent - 1};
     th_wavefront_begin(w);
+    int64_t mark = 0, *seen = th_alloc_zero((size_t)h->n_out + 1, sizeof *seen);
+    if (!seen)
+        return th_error_no_memory(err);
     for (int32_t p = 0; p < cs->collective->n_ranks; p++)
         for (int32_t i = 0; i < w->n_phases; i++)
             for (int32_t j = 0; j < i; j++)
                 if (w->phase[i].thread != w->phase[j].thread &&
-                    share_a_port(cs, &h->port[(int64_t)p * h->n_peers], i, j))
+                    share_a_port(cs, p, i, j, seen, &mark))
                     th_wavefront_join(w, i, j);
+    th_free(seen);
     return th_wavefront_init(w, h->n_streams / h->directions, err);
 }
 
@@ -233,17 +263,14 @@ static int prepare(th_collective_schedule *cs, th_error *err)
         dimension *d = &h->dim[q];
         d->is_ring = c->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(cs, d);
         h->directions = d->is_ring ? 2 : h->directions;
-        d->first_peer = h->n_peers;
-        h->n_peers += d->extent - 1;
     }
     h->n_phases = c->kind == TH_ALL_REDUCE ? 2 * h->n_dims : h->n_dims;
     h->n_streams = th_chunks_used(c) * h->directions;
     int32_t in = h->n_streams * h->n_phases;
-    if (th_collective_schedule_set_ranks(cs, 1, in > h->n_peers ? in : h->n_peers + 1, err))
+    if (th_collective_schedule_set_ranks(cs, 1, in, err) || number_ports(cs, h, err) ||
+        find_order(cs, h, err))
         return -1;
-    h->port = th_ports_by_medium(cs, h->n_peers, peer, err);
-    if (!h->port || find_order(cs, h, err))
-        return -1;
+    cs->n_ports = in > h->n_out ? in : h->n_out + 1;
     cs->n_threads = h->order.n_threads;
     return 0;
 }
@@ -373,9 +400,8 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
     }
     if (m.round < 0)
         return true;
-    int32_t peer_number = d->first_peer + m.hops - 1;
-    th_collective_step_send(out, h->port[(int64_t)participant * h->n_peers + peer_number],
-                            along(d, participant, m.hops), in + m.phase,
+    int32_t to = along(d, participant, m.hops);
+    th_collective_step_send(out, port_to(cs, participant, to), to, in + m.phase,
                             move_sum(cs, participant, &m));
     out->reduces = m.reduces;
     return true;

@@ -38,7 +38,7 @@ set cases {
         report_utilization -return_string
         report_links -return_string
     }
-    ranks 1024 {
+    ranks 2048 {
         create_system -name star -topology star -dims $n -accel npu_v1 -link_bandwidth 8Gbps \
             -link_latency 1us
         create_program exchange
