@@ -18,12 +18,14 @@ static const struct {
     {"TCL", 78},   /* a layer that cannot be split into pieces that fit */
     {"TCL", 79},   /* a large system */
     {"TCL", 240},  /* a checkpoint whose end was cut off */
+    {"TCL", 276},  /* nodes that were read as copies */
     {"TCL", 300},  /* an option that changes nothing for a baseline */
     {"TCL", 301},  /* a baseline that ended with its budget */
     {"TCL", 329},  /* an operation by the data sheet alone */
     {"TCL", 330},  /* a layer outside the range of training */
     {"TCL", 352},  /* a network outside that range */
     {"TCL", 362},  /* what the reader of a file left out */
+    {"TCL", 422},  /* changes that a new run drops */
     {"TCL", 804},  /* a trace that does not come to its end */
     {"TCL", 810},  /* dependencies that ASTRA-sim does not know */
     {"TCL", 998},  /* a trace of a run that has ended */
@@ -32,6 +34,9 @@ static const struct {
     {"TCL", 1206}, /* the interval of a GPU that was not measured */
     {"TCL", 1460}, /* an efficiency above 1 */
     {"TCL", 1461}, /* measured messages too small for a bandwidth */
+    {"TCL", 1480}, /* shapes stated in a file that are not so */
+    {"TCL", 1481}, /* inputs of nodes that no layer reads */
+    {"TCL", 1482}, /* a model of a newer version of ONNX */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };

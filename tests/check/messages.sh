@@ -128,7 +128,7 @@ trap 'rm -f "$tested"' EXIT
 grep -rhoE '(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-[0-9]{4}' tests/unit tests/tcl tests/check/mpi.sh |
     LC_ALL=C sort -u >"$tested"
 
-echo 1..5
+echo 1..6
 report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
     $1 !~ /^(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
     $4 == "" { print $2 ":" $3 ": " $1 ": has no message" }')"
@@ -140,3 +140,12 @@ report 4 "every id stands in a test that provokes it" "$(messages | cut -f 1 | u
     LC_ALL=C comm -23 - "$tested" | sed 's/$/: is provoked by no test in tests\/unit, tests\/tcl and tests\/check\/mpi.sh/')"
 report 5 "tests name no id that there is not" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
     LC_ALL=C comm -13 - "$tested" | sed 's/$/: is in tests, and no message has it/')"
+
+# th_warn(call, "ID", ...) over all lines of it; tcl/warning.c has {"AREA", number}.
+warned=$(find tcl -name '*.c' | LC_ALL=C sort | xargs cat | tr -s '\n\t ' ' ' |
+    grep -oE 'th_warn\( ?[^,;"]*, "[A-Z]+-[0-9]+"' | grep -oE '[A-Z]+-[0-9]+' | LC_ALL=C sort -u)
+known=$(sed -nE 's/^ *\{"([A-Z]+)", ([0-9]+)\},.*/\1 \2/p' tcl/warning.c |
+    while read -r area number; do printf '%s-%04d\n' "$area" "$number"; done)
+report 6 "suppress_message knows every warning" "$(for id in ${warned:-none}; do
+    echo "$known" | grep -qx "$id" || echo "$id: is not in the table of tcl/warning.c"
+done)"
