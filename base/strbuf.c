@@ -129,6 +129,14 @@ void th_strbuf_add_json(th_strbuf *b, const char *text)
     th_strbuf_add(b, "\"");
 }
 
+int th_utf8_fit(const char *text, int max)
+{
+    const char *end = text, *next = text;
+    while (*end && th_utf8_next(&next) && next - text <= max)
+        end = next;
+    return (int)(end - text);
+}
+
 void th_strbuf_clear(th_strbuf *b)
 {
     th_free(b->text);

@@ -30,6 +30,8 @@ void th_strbuf_add_visible(th_strbuf *b, const char *text);
 /* The code point of the UTF-8 character at *text, not its end, and moves *text behind it. A byte
  * that is no UTF-8 (file names may hold any) becomes U+FFFD. */
 uint32_t th_utf8_next(const char **text);
+/* How many bytes the first characters of text have that fit into max: for "%.*s". */
+int th_utf8_fit(const char *text, int max);
 void th_strbuf_clear(th_strbuf *b); /* frees; ready for use again */
 
 #endif

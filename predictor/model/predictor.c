@@ -171,13 +171,14 @@ static th_accuracy accuracy_of(const judge *j, int32_t device)
     if (a.n == 0)
         return a;
     double n = (double)a.n, sum_of_squares = ms_squares - ms_sum * ms_sum / n;
+    bool is_spread = sum_of_squares > 1e-9 * ms_squares; /* less is rounding of that difference */
     qsort(j->error, a.n, sizeof *j->error, compare);
     a.mape = sum / n;
     a.inside = inside / n;
     a.median = quantile(j->error, a.n, 0.5);
     a.p95 = quantile(j->error, a.n, 0.95);
     a.rmse_ms = sqrt(squares / n);
-    a.r2 = sum_of_squares > 0 ? 1 - squares / sum_of_squares : 0;
+    a.r2 = is_spread ? 1 - squares / sum_of_squares : NAN;
     return a;
 }
 

@@ -44,7 +44,7 @@ typedef struct th_accuracy {
     bool is_narrow; /* at less than single precision */
     size_t n;
     double mape, median, p95; /* of |predicted / measured - 1|: mean, middle, 95th percentile */
-    double rmse_ms, r2;
+    double rmse_ms, r2;       /* r2: NAN where the times are all the same */
     double inside; /* share of rows between the 10th and the 90th percentile that p tells: 0.8 is
                       expected */
 } th_accuracy;

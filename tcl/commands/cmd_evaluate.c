@@ -74,7 +74,7 @@ static void add_accuracy(th_table *t, const th_predictor *p, const th_measuremen
                         th_share(a->median),
                         th_share(a->p95),
                         th_ps((th_time)llround(a->rmse_ms * PS_PER_MS)),
-                        th_number(a->r2),
+                        isnan(a->r2) ? th_absent(TH_KIND_NUMBER) : th_number(a->r2),
                         th_share(a->inside),
                     });
 }

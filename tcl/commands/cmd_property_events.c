@@ -11,6 +11,7 @@
 #include "tcl/reliability/fault_times.h"
 #include "tcl/reliability/system_mtbf.h"
 #include "tcl/tcl_session.h"
+#include "tcl/warning.h"
 #include "report/session/property_events.h"
 #include "report/objects/objects.h"
 
@@ -327,8 +328,12 @@ static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double 
     if (!th_call_has(c, FAULT_TIMES))
         return 0;
     const char *path = Tcl_FSGetNativePath(c->option[FAULT_TIMES].word);
-    if (th_failure_times_read(path ? path : th_call_text(c, FAULT_TIMES, ""), times, &out->n_times,
-                              &c->err) != 0)
+    th_strbuf notes = TH_STRBUF_INIT;
+    if (!path)
+        path = th_call_text(c, FAULT_TIMES, "");
+    int failed = th_failure_times_read(path, times, &out->n_times, &notes, &c->err);
+    th_warn_notes(c, path, failed, &notes);
+    if (failed)
         return -1;
     out->times_s = *times;
     return 0;

@@ -6,8 +6,10 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
+#include "base/notes.h"
 #include "base/text_file.h"
 #include "base/units.h"
+#include "tcl/warning.h"
 
 /* ---- durations ---- */
 
@@ -64,7 +66,8 @@ static char *trim(char *line)
     return line;
 }
 
-int th_failure_times_read(const char *path, double **times, int64_t *n, th_error *err)
+int th_failure_times_read(const char *path, double **times, int64_t *n, th_strbuf *notes,
+                          th_error *err)
 {
     enum { FILE_MAX = 4 << 20 };
     th_strbuf text = TH_STRBUF_INIT;
@@ -77,6 +80,8 @@ int th_failure_times_read(const char *path, double **times, int64_t *n, th_error
         if (end)
             *end++ = '\0';
         line = trim(line);
+        if (*line && !end)
+            th_note(notes, "its last line has no end: the file may be cut short");
         if (*line)
             failed = add_time(path, number, line, times, &capacity, n, err);
         line = end;
@@ -127,8 +132,12 @@ static int parse_law(th_call *c, th_failure_kinds *out, Tcl_Obj **word)
     th_error e;
     if (strcmp(Tcl_GetString(word[1]), "times") == 0) {
         const char *path = Tcl_FSGetNativePath(word[2]);
-        if (th_failure_times_read(path ? path : Tcl_GetString(word[2]), &out->times[out->n],
-                                  &k->n_times, &e) != 0)
+        th_strbuf notes = TH_STRBUF_INIT;
+        if (!path)
+            path = Tcl_GetString(word[2]);
+        int failed = th_failure_times_read(path, &out->times[out->n], &k->n_times, &notes, &e);
+        th_warn_notes(c, path, failed, &notes);
+        if (failed)
             return th_call_prefix_error(c, "-failures", &e);
         k->times_s = out->times[out->n];
         return 0;

@@ -3,6 +3,7 @@
  *   parse -> read only -> clear */
 #ifndef TH_TCL_RELIABILITY_FAILURE_OPTION_H
 #define TH_TCL_RELIABILITY_FAILURE_OPTION_H
+#include "base/strbuf.h"
 #include "sim/reliability/failure_law.h"
 #include "sim/reliability/training_run.h"
 #include "tcl/command.h"
@@ -18,8 +19,10 @@ typedef struct th_failure_kinds {
 int th_parse_seconds(const char *text, double *out, th_error *e);
 /* The option's duration; otherwise where it was not given. 0 or -1. */
 int th_call_seconds(th_call *c, int option, double otherwise, double *out);
-/* The times of a file, one in a line, ascending; the caller's (th_free). 0 or -1. */
-int th_failure_times_read(const char *path, double **times, int64_t *n, th_error *err);
+/* The times of a file, one in a line, ascending; the caller's (th_free). notes (NULL: not wanted)
+ * get a cut end. 0 or -1. */
+int th_failure_times_read(const char *path, double **times, int64_t *n, th_strbuf *notes,
+                          th_error *err);
 /* LIST of {NAME UNITS MTBF ?KEY VALUE ...?} and {NAME times FILE ?KEY VALUE ...?}. 0 or -1; clear
  * all the same. */
 int th_failure_kinds_parse(th_call *c, int option, th_failure_kinds *out);

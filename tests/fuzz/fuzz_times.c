@@ -16,7 +16,7 @@ static void run_failures(const uint8_t *data, size_t size)
     th_error e = {"", ""};
     double *times;
     int64_t n;
-    int failed = th_failure_times_read(fuzz_input_file(data, size), &times, &n, &e);
+    int failed = th_failure_times_read(fuzz_input_file(data, size), &times, &n, NULL, &e);
     must_read_or_say(!failed, &e);
     must(failed ? times == NULL : n > 0);
     for (int64_t i = 0; !failed && i < n; i++)

@@ -6,8 +6,7 @@
  *
  *   read the text -> check its size -> load the document -> one list per key -> equal lengths
  * libyaml limits its depth to below 1000, and an alias refers to a node again without copying it,
- * so a small file cannot grow. Every message begins with FILE:LINE. Other documents of the file are
- * ignored. */
+ * so a small file cannot grow. Every message begins with FILE:LINE. */
 #include <config.h>
 #include "topology/files/astra_read.h"
 
@@ -199,6 +198,21 @@ static int syntax_error(const char *path, const yaml_parser_t *p, th_error *err)
                         p->problem ? p->problem : "unreadable");
 }
 
+/* Behind the document there is nothing: what another one says is not dropped in silence. */
+static int expect_end(reader *r, yaml_parser_t *parser)
+{
+    yaml_document_t next;
+    if (!yaml_parser_load(parser, &next))
+        return syntax_error(r->path, parser, &r->error);
+    const yaml_node_t *root = yaml_document_get_root_node(&next);
+    int status =
+        root ? th_error_set(&r->error, "TOPO-0240", "%s:%d: a second document: one was expected",
+                            r->path, line_of(root))
+             : 0;
+    yaml_document_delete(&next);
+    return status;
+}
+
 static int parse(reader *r, const th_strbuf *text)
 {
     yaml_parser_t parser;
@@ -209,6 +223,8 @@ static int parse(reader *r, const th_strbuf *text)
     if (yaml_parser_load(&parser, &r->document)) {
         status = read_document(r);
         yaml_document_delete(&r->document);
+        if (status == 0)
+            status = expect_end(r, &parser);
     } else {
         status = syntax_error(r->path, &parser, &r->error);
     }

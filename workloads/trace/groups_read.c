@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/names.h"
 #include "base/text_file.h"
 
 enum { FILE_MAX = 64 << 20 };
@@ -176,7 +177,28 @@ static int read_count(const json_t *root, const char *path, const char *key, int
     return 0;
 }
 
-static int read_memory(const json_t *root, const char *path, th_trace_memory *out, th_error *err)
+/* The number of nodes follows from the ranks. */
+static int refuse_unknown_keys(json_t *root, const char *path, th_error *err)
+{
+    static const char *const known[] = {"memory-type", "remote-mem-latency", "remote-mem-bw",
+                                        "num-nodes",   "num-npus-per-node",  NULL};
+    const char *key;
+    json_t *value;
+    th_error e;
+    json_object_foreach(root, key, value)
+    {
+        int i = 0;
+        while (known[i] && strcmp(key, known[i]) != 0)
+            i++;
+        if (known[i])
+            continue;
+        th_error_unknown(&e, "WORK-0720", "key", key, known);
+        return th_error_set(err, e.id, "%s: %s", path, e.text);
+    }
+    return 0;
+}
+
+static int read_memory(json_t *root, const char *path, th_trace_memory *out, th_error *err)
 {
     const char *name = json_string_value(json_object_get(root, "memory-type"));
     size_t n = sizeof memory_kinds / sizeof *memory_kinds, i = 0;
@@ -188,6 +210,8 @@ static int read_memory(const json_t *root, const char *path, th_trace_memory *ou
                             "%s: key \"memory-type\": must be NO_MEMORY_EXPANSION, "
                             "PER_NPU_MEMORY_EXPANSION, PER_NODE_MEMORY_EXPANSION or MEMORY_POOL",
                             path);
+    if (refuse_unknown_keys(root, path, err) != 0)
+        return -1;
     out->kind = memory_kinds[i].kind;
     if (out->kind == TH_TRACE_NO_MEMORY)
         return 0;

@@ -71,6 +71,11 @@ TEST(files_of_memory_that_are_refused)
     assert_file_refused(
         MEMORY("PER_NODE_MEMORY_EXPANSION", ", \"remote-mem-latency\": 5, \"remote-mem-bw\": 2"),
         true, "trace_file.tmp.json: key \"num-npus-per-node\": must be a number from 1 to 1e+09");
+    /* WORK-0720: a key that is mistyped is not left out in silence, whatever the kind. */
+    assert_file_refused(MEMORY("NO_MEMORY_EXPANSION", ", \"remote-mem-latncy\": 5"), true,
+                        "trace_file.tmp.json: key \"remote-mem-latncy\": did you mean "
+                        "\"remote-mem-latency\"? (must be one of memory-type, remote-mem-latency, "
+                        "remote-mem-bw, num-nodes, num-npus-per-node)");
 }
 
 TEST(memory_outside_the_accelerators)
@@ -79,7 +84,8 @@ TEST(memory_outside_the_accelerators)
     static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 1"}};
     static const char text[] =
         MEMORY("PER_NODE_MEMORY_EXPANSION",
-               ", \"remote-mem-latency\": 5.9, \"remote-mem-bw\": 2, \"num-npus-per-node\": 4");
+               ", \"remote-mem-latency\": 5.9, \"remote-mem-bw\": 2, \"num-npus-per-node\": 4, "
+               "\"num-nodes\": 1");
     th_error e = {"", ""};
     write_rows(prefix, 1, rows, 1);
     write_bytes(path, text, strlen(text));
