@@ -19,7 +19,8 @@ void th_interp_confine_all(bool (*may)(const char *path, bool writes))
 
 /* The kernel refuses most of it too; this says why, and holds where the kernel cannot. A command
  * that is hidden can be called by "interp invokehidden" alone, and interp goes as well. Packages
- * ask for "interp issafe". */
+ * ask for "interp issafe". "file normalize" would tell where links elsewhere lead: here it does
+ * not look at files. */
 static const char restrictions[] =
     "foreach name {exec socket load unload interp} {\n"
     "    if {[::tcl::namespace::which -command ::$name] eq {}} continue\n"
@@ -29,6 +30,17 @@ static const char restrictions[] =
     "proc ::interp {what args} {\n"
     "    if {$what eq {issafe}} {return 0}\n"
     "    error \"interp $what: refused in a stranger's script\"\n"
+    "}\n"
+    "proc ::tcl::file::normalize path {\n"
+    "    set parts {}\n"
+    "    foreach part [file split [file join [pwd] $path]] {\n"
+    "        if {$part eq {..}} {\n"
+    "            set parts [lrange $parts 0 [expr {max(0, [llength $parts] - 2)}]]\n"
+    "        } elseif {$part ne {.}} {\n"
+    "            lappend parts $part\n"
+    "        }\n"
+    "    }\n"
+    "    file join {*}$parts\n"
     "}\n"
     "array unset ::env\n";
 
@@ -70,5 +82,8 @@ int th_interp_new(bool is_safe, Tcl_Interp **out)
 
 Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent)
 {
-    return Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
+    Tcl_Interp *interp = Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
+    if (interp)
+        Tcl_HideCommand(interp, "interp", "interp");
+    return interp;
 }
