@@ -123,13 +123,11 @@ static Tcl_Obj *result_of(const th_call *c, const th_link_law *law, const th_ncc
 static int run_calibrate(th_call *c)
 {
     const char *name = Tcl_GetString(c->words[0]);
-    Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, c->words[0]);
+    const char *path = Tcl_FSGetNativePath(c->words[0]);
     th_strbuf text = {0};
     th_nccl_log log = {0};
     th_link_law law;
-    if (!path)
-        return -1; /* with Tcl's message */
-    int failed = th_text_file_read(Tcl_GetString(path), LOG_BYTES_MAX, &text, &c->err);
+    int failed = th_text_file_read(path ? path : name, LOG_BYTES_MAX, &text, &c->err);
     if (!failed)
         failed = th_nccl_log_read(&log, text.text, name,
                                   (int)th_call_number(c, CALIBRATE_COLLECTIVE, -1),

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/interrupt.h"
@@ -58,10 +59,12 @@ static const th_option create_options[] = {
     {.name = NULL},
 };
 
-/* The absolute path for the C library; the caller drops it. NULL: error in err. */
+/* The absolute path for the C library; the caller drops it. One that will be refused stays as it is:
+ * the message does not tell where links lead. NULL: error in err. */
 static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
 {
-    Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, word);
+    bool is_granted = th_file_may(Tcl_GetString(word), false);
+    Tcl_Obj *path = is_granted ? Tcl_FSGetNormalizedPath(c->interp, word) : word;
     if (!path)
         th_error_set(&c->err, "STUDY-0080", "-file \"%.200s\": is no path", Tcl_GetString(word));
     else
