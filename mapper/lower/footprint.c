@@ -5,8 +5,8 @@
  * issues its first transfer (the producer; the start for the external input) to the last layer that
  * reads the tensor; an output until the end of its last reader; pieces of a rotation and partial
  * sums while their layer runs. Every pass in flight has buffers of its own. Time is the layer's
- * number: a table of changes by (accelerator, layer), summed once. The contents at the fullest layer
- * of one accelerator are listed by the same walk.
+ * number: a table of changes by (accelerator, layer), summed once. The contents at the fullest
+ * layer of one accelerator are listed by the same walk.
  *
  * Of a segment (segment.c), whose first layer reads nothing but what the layer before it made, and
  * of which only its last layer is read by others, the sums follow from itself, but for the layers

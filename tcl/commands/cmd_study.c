@@ -59,8 +59,8 @@ static const th_option create_options[] = {
     {.name = NULL},
 };
 
-/* The absolute path for the C library; the caller drops it. One that will be refused stays as it is:
- * the message does not tell where links lead. NULL: error in err. */
+/* The absolute path for the C library; the caller drops it. One that will be refused stays as it
+ * is: the message does not tell where links lead. NULL: error in err. */
 static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
 {
     bool is_granted = th_file_may(Tcl_GetString(word), false);

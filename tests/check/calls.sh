@@ -16,7 +16,6 @@ predictor/law/algebra.c: dlopen # a library of numerics, by a name that the buil
 predictor/regress/boost.c: dlopen # XGBoost, by a name that the build gives
 report/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name
 study/store.c: sqlite3_open_v2 # behind th_file_may; its journal is beside it
-tcl/commands/cmd_calibrate.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/commands/cmd_study.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/commands/cmd_write.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/files.c: Tcl_FSMatchInDirectory # names in the folders of Tharsis, and of THARSIS_PATH where the policy has no folders
