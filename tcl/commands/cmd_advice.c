@@ -208,10 +208,11 @@ static int section(th_report *r, const th_advice *a, th_error *err)
                   "limited by: the largest part of the critical path then, and its share");
     th_table_note(t, "what", "link/A +3: link/A and 3 links like it");
     th_table_note(t, NULL,
-                  has_costs ? "order: what costs nothing, by gain; by gain per cost; without a "
-                              "cost, by gain; without a gain"
-                            : "order: what gains and costs nothing (as much bandwidth in all, other "
-                              "links), by gain; the rest, by gain");
+                  has_costs
+                      ? "order: what costs nothing, by gain; by gain per cost; without a "
+                        "cost, by gain; without a gain"
+                      : "order: what gains and costs nothing (as much bandwidth in all, other "
+                        "links), by gain; the rest, by gain");
     th_table_note(t, "noise",
                   "noise: more bandwidth, clock or memory makes no mapping worse; with so few "
                   "-evaluations the search found a worse one");
