@@ -5,7 +5,8 @@
 #define TH_MAPPER_SEARCH_ENUMERATION_H
 #include "mapper/search/search.h"
 
-/* Mappings that exhaustive tries at most, and other searches before they search. */
+/* Mappings that exhaustive tries at most, and other searches before they search, unless they are
+ * told a number of evaluations alone. */
 enum { TH_ENUMERATION_MOST = 10 * 1000 * 1000, TH_ENUMERATION_OF_SEARCHES = 4000 };
 
 typedef struct th_enumeration th_enumeration;

@@ -107,11 +107,12 @@ static void forget(th_search *s)
 /* In one go, so that any end of the search behind it is that of a budget that allows it. */
 int th_search_try_all(th_search *s, bool *is_tried, th_error *err)
 {
+    bool says_how_many = s->options.evaluations > 0 && s->options.seconds == 0;
     int64_t most = s->budget - s->n_evaluations;
     if (s->parent || *is_tried || most < 1)
         return 0;
     *is_tried = true;
-    if (most > TH_ENUMERATION_OF_SEARCHES)
+    if (!says_how_many && most > TH_ENUMERATION_OF_SEARCHES)
         most = TH_ENUMERATION_OF_SEARCHES;
     th_search *all = th_search_new_inner(s, &th_search_exhaustive, most, 0, err);
     int failed = all ? 0 : -1;
