@@ -8,8 +8,8 @@
  * time, busbw follows from algbw and the number of ranks, to the digits printed. Lines "#  Rank"
  * tell the ranks, in order; what follows "on" is the host. A file may hold several logs: ranks and
  * the collective begin anew with rank 0, the collective also at "starting:". Lines of times that
- * have not all fields, as where a run was stopped, those of 0 bytes and of collectives without a
- * kind are left out, and counted. */
+ * have not all fields, as where a run was stopped, those of 0 bytes, of collectives without a kind
+ * and with wrong results are left out, and counted. */
 #include <config.h>
 
 #include "predictor/data/nccl_log.h"
@@ -77,9 +77,10 @@ typedef struct reading {
     bool has_times;   /* of these ranks */
     bool is_cpu_time; /* by the head of the table */
     int time_at;      /* field of the time, by the head of the table; 0: none was there */
+    bool has_wrong;   /* by that head */
     int n_fields;     /* of a line of times; 0: unknown yet */
     int ranks, nodes;
-    th_lines cut, other; /* left out: without all fields; without bytes or a kind */
+    th_lines cut, other, wrong; /* left out: see read_log */
     const char *host[HOSTS_MAX];
     const char *group; /* of the ranks; NULL: not said */
 } reading;
@@ -159,6 +160,7 @@ static int read_head(reading *r, char **field, int n, th_error *err)
                             "root, time, algbw, busbw, #wrong",
                             r->name, r->line, unknown ? ": " : "", unknown ? field[unknown] : "");
     r->time_at = time - 1;
+    r->has_wrong = time + 3 < n && th_name_is_among("#wrong;error", field[time + 3]);
     r->n_fields = n - 1;
     return 0;
 }
@@ -264,6 +266,11 @@ static int read_line(th_nccl_log *log, reading *r, char **field, int n, th_error
     if (check_line(r, err))
         return -1;
     char **time = &field[r->time_at ? r->time_at : n - FROM_END];
+    bool is_checked = !r->time_at || r->has_wrong;
+    if (is_checked && positive(time[3]) > 0) { /* else 0, or N/A where nothing was checked */
+        th_lines_count(&r->wrong, r->line);
+        return 0;
+    }
     double us = positive(*time);
     if (us == 0)
         return th_error_set(err, "PRED-0172",
@@ -293,9 +300,10 @@ static int read_log(th_nccl_log *log, char *text, const char *name, int kind, th
             failed = read_line(log, r, field, n, err);
     }
     if (!failed) {
-        log->n_left_out = (size_t)(r->cut.n + r->other.n);
+        log->n_left_out = (size_t)(r->cut.n + r->other.n + r->wrong.n);
         th_note_lines(&log->notes, &r->cut, "without all fields");
         th_note_lines(&log->notes, &r->other, "of 0 bytes or of other collectives");
+        th_note_lines(&log->notes, &r->wrong, "with wrong results");
     }
     th_free(r);
     return failed;
