@@ -37,6 +37,7 @@ source_checks = \
 	tests/check/includes.sh \
 	tests/check/libm.sh \
 	tests/check/messages.sh \
+	tests/check/size.sh \
 	tests/check/tcl_ids.sh
 
 # What make check runs where the reference data are; see tests/check/accept.sh.
@@ -243,7 +244,7 @@ endif
 if HAVE_CUNIT
 TESTS += $(unit_tests)
 endif
-EXTRA_DIST += $(check_scripts) $(source_checks)
+EXTRA_DIST += $(check_scripts) $(source_checks) tests/check/sizes
 
 # The whole counts of the tests that take a sample in make check (tests/soak/README.md), other builds, and, where there is
 # clang, every reader fuzzed.
