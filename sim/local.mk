@@ -192,10 +192,6 @@ libtharsis_la_SOURCES += \
 	sim/trace/notify.c \
 	sim/trace/out.c \
 	sim/trace/perfetto.c \
-	sim/trace/pipeline_cursors.c \
-	sim/trace/pipeline_cursors.h \
-	sim/trace/pipeline_traces.c \
-	sim/trace/pipeline_traces.h \
 	sim/trace/signals.c \
 	sim/trace/ticks.c \
 	sim/trace/timeline.c \
@@ -212,7 +208,6 @@ unit_tests += \
 	tests/unit/collective/test_tuner \
 	tests/unit/design/test_closed_forms \
 	tests/unit/design/test_design_properties \
-	tests/unit/machine/test_pipeline_traces \
 	tests/unit/design/test_tiling \
 	tests/unit/collective/test_collective \
 	tests/unit/collective/test_collective_bounds \

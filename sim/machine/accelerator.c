@@ -161,12 +161,11 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
     return th_accel_set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
-/* A task that is stepped only because it is watched counts if it would have been expanded
+/* A task that is stepped only because it is or was watched counts if it would have been expanded
  * anyway. */
 static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
-    bool is_only_watched =
-        a->observed.is_watched && !m->options.expand_all && !th_accel_is_contended(m, a);
+    bool is_only_watched = !m->options.expand_all && !th_accel_is_contended(m, a);
     if (a->observed.is_counted || (is_only_watched && (demand == 0 || a->was_contended)))
         return;
     a->observed.is_counted = true;
@@ -182,16 +181,14 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
         count_expansion(m, a, 0);
         th_accel_start_pipeline(m, a, a->pipeline,
                                 &(th_pipeline_options){.rates_from_outside = true});
-        if (th_accel_is_observed(a))
-            th_accel_report_tiles(m, a);
+        th_accel_report_tiles(m, a);
         return report_demand(m, a, err);
     }
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
     count_expansion(m, a, demand);
     th_accel_start_pipeline(m, a, a->pipeline,
                             &(th_pipeline_options){.demand_bytes_per_s = demand});
-    if (th_accel_is_observed(a))
-        th_accel_report_tiles(m, a);
+    th_accel_report_tiles(m, a);
     return post_step(m, a, err);
 }
 
@@ -200,8 +197,6 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
     if (m->options.expand_all || a->observed.is_watched)
         return begin_stepping(m, a, err);
-    if (a->observed.is_traced)
-        th_accel_report_from_start(m, a);
     if (demand != 0)
         return th_history_expand(m, a, demand, err);
     a->mode = TH_ACCEL_COLLAPSED;
@@ -283,8 +278,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
     th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    if (th_accel_is_observed(a))
-        th_accel_report_tiles(m, a);
+    th_accel_report_tiles(m, a);
     if (th_accel_is_contended(m, a) && report_demand(m, a, err))
         return -1;
     if (a->pipeline->done)
@@ -382,8 +376,6 @@ static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
     a->mode = TH_ACCEL_STEPPED;
     a->was_contended = true;
     th_pipeline_enter_contention(a->pipeline);
-    if (a->observed.is_traced)
-        th_accel_report_tiles(m, a);
     return report_demand(m, a, err);
 }
 
@@ -400,8 +392,6 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
                                   TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_EXPANDED;
-    if (a->observed.is_traced)
-        th_accel_report_from(m, a, a->pipeline);
     th_history_begin(m, a);
     if (th_history_add(a, (th_demand_change){m->now - a->started, 0}))
         return th_error_no_memory(err);

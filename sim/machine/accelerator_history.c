@@ -29,7 +29,7 @@ void th_history_begin(const th_machine *m, th_accel_state *a)
     a->history.digest[1] = th_hash_word(th_hash_word(th_hash_word(0, ps), hz), number);
 }
 
-void th_demand_digest(uint64_t digest[2], const th_demand_change *c)
+static void add_to_digest(uint64_t digest[2], const th_demand_change *c)
 {
     uint64_t demand;
     memcpy(&demand, &c->bytes_per_s, sizeof demand);
@@ -43,7 +43,7 @@ int th_history_add(th_accel_state *a, th_demand_change c)
     if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
         return -1;
     h->change[h->n++] = c;
-    th_demand_digest(h->digest, &c);
+    add_to_digest(h->digest, &c);
     return 0;
 }
 
@@ -102,8 +102,6 @@ int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *e
 
 int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error *err)
 {
-    if (a->observed.is_traced)
-        TH_NOTIFY(m->observers, dram_demand, m->now, th_accel_number(m, a), demand);
     if (th_history_add(a, (th_demand_change){m->now - a->started, demand}))
         return th_error_no_memory(err);
     return th_history_schedule_completion(m, a, err);

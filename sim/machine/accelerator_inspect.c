@@ -7,32 +7,21 @@
 
 void th_accel_report_tiles(th_machine *m, const th_accel_state *a)
 {
+    if (!a->observed.is_watched)
+        return;
     th_tiles tiles = th_pipeline_tiles(a->pipeline, &th_accel_cost(m, a)->schedule);
     TH_NOTIFY(m->observers, tiles, m->now, th_accel_number(m, a), &tiles);
 }
 
-static void report_pipeline(const th_machine *m, const th_accel_state *a, const th_pipeline *p,
-                            const uint64_t *digest)
+void th_accelerator_report_state(const th_machine *m, int accel)
 {
-    const th_compute_cost *w = th_accel_cost(m, a);
-    th_tile_source source = {.started = a->started,
-                             .schedule = &w->schedule,
-                             .port = &w->port,
-                             .from = p,
-                             .digest = digest};
-    TH_NOTIFY(m->observers, follow, m->now, th_accel_number(m, a), &source);
-}
-
-void th_accel_report_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p)
-{
-    report_pipeline(m, a, p, NULL);
-}
-
-/* No flow has used the DRAM yet: the digest of the history is that of the start. */
-void th_accel_report_from_start(const th_machine *m, th_accel_state *a)
-{
-    th_history_begin(m, a);
-    report_pipeline(m, a, NULL, a->history.digest);
+    const th_accel_state *a = &m->accels[accel];
+    if (!m->program || !a->observed.is_watched || a->mode != TH_ACCEL_STEPPED)
+        return;
+    th_tiles tiles = th_pipeline_tiles(a->pipeline, &th_accel_cost(m, a)->schedule);
+    for (th_observer *o = m->observers; o; o = o->next)
+        if (o->type->follows && o->type->tiles)
+            o->type->tiles(o, m->now, accel, &tiles);
 }
 
 /* The present state of the running task's pipeline; false: no task has begun. */
@@ -49,20 +38,6 @@ static bool get_pipeline(const th_machine *m, const th_accel_state *a, th_pipeli
         th_history_apply(m, a, p, a->history.n_applied, true);
     th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
     return true;
-}
-
-void th_accelerator_trace(th_machine *m, int accel, bool is_traced)
-{
-    th_accel_state *a = &m->accels[accel];
-    th_pipeline p;
-    bool is_running = a->mode == TH_ACCEL_COLLAPSED || a->mode == TH_ACCEL_EXPANDED;
-    a->observed.is_traced = is_traced;
-    if (!is_traced || !m->program)
-        return;
-    if (is_running && get_pipeline(m, a, &p))
-        th_accel_report_from(m, a, &p);
-    else if (a->mode == TH_ACCEL_STEPPED)
-        th_accel_report_tiles(m, a);
 }
 
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)

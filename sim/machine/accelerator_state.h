@@ -21,11 +21,6 @@ static inline bool th_accel_is_contended(const th_machine *m, const th_accel_sta
     return m->network->is_contended[th_accel_number(m, a)];
 }
 
-static inline bool th_accel_is_observed(const th_accel_state *a)
-{
-    return a->observed.is_watched || a->observed.is_traced;
-}
-
 /* accelerator.c. set_event: replaces its single event; 0 or -1. start_pipeline: of its task. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
@@ -45,10 +40,7 @@ int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error 
 int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err);
 int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *err);
 
-/* accelerator_inspect.c: report to observers: its tiles now; the pipeline of a task that is not
- * stepped, from its present state *p, or from its start. */
+/* accelerator_inspect.c: reports the tiles of the stepped task, if it is watched, to observers. */
 void th_accel_report_tiles(th_machine *m, const th_accel_state *a);
-void th_accel_report_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p);
-void th_accel_report_from_start(const th_machine *m, th_accel_state *a);
 
 #endif

@@ -35,6 +35,7 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
     if (!m->options.network)
         m->options.network = th_network_types[0];
     m->events = th_events_new();
+    m->watches_change = TH_TIME_MAX;
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->pipelines = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->pipelines);
     m->settle.started = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.started);
@@ -197,7 +198,7 @@ static int begin(th_machine *m, int32_t first, th_error *err)
 int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 {
     TH_NOTIFY(m->observers, restart, p);
-    return load(m, p, err) || begin(m, 0, err) ? -1 : 0;
+    return load(m, p, err) || th_machine_watch(m, 0, err) || begin(m, 0, err) ? -1 : 0;
 }
 
 bool th_machine_can_resume(const th_machine *m)
@@ -497,6 +498,8 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     }
     if (!any || (priority == TH_PRIORITY_PROPERTY && th_machine_is_done(m)))
         return NOTHING_LEFT;
+    if (m->watches_change <= next && m->watches_change <= limit)
+        return th_machine_watch(m, m->watches_change, err) ? FAILED : ACTED;
     if (next > limit)
         return BEYOND_LIMIT;
     if (next == TH_TIME_MAX) {

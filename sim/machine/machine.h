@@ -63,8 +63,6 @@ typedef struct th_demand_change {
     th_time at;
     double bytes_per_s;
 } th_demand_change;
-/* Adds a change to the digest of a demand history. */
-void th_demand_digest(uint64_t digest[2], const th_demand_change *c);
 
 /* A compute task in flight while the network has no flow. */
 typedef struct th_in_flight {

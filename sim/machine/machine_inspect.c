@@ -113,25 +113,53 @@ static void join_run(const th_machine *m, th_observer *o)
         report_state(m, o);
 }
 
-/* Does any observer in the list want the tiles of an accelerator in this detail? */
-static bool is_wanted(const th_observer *o, th_tile_detail detail, int accel)
+/* Does any observer in the list want the tiles of an accelerator at a time? *change falls to the
+ * next time at which one begins or ceases to. */
+static bool is_wanted(const th_observer *o, int accel, th_time at, th_time *change)
 {
-    for (; o; o = o->next)
-        if (o->type->tile_detail && o->type->tile_detail(o, accel) == detail)
-            return true;
-    return false;
+    bool is_wanted = false;
+    for (; o; o = o->next) {
+        if (!o->type->tile_window)
+            continue;
+        th_tile_window w = o->type->tile_window(o, accel);
+        if (w.until < w.since || at > w.until)
+            continue;
+        th_time next = at < w.since ? w.since : th_time_add(w.until, 1);
+        is_wanted |= at >= w.since;
+        *change = next < *change ? next : *change;
+    }
+    return is_wanted;
+}
+
+/* Steps the tasks of all accelerators whose tiles an observer wants at a time. 0 or -1. */
+static int watch(th_machine *m, const th_observer *first, th_time at, th_error *err)
+{
+    th_time change = TH_TIME_MAX;
+    for (int a = 0; a < m->system->n_accels; a++)
+        if (th_accelerator_watch(m, a, is_wanted(first, a, at, &change), err))
+            return -1;
+    m->watches_change = change;
+    return 0;
+}
+
+int th_machine_watch(th_machine *m, th_time at, th_error *err)
+{
+    if (watch(m, m->observers, at, err))
+        return -1;
+    for (int a = 0; a < m->system->n_accels; a++)
+        th_accelerator_report_state(m, a);
+    return 0;
 }
 
 int th_machine_observe(th_machine *m, th_observer *first, th_error *err)
 {
-    for (int a = 0; a < m->system->n_accels; a++)
-        if (th_accelerator_watch(m, a, is_wanted(first, TH_TILES_STEPPED, a), err))
-            return -1;
+    if (watch(m, first, m->now, err))
+        return -1;
     m->observers = m->network->observers = first;
     for (th_observer *o = first; o && m->program; o = o->next)
         join_run(m, o);
     for (int a = 0; a < m->system->n_accels; a++)
-        th_accelerator_trace(m, a, is_wanted(first, TH_TILES_FOLLOWED, a));
+        th_accelerator_report_state(m, a);
     return 0;
 }
 

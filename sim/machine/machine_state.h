@@ -30,7 +30,6 @@ typedef struct th_demand_history {
 /* Who observes the tiles of an accelerator. */
 typedef struct th_accel_observers {
     bool is_watched; /* an observer waits for events inside tasks: they are stepped */
-    bool is_traced;  /* a trace follows the pipelines of tasks */
     bool is_counted; /* the stepped task of a watched accelerator counts as expanded */
 } th_accel_observers;
 
@@ -156,6 +155,7 @@ struct th_machine {
     th_collective_choices *choices; /* NULL: those of the options */
     th_events *events;
     th_observer *observers; /* NULL: none */
+    th_time watches_change; /* th_machine_watch again before the run passes this time */
     gsl_rng *random;        /* for options.expand_seed, else NULL */
     uint32_t n_polls;       /* of options.is_interrupted, modulo 2^32 */
     th_time now, last_end;
@@ -177,6 +177,10 @@ struct th_machine {
 /* Kinds of events of priority COMPUTE_END (th_event.argument); the object is the accelerator. */
 enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 
+/* machine_inspect.c: from now on, steps the tasks of all accelerators whose tiles an observer wants
+ * at a time, before which nothing else happens. 0 or -1. */
+int th_machine_watch(th_machine *m, th_time at, th_error *err);
+
 /* accelerator.c */
 int th_accelerator_start(th_machine *m, int accel, th_error *err); /* 0 or -1 */
 /* fail: it computes no more, and what it has done of its task is lost. repair: it begins its task
@@ -193,8 +197,8 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* Starts or ends stepping its tasks, the running one included. 0 or -1. */
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err);
-/* Starts or ends reporting the pipelines of its tasks to observers. */
-void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
+/* Reports its tiles, if it is watched, to the observers that need the state of a run. */
+void th_accelerator_report_state(const th_machine *m, int accel);
 /* What the running task has done so far, all 0 without one. */
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);

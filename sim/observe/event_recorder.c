@@ -55,12 +55,13 @@ static void restart(th_observer *o, const th_program *p)
 }
 
 /* The run can stop at a tile only where the machine runs tasks tile by tile. */
-static th_tile_detail tile_detail(const th_observer *o, int accel)
+static th_tile_window tile_window(const th_observer *o, int accel)
 {
     const unsigned of_tiles =
         1u << TH_RECORD_TILES | 1u << TH_RECORD_STALL | 1u << TH_RECORD_BUFFER_FULL;
     (void)accel;
-    return ((const th_event_recorder *)o)->kinds & of_tiles ? TH_TILES_STEPPED : TH_TILES_IGNORED;
+    bool is_wanted = ((const th_event_recorder *)o)->kinds & of_tiles;
+    return (th_tile_window){.until = is_wanted ? TH_TIME_MAX : -1};
 }
 
 static void task_start(th_observer *o, th_time now, int32_t task)
@@ -132,7 +133,7 @@ static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles 
 void th_event_recorder_init(th_event_recorder *r)
 {
     static const th_observer_type type = {.restart = restart,
-                                          .tile_detail = tile_detail,
+                                          .tile_window = tile_window,
                                           .task_start = task_start,
                                           .task_end = task_end,
                                           .queued = queued,

@@ -98,18 +98,22 @@ static void message_end(th_observer *o, th_time now, int32_t flow, const th_mess
     message_event((th_step_probe *)o, now, TH_HAPPENED_MESSAGE_END, message);
 }
 
-static th_tile_detail tile_detail(const th_observer *o, int accel)
+static bool counts_tiles(const th_step_choice *c, int accel)
 {
-    const th_step_choice *c = &((const th_step_probe *)o)->choice;
-    bool is_stepped = c->unit == TH_STEP_TILE && (!c->accels || c->accels[accel]);
-    return is_stepped ? TH_TILES_STEPPED : TH_TILES_IGNORED;
+    return c->unit == TH_STEP_TILE && (!c->accels || c->accels[accel]);
+}
+
+static th_tile_window tile_window(const th_observer *o, int accel)
+{
+    bool is_counted = counts_tiles(&((const th_step_probe *)o)->choice, accel);
+    return (th_tile_window){.until = is_counted ? TH_TIME_MAX : -1};
 }
 
 /* A count that falls is that of another task. */
 static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles *tiles)
 {
     th_step_probe *p = (th_step_probe *)o;
-    if (tile_detail(o, accel) != TH_TILES_STEPPED)
+    if (!counts_tiles(&p->choice, accel))
         return;
     int64_t before = p->tiles_done[accel], done = tiles->done;
     p->tiles_done[accel] = done;
@@ -125,7 +129,7 @@ static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles 
 int th_step_probe_init(th_step_probe *p, const th_step_choice *choice, int64_t n,
                        const th_machine *m, const th_program *program, int n_accels, th_error *err)
 {
-    static const th_observer_type type = {.tile_detail = tile_detail,
+    static const th_observer_type type = {.tile_window = tile_window,
                                           .task_start = task_start,
                                           .task_end = task_end,
                                           .message_start = message_start,

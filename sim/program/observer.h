@@ -15,12 +15,11 @@
 
 typedef struct th_observer th_observer;
 
-/* How an observer gets the tiles of the tasks of an accelerator. */
-typedef enum {
-    TH_TILES_IGNORED,
-    TH_TILES_FOLLOWED, /* follow, dram_demand: it simulates the pipeline itself */
-    TH_TILES_STEPPED   /* the machine runs the tasks tile by tile and calls `tiles` each time */
-} th_tile_detail;
+/* The part of a run in which an observer wants the tiles of the tasks of an accelerator: the
+ * machine runs them tile by tile then, and calls `tiles` each time. */
+typedef struct th_tile_window {
+    th_time since, until; /* both included; until < since: never */
+} th_tile_window;
 
 /* What faults and set_property have made of a link or an accelerator. */
 typedef enum {
@@ -34,26 +33,15 @@ typedef enum {
     TH_N_HEALTHS
 } th_health;
 
-/* The pipeline of a task that the machine does not run tile by tile. */
-typedef struct th_tile_source {
-    th_time started;             /* time 0 of the pipeline */
-    const th_schedule *schedule; /* these two live as long as the task runs */
-    const th_port *port;
-    const th_pipeline *from; /* its present state; NULL: its start */
-    /* two words, equal for pipelines that are equal in everything their progress depends on, at the
-     * clock of their start; NULL: unknown */
-    const uint64_t *digest;
-} th_tile_source;
-
 typedef struct th_observer_type {
     /* A run of p starts at time 0, or the observer joins a run; in that case the calls that follow
-     * report its queued and running tasks and busy links. */
+     * report its queued and running tasks, busy links and tiles. */
     void (*restart)(th_observer *o, const th_program *p);
     /* True if the observer has followed the current run of p. A type with this function also has
      * restart, queued, task_start and link. NULL: it never needs the state of a run that it joins.
      */
     bool (*follows)(const th_observer *o, const th_program *p);
-    th_tile_detail (*tile_detail)(const th_observer *o, int accel); /* NULL: ignored */
+    th_tile_window (*tile_window)(const th_observer *o, int accel); /* NULL: never */
 
     void (*task_start)(th_observer *o, th_time now, int32_t task);
     void (*task_end)(th_observer *o, th_time now, int32_t task);
@@ -65,10 +53,6 @@ typedef struct th_observer_type {
     void (*message_start)(th_observer *o, th_time now, int32_t flow, const th_message *m);
     void (*message_end)(th_observer *o, th_time now, int32_t flow, const th_message *m);
 
-    /* The pipeline of the accelerator is *source, until tiles, another follow or the task's end. */
-    void (*follow)(th_observer *o, th_time now, int accel, const th_tile_source *source);
-    /* The DRAM bandwidth that flows demand from the accelerator from this time on. */
-    void (*dram_demand)(th_observer *o, th_time now, int accel, double bytes_per_s);
     void (*tiles)(th_observer *o, th_time now, int accel, const th_tiles *tiles);
     /* There will be changes of health in this run. */
     void (*may_fail)(th_observer *o, th_time now);

@@ -128,11 +128,8 @@ static void compute(th_trace *t, int32_t number, const th_task *task, bool start
 {
     th_traced *o = &t->objects[task->node];
     o->n_queued -= starts;
-    if (!starts) {
-        int32_t accel = t->system->nodes[task->node].accel;
-        th_pipeline_cursors_drop(t->cursors, accel);
-        th_trace_set_tiles(t, accel, 0);
-    }
+    if (!starts)
+        th_trace_set_tiles(t, t->system->nodes[task->node].accel, 0);
     run_at_node(t, TH_SPAN_COMPUTE, number, task, starts);
 }
 
@@ -238,37 +235,10 @@ static void link_changes(th_observer *o, th_time now, int link, int32_t flows, i
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* The state of its tiles after all changes at `now`. */
-static void show_tiles(th_trace *t, th_time now, int accel)
-{
-    if (!t->is.has_begun || !th_pipeline_cursors_follows(t->cursors, accel))
-        return;
-    th_trace_set_tiles(t, accel, th_pipeline_cursors_state(t->cursors, accel, now));
-}
-
-static void follow(th_observer *o, th_time now, int accel, const th_tile_source *source)
-{
-    th_trace *t = (th_trace *)o;
-    th_trace_event(t, now);
-    if (t->is.is_over)
-        return;
-    th_pipeline_cursors_follow(t->cursors, accel, source);
-    show_tiles(t, now, accel);
-}
-
-static void dram_demand(th_observer *o, th_time now, int accel, double bytes_per_s)
-{
-    th_trace *t = (th_trace *)o;
-    th_trace_event(t, now);
-    th_pipeline_cursors_demand(t->cursors, accel, now, bytes_per_s);
-    show_tiles(t, now, accel);
-}
-
 static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles *tiles)
 {
     th_trace *t = (th_trace *)o;
     th_trace_event(t, now);
-    th_pipeline_cursors_drop(t->cursors, accel);
     th_trace_set_tiles(t, accel, th_tile_state_of(tiles));
 }
 
@@ -304,24 +274,26 @@ static bool follows(const th_observer *o, const th_program *p)
     return ((const th_trace *)o)->program == p;
 }
 
-static th_tile_detail tile_detail(const th_observer *o, int accel)
+/* The window, up to the end of its last tick. */
+static th_tile_window tile_window(const th_observer *o, int accel)
 {
     const th_trace *t = (const th_trace *)o;
     unsigned signals = t->objects[t->system->accel_node[accel]].signals;
-    return signals >> TH_FIRST_TILE_SIGNAL ? TH_TILES_FOLLOWED : TH_TILES_IGNORED;
+    th_time last_tick = th_trace_tick_of(t, t->options.until_ps);
+    th_time until = th_time_add(last_tick, t->options.resolution_ps - 1);
+    bool is_wanted = signals >> TH_FIRST_TILE_SIGNAL;
+    return (th_tile_window){t->options.since_ps, is_wanted ? until : -1};
 }
 
 const th_observer_type th_trace_observer_type = {.restart = restart,
                                                  .follows = follows,
-                                                 .tile_detail = tile_detail,
+                                                 .tile_window = tile_window,
                                                  .task_start = task_start,
                                                  .task_end = task_end,
                                                  .queued = queued,
                                                  .link = link_changes,
                                                  .message_start = message_start,
                                                  .message_end = message_end,
-                                                 .follow = follow,
-                                                 .dram_demand = dram_demand,
                                                  .tiles = tiles_change,
                                                  .may_fail = may_fail,
                                                  .health = health_changes,

@@ -3,7 +3,7 @@
  *
  *   reset -> (event -> the changes of earlier ticks are written)* -> leave -> finish
  * When an event arrives at a later multiple of the resolution, the changes of the current tick are
- * written (changes.c), then those inside tasks up to the event. Spans are written at once. */
+ * written (changes.c). Spans are written at once. */
 #include <config.h>
 
 #include "sim/trace/trace_state.h"
@@ -23,21 +23,10 @@ static void end_spans(th_trace *t, th_time last)
         t->type->span_end(t, last, &s);
 }
 
-/* Cursors move to now, changes at now excluded. */
-static void start_cursors(th_trace *t, th_time now)
-{
-    th_pipeline_cursors_start(t->cursors, now);
-    for (int32_t a = 0; a < t->system->n_accels; a++)
-        if (th_pipeline_cursors_follows(t->cursors, a))
-            t->objects[t->system->accel_node[a]].tiles =
-                th_pipeline_cursors_state(t->cursors, a, now - 1);
-}
-
 /* The window begins: the writer gets the objects, their values and the running spans. */
 static void begin(th_trace *t)
 {
     t->is.has_begun = true;
-    start_cursors(t, t->at.tick);
     th_trace_drop_changes(t);
     t->type->begin(t, t->at.tick);
     begin_spans(t);
@@ -47,28 +36,6 @@ static void set_tick(th_trace *t, th_time tick)
 {
     t->at.tick = tick;
     t->at.next = th_time_add(tick, t->options.resolution_ps);
-}
-
-/* Writes the changes of this tick that happen before end. */
-static void write_tick(th_trace *t, th_time end)
-{
-    th_time last = (t->at.next < end ? t->at.next : end) - 1;
-    th_tile_state tiles;
-    int32_t accel;
-    while ((accel = th_pipeline_cursors_take(t->cursors, last, &tiles)) >= 0)
-        th_trace_set_tiles(t, accel, tiles);
-    th_trace_write_changes(t);
-}
-
-/* Writes the changes of this tick, and those inside tasks up to end. */
-static void write_until(th_trace *t, th_time end)
-{
-    th_time next;
-    write_tick(t, end);
-    while ((next = th_pipeline_cursors_next(t->cursors)) < end && next <= t->options.until_ps) {
-        set_tick(t, th_trace_tick_of(t, next));
-        write_tick(t, end);
-    }
 }
 
 static bool is_open(const th_trace *t)
@@ -85,11 +52,10 @@ static void pass_tick(th_trace *t, th_time now)
         begin(t);
     }
     if (is_open(t))
-        write_until(t, tick);
+        th_trace_write_changes(t);
     if (!t->is.is_over && now > t->options.until_ps) {
         end_spans(t, t->options.until_ps);
         t->is.is_over = true;
-        th_pipeline_cursors_reset(t->cursors);
     }
     set_tick(t, tick);
 }
@@ -127,8 +93,7 @@ void th_trace_advance(th_trace *t, th_time now)
 void th_trace_leave(th_trace *t)
 {
     if (is_open(t))
-        write_until(t, th_time_add(t->at.now, 1));
-    th_pipeline_cursors_reset(t->cursors);
+        th_trace_write_changes(t);
     t->program = NULL;
 }
 
@@ -148,7 +113,6 @@ void th_trace_reset(th_trace *t)
     t->is.has_events = t->is.has_begun = t->is.is_over = false;
     t->at.now = 0;
     set_tick(t, 0);
-    th_pipeline_cursors_reset(t->cursors);
     if (t->lanes)
         th_lanes_reset(t->lanes);
 }
@@ -162,7 +126,7 @@ void th_trace_finish(th_trace *t)
         begin(t);
     }
     if (!t->is.is_over)
-        write_until(t, th_time_add(t->at.now, 1));
+        th_trace_write_changes(t);
     th_time last = t->at.now < t->options.until_ps ? t->at.tick : t->options.until_ps;
     if (!t->is.is_over)
         end_spans(t, last);

@@ -51,7 +51,6 @@ static void free_trace(th_trace *t)
     th_free(t->variables);
     th_free(t->changed);
     th_lanes_free(t->lanes);
-    th_pipeline_cursors_free(t->cursors);
     th_free(t->writer_data);
     th_free(t);
 }
@@ -63,9 +62,8 @@ static int allocate(th_trace *t, const char *path)
     t->objects = th_alloc_zero(n, sizeof *t->objects);
     t->changed = th_alloc_array(n, sizeof *t->changed);
     t->lanes = t->type->span_begin ? th_lanes_new(t->n_objects) : NULL;
-    t->cursors = th_pipeline_cursors_new(t->system->n_accels);
     bool has_lanes = t->lanes || !t->type->span_begin;
-    return t->path && t->objects && t->changed && t->cursors && has_lanes ? 0 : -1;
+    return t->path && t->objects && t->changed && has_lanes ? 0 : -1;
 }
 
 static const th_trace_options whole_run = {.until_ps = TH_TIME_MAX};
@@ -132,7 +130,6 @@ int th_trace_close(th_trace *t, th_error *err)
     if (!t)
         return 0;
     th_trace_finish(t);
-    t->is.is_out_of_memory |= th_pipeline_cursors_have_failed(t->cursors);
     th_out_flush(&t->out);
     int failed = t->type->write_beside ? t->type->write_beside(t, err) : 0;
     if (close(t->out.file) != 0 && t->out.error == 0)

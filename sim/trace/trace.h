@@ -31,7 +31,7 @@ typedef enum {
     TH_SIGNAL_FLOWS,       /* link: transfers, messages or packets on it */
     TH_SIGNAL_QUEUE_DEPTH, /* accelerator: tasks that wait for it; link: flows beyond the first */
     TH_SIGNAL_HEALTH,      /* accelerator, link: up, degraded, down, avoided, slow, fast, dead */
-    /* Inside a task, tile by tile (pipeline_cursors.h). */
+    /* Inside a task, tile by tile (sim/pipeline/pipeline.h). */
     TH_SIGNAL_BUFFER_FILL, /* accelerator: tiles in its buffers, of inputs and outputs */
     TH_SIGNAL_ARRAY,       /* accelerator: idle, computing, or the engine that it waits for */
     TH_SIGNAL_LOAD_INPUT,  /* accelerator: 1 while this engine moves data */

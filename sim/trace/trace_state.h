@@ -10,11 +10,27 @@
 #define TH_SIM_TRACE_TRACE_STATE_H
 #include <stdbool.h>
 #include <string.h>
-#include "sim/trace/pipeline_cursors.h"
 #include "sim/trace/trace.h"
 
 enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_SPARE = 4096, TH_ID_BYTES = 8 };
 #define TH_BIT(signal) (1u << (signal))
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+/* The traced state of a pipeline in one word: buffer fill, array state, moving engines. 0: no task.
+ */
+typedef uint16_t th_tile_state;
+enum {
+    TH_TILE_FILL = 0xff,
+    TH_TILE_ARRAY = 0xf00,
+    TH_TILE_ARRAY_SHIFT = 8,
+    TH_TILE_MOVING_SHIFT = 12
+};
+static inline th_tile_state th_tile_state_of(const th_tiles *t)
+{
+    return (th_tile_state)((uint32_t)t->fill | (uint32_t)t->array << TH_TILE_ARRAY_SHIFT |
+                           t->moving << TH_TILE_MOVING_SHIFT);
+}
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
@@ -169,8 +185,7 @@ struct th_trace {
     int32_t n_changed;
     int64_t n_arrows;
     struct th_lanes *lanes; /* NULL: the writer shows no spans */
-    th_pipeline_cursors *cursors;
-    void *writer_data; /* th_free'd at the end */
+    void *writer_data;      /* th_free'd at the end */
     th_out out;
 };
 

@@ -59,7 +59,7 @@ TEST(counts_tiles_of_one_task_after_the_other)
     th_program *program = three_tasks();
     th_step_probe_init(&p, &(th_step_choice){.unit = TH_STEP_TILE}, 3, NULL, program, 0, &err);
     const th_observer_type *type = p.observer.type;
-    CU_ASSERT_EQUAL(type->tile_detail(&p.observer, 0), TH_TILES_STEPPED);
+    CU_ASSERT_EQUAL(type->tile_window(&p.observer, 0).until, TH_TIME_MAX);
     type->tiles(&p.observer, 10, 0, &(th_tiles){.done = 2});
     CU_ASSERT_TRUE(p.left == 1 && p.last.tile == 2);
     type->tiles(&p.observer, 11, 0, &(th_tiles){.done = 2, .array = TH_ARRAY_STALLS_INPUT});

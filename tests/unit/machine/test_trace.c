@@ -276,8 +276,9 @@ TEST(vcd_looks_inside_tasks)
     th_trace_add(t, TH_TRACED_ACCEL, 1,
                  1u << TH_SIGNAL_STATE | 1u << TH_SIGNAL_STORE | 1u << TH_SIGNAL_ARRAY);
     th_observer *observer = th_trace_observer(t);
-    CU_ASSERT_EQUAL(observer->type->tile_detail(observer, 1), TH_TILES_FOLLOWED);
-    CU_ASSERT_EQUAL(observer->type->tile_detail(observer, 0), TH_TILES_IGNORED);
+    CU_ASSERT_EQUAL(observer->type->tile_window(observer, 1).since, 4000000);
+    CU_ASSERT_EQUAL(observer->type->tile_window(observer, 1).until, 6100999);
+    CU_ASSERT(observer->type->tile_window(observer, 0).until < 0);
     th_result traced = run(s, costs, p, t);
     CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
     CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
