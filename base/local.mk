@@ -12,6 +12,7 @@ libtharsis_la_SOURCES += \
 	base/file_lock.c base/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
+	base/min_max.h \
 	base/names.c base/names.h \
 	base/random.c base/random.h \
 	base/shared_map.c base/shared_map.h \

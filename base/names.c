@@ -10,14 +10,10 @@
 #include "base/names.h"
 #include <ctype.h>
 #include <string.h>
+#include "base/min_max.h"
 #include "base/strbuf.h"
 
 enum { LENGTH_MAX = 64 }; /* characters that are compared: names are short */
-
-static int min(int a, int b)
-{
-    return a < b ? a : b;
-}
 
 int th_name_distance(const char *a, const char *b)
 {
@@ -29,9 +25,9 @@ int th_name_distance(const char *a, const char *b)
         d[i][0] = i;
         for (int j = 1; j <= n_b; j++) {
             int replaced = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            d[i][j] = min(replaced, 1 + min(d[i - 1][j], d[i][j - 1]));
+            d[i][j] = th_min(replaced, 1 + th_min(d[i - 1][j], d[i][j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = th_min(d[i][j], d[i - 2][j - 2] + 1);
         }
     }
     return d[n_a][n_b];

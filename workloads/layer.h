@@ -49,6 +49,7 @@
 #define TH_WORKLOADS_LAYER_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/min_max.h"
 
 typedef enum {
     TH_LAYER_CONV,
@@ -228,22 +229,12 @@ static inline bool th_box_is_empty(const th_box *b)
     return is_empty;
 }
 
-static inline int32_t th_greater(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
-static inline int32_t th_lesser(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* True if they have an element in common. */
 static inline bool th_box_meets(const th_box *a, const th_box *b)
 {
     bool is_apart = false;
     for (int d = 0; d < TH_TENSOR_DIMS; d++)
-        is_apart |= th_greater(a->lo[d], b->lo[d]) >= th_lesser(a->hi[d], b->hi[d]);
+        is_apart |= th_max(a->lo[d], b->lo[d]) >= th_min(a->hi[d], b->hi[d]);
     return !is_apart;
 }
 

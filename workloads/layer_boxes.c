@@ -12,6 +12,7 @@
  * valid extents (th_workload_finish checks them). Not modelled: holes. A stride greater than the
  * kernel leaves rows inside the box that are not read. */
 #include <config.h>
+#include "base/min_max.h"
 #include "workloads/layer.h"
 
 typedef struct range {
@@ -98,16 +99,6 @@ static int64_t stuffed_size(const axis *a)
     return (a->size - 1) * a->up + 1;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t greatest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The lowest input row that outputs read through kernel; size when there is none. Where there are
  * zeros between the rows the stride is 1, so the next output reads the next row. */
 static int64_t lowest_inside(const axis *a, range outputs, range kernel)
@@ -116,10 +107,10 @@ static int64_t lowest_inside(const axis *a, range outputs, range kernel)
     for (int64_t r = kernel.lo; r < kernel.hi; r++) {
         int64_t above = a->pad - r * a->dilation; /* y >= 0 from h * stride >= above on */
         int64_t h = above > 0 ? (above + a->stride - 1) / a->stride : 0;
-        h = greatest(h, outputs.lo);
+        h = th_max(h, outputs.lo);
         h += (a->up - row_read(a, h, r) % a->up) % a->up;
         if (h < outputs.hi)
-            lowest = least(lowest, row_read(a, h, r) / a->up);
+            lowest = th_min(lowest, row_read(a, h, r) / a->up);
     }
     return lowest;
 }
@@ -132,10 +123,10 @@ static int64_t highest_inside(const axis *a, range outputs, range kernel)
         int64_t below = stuffed_size(a) - 1 + a->pad - r * a->dilation; /* y < size up to here */
         if (below < 0)
             break;
-        int64_t h = least(below / a->stride, outputs.hi - 1), y = row_read(a, h, r);
+        int64_t h = th_min(below / a->stride, outputs.hi - 1), y = row_read(a, h, r);
         h -= y > 0 ? y % a->up : 0;
         if (h >= outputs.lo && y >= 0)
-            highest = greatest(highest, y / a->up);
+            highest = th_max(highest, y / a->up);
     }
     return highest;
 }
@@ -168,7 +159,7 @@ static range channels_of_part(const th_layer *l, int input, range k)
     int64_t before = 0;
     for (int i = 0; i < input; i++)
         before += l->input_channels[i];
-    return (range){greatest(k.lo - before, 0), least(k.hi - before, l->input_channels[input])};
+    return (range){th_max(k.lo - before, 0), th_min(k.hi - before, l->input_channels[input])};
 }
 
 static range channels_read(const th_layer *l, int input, const th_loop_box *loops)
@@ -257,7 +248,7 @@ static range keys_of_rows(const th_layer *l, range rows)
     bool is_one_head = rows.lo / n == (rows.hi - 1) / n; /* else from the first token on */
     int64_t first = is_one_head ? rows.lo % n : 0, last = is_one_head ? (rows.hi - 1) % n : n - 1;
     int64_t seen_before = keys - n + first + 1 - l->window;
-    return (range){l->window > 0 ? greatest(seen_before, 0) : 0, keys - n + last + 1};
+    return (range){l->window > 0 ? th_max(seen_before, 0) : 0, keys - n + last + 1};
 }
 
 /* Queries: the rows and heads of the outputs. Keys, values: what the rows see of the heads. A mask:
@@ -362,8 +353,8 @@ th_box th_box_intersect(const th_box *a, const th_box *b)
 {
     th_box common;
     for (int d = 0; d < TH_TENSOR_DIMS; d++) {
-        common.lo[d] = th_greater(a->lo[d], b->lo[d]);
-        common.hi[d] = th_lesser(a->hi[d], b->hi[d]);
+        common.lo[d] = th_max(a->lo[d], b->lo[d]);
+        common.hi[d] = th_min(a->hi[d], b->hi[d]);
     }
     return th_box_is_empty(&common) ? (th_box){{0}, {0}} : common;
 }

@@ -12,6 +12,7 @@
  * accelerator time, or bytes of DRAM. The proofs are in docs/models/bounds.md. */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "mapper/evaluate/bounds_state.h"
 
 #include <math.h>
@@ -436,7 +437,7 @@ int th_bounds_chunks_of(const th_mapping *m)
 {
     int most = 1;
     for (int l = 0; l < m->n_layers; l++)
-        most = th_greater(most, th_shard_chunks(&m->strategy[l]));
+        most = th_max(most, th_shard_chunks(&m->strategy[l]));
     return most;
 }
 

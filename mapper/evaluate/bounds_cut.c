@@ -4,6 +4,7 @@
  *   find_cut: external inputs and outputs -> links at one place of all routes -> the best place */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "mapper/evaluate/bounds_state.h"
 
 #include <math.h>
@@ -193,8 +194,8 @@ int th_bound_find_cut(th_bound_finder *f, th_error *err)
     if (in.after == INFINITY)
         in.after = 0;
     output_bytes(f, &out);
-    in.transfers *= th_greater(f->floors.scope.chunks, 1);
-    out.transfers *= th_greater(f->floors.scope.chunks, 1);
+    in.transfers *= th_max(f->floors.scope.chunks, 1);
+    out.transfers *= th_max(f->floors.scope.chunks, 1);
     if (how == TH_BOUND_FREE_LINKS) {
         free_cut(f, &in, &out);
         return 0;

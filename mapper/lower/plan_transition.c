@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "base/min_max.h"
 #include "base/alloc.h"
 #include "mapper/lower/plan_state.h"
 
@@ -202,7 +203,7 @@ typedef struct {
 
 static int64_t overlap(const interval *x, const th_box *need, int d)
 {
-    return th_greater(th_lesser(x->hi, need->hi[d]) - th_greater(x->lo, need->lo[d]), 0);
+    return th_max(th_min(x->hi, need->hi[d]) - th_max(x->lo, need->lo[d]), 0);
 }
 
 /* Its own accelerator need not send. */

@@ -20,6 +20,7 @@
 #include "mapper/parallel/pipeline_schedule.h"
 #include <assert.h>
 #include <string.h>
+#include "base/min_max.h"
 #include "base/alloc.h"
 
 struct th_pipeline_list {
@@ -31,11 +32,6 @@ static void add(th_pipeline_list *l, th_pipeline_kind kind, int32_t chunk, int32
 {
     assert(l->n < l->capacity);
     l->ops[l->n++] = (th_pipeline_op){micro_batch, (int16_t)chunk, (int16_t)kind};
-}
-
-static int32_t lesser(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- one chunk per stage ---- */
@@ -53,7 +49,7 @@ static void fill_gpipe(const th_pipeline_shape *n, int32_t stage, th_pipeline_li
 static void fill_in_turn(const th_pipeline_shape *n, int32_t warm_up, th_pipeline_list *out)
 {
     int32_t forward = 0;
-    for (; forward < lesser(warm_up, n->micro_batches); forward++)
+    for (; forward < th_min(warm_up, n->micro_batches); forward++)
         add(out, TH_PIPELINE_FORWARD, 0, forward);
     for (int32_t j = 0; j < n->micro_batches; j++) {
         if (forward < n->micro_batches)
@@ -72,7 +68,7 @@ static void fill_split(const th_pipeline_shape *n, int32_t warm_up, int32_t dela
                        th_pipeline_list *out)
 {
     int32_t forward = 0, weights = 0;
-    for (; forward < lesser(warm_up, n->micro_batches); forward++)
+    for (; forward < th_min(warm_up, n->micro_batches); forward++)
         add(out, TH_PIPELINE_FORWARD, 0, forward);
     for (int32_t j = 0; j < n->micro_batches; j++) {
         if (forward < n->micro_batches)
@@ -123,7 +119,7 @@ static void fill_interleaved(const th_pipeline_shape *n, int32_t stage, th_pipel
 {
     int32_t all = n->micro_batches * n->chunks, forward = 0;
     int32_t warm_up = 2 * (n->stages - 1 - stage) + (n->chunks - 1) * n->stages;
-    for (; forward < lesser(warm_up, all); forward++)
+    for (; forward < th_min(warm_up, all); forward++)
         add_interleaved(n, TH_PIPELINE_FORWARD, forward, out);
     for (int32_t k = 0; k < all; k++) {
         if (forward < all)

@@ -10,15 +10,12 @@
 #include <config.h>
 #include "mapper/parallel/plan_memory.h"
 
+#include "base/min_max.h"
+
 const char *const th_memory_term_names[] = {"weights",     "gradients", "states",
                                             "activations", "buffers",   NULL};
 
 enum { WEIGHT_BYTES = 2, STATE_BYTES = 12, LOGIT_BYTES = 6 };
-
-static int64_t greater(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static int32_t last_step(const th_pipeline_schedule *s)
 {
@@ -35,7 +32,7 @@ static void add_parameters(const th_work_context *c, int32_t layer, chunk_sizes 
 {
     int64_t n = th_layer_parameters_of_rank(c, layer);
     out->parameters += n;
-    out->largest = greater(out->largest, n);
+    out->largest = th_max(out->largest, n);
 }
 
 static chunk_sizes sizes_of(const th_work_context *c, const th_pipeline_schedule *s, int32_t step)
@@ -67,7 +64,7 @@ static int64_t most_activations(const th_work_context *c, const th_pipeline_sche
             kept += of_chunk[op->chunk];
         else if (op->kind == frees)
             kept -= of_chunk[op->chunk];
-        most = greater(most, kept);
+        most = th_max(most, kept);
     }
     return most;
 }
@@ -101,7 +98,7 @@ th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_sch
     for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++) {
         chunk_sizes x = sizes_of(c, s, th_pipeline_step(s, stage, chunk));
         parameters += x.parameters;
-        largest = greater(largest, x.largest);
+        largest = th_max(largest, x.largest);
     }
     int64_t trained = c->p->frozen_weights ? 0 : parameters;
     return (th_plan_memory){

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "base/min_max.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
@@ -181,11 +182,6 @@ static double port_cycles(const th_design_config *d, double bytes, double share)
                                    : 0;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The recurrence over the pieces (load, compute, store) with the design's slots; one operand is
  * loaded before all of them. */
 static double closed_form(const th_design_config *d, const th_shard *s)
@@ -207,9 +203,9 @@ static double closed_form(const th_design_config *d, const th_shard *s)
         double in = (double)(p.by_channel ? piece->weight_bytes : piece->input_bytes);
         double back = (double)kinds.output_bytes[mask];
         double *free_in = &computed[i % slots], *free_out = &out[i % slots];
-        loaded = larger(loaded, *free_in) + port_cycles(d, in, streamed / (streamed + stored));
-        ended = larger(larger(loaded, once), larger(ended, *free_out)) + (double)piece->cycles;
-        emptied = larger(emptied, ended) + port_cycles(d, back, stored / (streamed + stored));
+        loaded = th_max(loaded, *free_in) + port_cycles(d, in, streamed / (streamed + stored));
+        ended = th_max(th_max(loaded, once), th_max(ended, *free_out)) + (double)piece->cycles;
+        emptied = th_max(emptied, ended) + port_cycles(d, back, stored / (streamed + stored));
         *free_in = ended;
         *free_out = emptied;
     }

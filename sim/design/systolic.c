@@ -30,6 +30,7 @@
 
 #include <math.h>
 
+#include "base/min_max.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
@@ -86,11 +87,6 @@ static const th_design_key keys[] = {
                      "elements per cycle to DRAM; absent: as fast as the DRAM", NULL},
     {.name = NULL},
 };
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static int64_t limit_of(const th_design_config *d, int key)
 {
@@ -260,7 +256,7 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     int64_t down, across, stream = l.extent[th_systolic_stream(l.flow)];
     folds_of(&l, &down, &across);
     double folds = (double)l.extent[TH_LOOP_B] * (double)down * (double)across;
-    double fold = (double)(stream + l.fill), period = (double)larger(stream, l.rows);
+    double fold = (double)(stream + l.fill), period = (double)th_max(stream, l.rows);
     return d->value[OVERLAP] != 0 ? (folds - 1) * period + fold : folds * fold;
 }
 

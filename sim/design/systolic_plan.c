@@ -14,6 +14,7 @@
  * the larger pieces. */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "sim/design/systolic.h"
 
 #include <math.h>
@@ -181,11 +182,6 @@ static double estimate(const th_schedule *plain, const th_port *memory)
 
 /* --- candidates ------------------------------------------------------------------------------ */
 
-static int64_t extent_or(int64_t extent, int64_t tile)
-{
-    return extent < tile ? extent : tile;
-}
-
 /* A fold and a piece of its stream; an order of N_ORDERS or above refills. */
 static th_systolic_candidate candidate_of(const th_systolic_layer *l, int order, int64_t piece)
 {
@@ -197,7 +193,7 @@ static th_systolic_candidate candidate_of(const th_systolic_layer *l, int order,
     w.tile[TH_LOOP_K] = l->flow == TH_SYSTOLIC_IS ? piece : cols;
     w.tile[TH_LOOP_C] = l->flow == TH_SYSTOLIC_OS ? piece : rows;
     for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        w.tile[loop] = extent_or(l->extent[loop], w.tile[loop]);
+        w.tile[loop] = th_min(l->extent[loop], w.tile[loop]);
     return w;
 }
 

@@ -16,16 +16,12 @@
  */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "sim/design/systolic.h"
 
 #include <math.h>
 
 #include "sim/design/tiles.h"
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ceil, with a tolerance for the rounding of a quotient that is an integer. */
 static int64_t round_up(double x)
@@ -95,10 +91,10 @@ static int64_t window_pixels(const th_shard *s, int64_t m)
     int64_t images = m / image, rows = m % image / width, rest = m % width;
     int64_t pixels = rows ? rows_of(s, rows) * cols_of(s, width) : 0;
     if (rest && rows)
-        pixels += smaller(s->stride_h, rows_of(s, 1)) * cols_of(s, rest);
+        pixels += th_min(s->stride_h, rows_of(s, 1)) * cols_of(s, rest);
     else if (rest)
         pixels = rows_of(s, 1) * cols_of(s, rest);
-    return images * image_pixels(s) + smaller(pixels, image_pixels(s));
+    return images * image_pixels(s) + th_min(pixels, image_pixels(s));
 }
 
 /* Pixels of the first window that no later block of M loads again. */
@@ -145,7 +141,7 @@ static int64_t dense_inner(const th_systolic_layer *l, int64_t c)
     const th_shard *s = l->shard;
     if (s->sparse_m <= 0)
         return c;
-    return smaller(th_ceil_div(c * s->sparse_m, s->sparse_n), l->inner);
+    return th_min(th_ceil_div(c * s->sparse_m, s->sparse_n), l->inner);
 }
 
 static int64_t input_elements(const th_systolic_layer *l, const th_systolic_candidate *w, int64_t m,
@@ -153,7 +149,7 @@ static int64_t input_elements(const th_systolic_layer *l, const th_systolic_cand
 {
     int64_t inner = dense_inner(l, c);
     double read = pixels_of(l, w, m) * channels_of(l, w, inner, is_last_c);
-    return smaller(round_up(read), m * inner);
+    return th_min(round_up(read), m * inner);
 }
 
 /* Elements of the first window that no later block of M loads again, averaged over the blocks of
@@ -294,7 +290,7 @@ static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_candidate *
 static int64_t slots_and_held_bytes(const th_systolic_layer *l, const th_systolic_candidate *w,
                                     th_tensor tensor, int64_t tile_bytes, bool stays)
 {
-    int64_t tiles = n_tiles(l, w, tensor), in_flight = smaller(tiles, l->slots) * tile_bytes;
+    int64_t tiles = n_tiles(l, w, tensor), in_flight = th_min(tiles, l->slots) * tile_bytes;
     if (!stays)
         return in_flight;
     int past = loop_without(tensor);

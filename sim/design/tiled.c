@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/min_max.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling.h"
@@ -210,16 +211,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* True if every step loads its operands, in the published order, with two slots. */
 static bool is_as_published(const double *v, const char *order)
 {
@@ -246,8 +237,8 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     double tiles = (double)s->dim[TH_DIM_B] * s->groups * ceil(s->dim[TH_DIM_H] / v[TILE_H]) *
                    ceil(s->dim[TH_DIM_W] / v[TILE_W]) *
                    ceil((double)th_group_outputs(s) / v[TILE_K]);
-    double t_l = larger(t_i, t_w), per_tile = q * larger(t_l, t_c);
-    return tiles * larger(per_tile, t_o) + smaller(t_l, t_c) + smaller(t_o, per_tile);
+    double t_l = th_max(t_i, t_w), per_tile = q * th_max(t_l, t_c);
+    return tiles * th_max(per_tile, t_o) + th_min(t_l, t_c) + th_min(t_o, per_tile);
 }
 
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/min_max.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling_choice.h"
 
@@ -57,11 +58,6 @@ unsigned th_tensor_loops(const th_shard *s, th_tensor tensor)
         break;
     }
     return 0;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
@@ -130,7 +126,7 @@ int64_t th_tile_held(const th_tiling *t, const th_shard *s, const th_tile *tile,
 {
     int64_t bits = th_precision_bits((th_precision)s->precision[TH_TENSOR_OUTPUT]);
     if (tensor == TH_TENSOR_OUTPUT)
-        return sum_bytes(tile, most(bits, t->accumulator_bits));
+        return sum_bytes(tile, th_max(bits, t->accumulator_bits));
     bool is_input = tensor == TH_TENSOR_INPUT;
     return th_tile_bytes(t, s, tile, is_input ? TH_ENGINE_INPUT : TH_ENGINE_WEIGHT);
 }
@@ -149,7 +145,7 @@ static int operand_residencies(const char *order, const int32_t *count, unsigned
             tiles *= count[loop];
         } else if (count[loop] > 1) {
             unsigned stays = out[n - 1].stays | 1u << loop;
-            out[n++] = (th_residency){stays, most(tiles, slots) * tile_bytes};
+            out[n++] = (th_residency){stays, th_max(tiles, slots) * tile_bytes};
         }
     }
     return n;
@@ -164,7 +160,7 @@ static int sum_residencies(const char *order, const int32_t *count, int32_t slot
         tiles *= count[th_order_loop(order, place)];
     if (tiles == 1 || count[TH_LOOP_C] == 1)
         return 1;
-    out[1] = (th_residency){1u << TH_LOOP_C, most(tiles, slots) * tile_bytes};
+    out[1] = (th_residency){1u << TH_LOOP_C, th_max(tiles, slots) * tile_bytes};
     return 2;
 }
 

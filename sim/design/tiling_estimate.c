@@ -11,6 +11,7 @@
  * tilings; the pipeline computes the times (tiling.c). */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling_choice.h"
 
@@ -117,11 +118,6 @@ static void find_passes(const th_tiling_problem *f, const th_tile_properties *m,
     passes[TH_ENGINE_OUTPUT] = 1;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The time of one load of an engine alone, in its port and in the DRAM. */
 typedef struct {
     double port_ps, dram_ps;
@@ -143,11 +139,11 @@ static double step_ps(const th_tiling_problem *f, const load_time *loads, unsign
     for (int e = 0; e < TH_ENGINE_OUTPUT; e++) {
         if (!(loading >> e & 1u))
             continue;
-        double waits = (double)f->memory->latency_ps + larger(loads[e].port_ps, loads[e].dram_ps);
+        double waits = (double)f->memory->latency_ps + th_max(loads[e].port_ps, loads[e].dram_ps);
         dram += loads[e].dram_ps;
-        longest = larger(longest, larger(loads[e].port_ps, (waits + compute_ps) / slots));
+        longest = th_max(longest, th_max(loads[e].port_ps, (waits + compute_ps) / slots));
     }
-    return larger(longest, dram);
+    return th_max(longest, dram);
 }
 
 /* The time of all steps, grouped by the engines that load: loads come in bursts, which the slots
@@ -189,13 +185,13 @@ th_tiling_candidate th_tiling_choice_estimate(const th_tiling_problem *f,
         }
         all += bytes;
         dram += bytes * m->dram_part[e];
-        even = larger(even, bytes * BITS_PS / m->bits_per_s[e]);
+        even = th_max(even, bytes * BITS_PS / m->bits_per_s[e]);
     }
-    even = larger(even, dram * BITS_PS / (double)f->memory->bits_per_s);
+    even = th_max(even, dram * BITS_PS / (double)f->memory->bits_per_s);
     double uneven =
         steps_ps(f, m, choice, passes[TH_ENGINE_PARTIAL] > 0, store_ps / m->steps) - even;
-    double longest = even + larger(uneven, 0) / (f->t->slots_in > 1 ? f->t->slots_in - 1 : 1);
-    double fill = larger(first_ps(f, m, TH_ENGINE_INPUT), first_ps(f, m, TH_ENGINE_WEIGHT));
+    double longest = even + th_max(uneven, 0) / (f->t->slots_in > 1 ? f->t->slots_in - 1 : 1);
+    double fill = th_max(first_ps(f, m, TH_ENGINE_INPUT), first_ps(f, m, TH_ENGINE_WEIGHT));
     return (th_tiling_candidate){*choice, longest + fill + first_ps(f, m, TH_ENGINE_OUTPUT), all,
                                  m->steps};
 }

@@ -24,6 +24,7 @@
  * few cycles per layer), the loss of precision. */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "sim/design/designs.h"
 
 #include <math.h>
@@ -146,11 +147,6 @@ static int64_t weight_bytes(const th_shard *s, const plan *p, int64_t k, int64_t
     return th_shard_bytes(s, TH_TENSOR_WEIGHT, k * c * p->r * p->s);
 }
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Blocks have all input channels and as many output channels as a slot holds. If a slot cannot hold
  * all input channels of Pm output channels, blocks have Pm output channels and some of the input
  * channels. */
@@ -158,13 +154,13 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
 {
     int64_t room = buffer / p->slots, column = weight_bytes(s, p, p->pm, p->c);
     p->block_c = p->c;
-    p->block_k = at_most(p->k, room / column * p->pm);
+    p->block_k = th_min(p->k, room / column * p->pm);
     if (p->block_k > 0)
         return 0;
-    p->block_k = at_most(p->k, p->pm);
-    int64_t unit = at_most(p->c, p->pn * (p->method == DIRECT_CHANNELS ? p->n * p->n : 1));
+    p->block_k = th_min(p->k, p->pm);
+    int64_t unit = th_min(p->c, p->pn * (p->method == DIRECT_CHANNELS ? p->n * p->n : 1));
     if (weight_bytes(s, p, p->block_k, unit) > room)
-        unit = at_most(p->c, p->pn);
+        unit = th_min(p->c, p->pn);
     int64_t least = weight_bytes(s, p, p->block_k, unit);
     if (least > room)
         return th_error_set(
@@ -174,7 +170,7 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
             (long long)p->slots, (long long)p->block_k, (long long)unit,
             (long long)(least * p->slots), (long long)buffer,
             (long long)(least * p->slots - buffer));
-    p->block_c = at_most(p->c, room / least * unit);
+    p->block_c = th_min(p->c, room / least * unit);
     return 0;
 }
 
@@ -209,7 +205,7 @@ static int make_plan(const th_design_config *d, const th_shard *s, plan *p, th_e
     };
     bool has_own_weights = th_shard_multiplies_activations(s);
     p->shares_weights = s->groups == 1 && !has_own_weights;
-    p->n_resident = at_most(has_own_weights ? p->image_groups : s->groups, p->slots);
+    p->n_resident = th_min(has_own_weights ? p->image_groups : s->groups, p->slots);
     p->method = choose_method(s, p);
     return fit_weights(d, s, p, err);
 }
@@ -227,7 +223,7 @@ static int64_t line_bytes(const th_shard *s, const plan *p)
 {
     int64_t window = th_window(p->m, s->stride_h, p->r, s->dilation_h, s->in_h);
     int64_t rows = window + (p->slots - 1) * p->m * s->stride_h;
-    return at_most(rows, s->in_h) * input_row_bytes(s, p);
+    return th_min(rows, s->in_h) * input_row_bytes(s, p);
 }
 
 static int check_lines(const th_design_config *d, const th_shard *s, const plan *p, th_error *err)
@@ -250,7 +246,7 @@ static void set_input_rows(const th_shard *s, const plan *p, th_schedule *out)
     int64_t row_bytes = input_row_bytes(s, p), middle = p->m * s->stride_h;
     int64_t first = th_window(p->m, s->stride_h, p->r, s->dilation_h, INT32_MAX), last = middle;
     if (p->is_clipped) {
-        first = at_most(first, s->in_h);
+        first = th_min(first, s->in_h);
         last = s->in_h - first - (stripes(p) - 2) * middle;
         if (stripes(p) == 1) {
             first = middle = 0;

@@ -22,6 +22,8 @@
 
 #include "sim/pipeline/attention.h"
 
+#include "base/min_max.h"
+
 enum { PIECES = 32 }; /* of a layer, as in the roofline design: fill and drain are 1/32 of it */
 
 /* With as many output channels per head as columns, and inner channels per head. */
@@ -59,11 +61,6 @@ void th_attention_shards(const th_shard *s, th_shard parts[TH_N_ATTENTION_PARTS]
 static int64_t piece_of(int64_t whole, int64_t n, bool is_last)
 {
     return is_last ? whole - whole / n * (n - 1) : whole / n;
-}
-
-static int64_t greater(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Cycles of a clock as cycles of another, rounded up. */
@@ -105,7 +102,7 @@ static void add_accounts(const th_shard *s, const th_schedule *a, const th_sched
                         b->accesses.output_writes),
     };
     for (int t = 0; t < TH_N_TENSORS; t++)
-        out->buffer_bytes[t] = greater(a->buffer_bytes[t], b->buffer_bytes[t]);
+        out->buffer_bytes[t] = th_max(a->buffer_bytes[t], b->buffer_bytes[t]);
     out->macs_per_cycle = a->macs_per_cycle;
     out->variant = "scores on chip";
 }
@@ -121,7 +118,7 @@ void th_attention_schedule(const th_shard *s, const th_schedule parts[TH_N_ATTEN
             key_rows = images * s->dim[TH_DIM_R], n = rows < PIECES ? rows : PIECES;
     int64_t products = seen(s, a.cycles) + seen(s, b.cycles),
             between = cycles_at(seen(s, th_schedule_sum(softmax).cycles), softmax->hz, scores->hz);
-    int64_t cycles = overlaps ? greater(products, between) : products + between;
+    int64_t cycles = overlaps ? th_max(products, between) : products + between;
     int64_t queries = seen_bytes(s, a.input_bytes, TH_TENSOR_INPUT, rows * s->dim[TH_DIM_C]);
     int64_t keys = seen_bytes(s, a.weight_bytes, TH_TENSOR_WEIGHT, key_rows * s->dim[TH_DIM_C]) +
                    seen_bytes(s, b.weight_bytes, TH_TENSOR_WEIGHT, key_rows * s->dim[TH_DIM_K]);

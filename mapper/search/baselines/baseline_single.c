@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "base/min_max.h"
 #include "base/alloc.h"
 #include "mapper/search/baselines/baseline.h"
 #include "mapper/search/searches.h"
@@ -55,11 +56,6 @@ static int add_data_parallel(th_search *s, int32_t design, const int32_t *accels
     return th_candidates_add(s, m, err);
 }
 
-static int32_t at_most(int32_t n, int32_t most)
-{
-    return n < most ? n : most;
-}
-
 /* Per design: its accelerators in the first group, and all of them. */
 static int init_data_parallel(th_search *s, th_error *err)
 {
@@ -68,8 +64,8 @@ static int init_data_parallel(th_search *s, th_error *err)
             *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
     int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t d = 0; !failed && d < system->n_designs; d++) {
-        int32_t n = at_most(th_baseline_members(s, d, accels, &in_group), images);
-        in_group = at_most(in_group, images);
+        int32_t n = th_min(th_baseline_members(s, d, accels, &in_group), images);
+        in_group = th_min(in_group, images);
         if (in_group > 0)
             failed = add_data_parallel(s, d, accels, in_group, err);
         if (!failed && n > in_group)

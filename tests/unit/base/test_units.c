@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
+#include "base/min_max.h"
 #include "base/units.h"
 #include "tests/unit/tap.h"
 #include <string.h>
@@ -290,6 +291,21 @@ TEST(sums_of_times_saturate)
     CU_ASSERT_EQUAL(th_time_add(TH_TIME_MAX - 5, 6), TH_TIME_MAX);
     CU_ASSERT_EQUAL(th_time_add(TH_TIME_MAX, TH_TIME_MAX), TH_TIME_MAX);
     CU_ASSERT_EQUAL(th_time_add(0, TH_TIME_MAX), TH_TIME_MAX);
+}
+
+/* In the type of the sum, so that no bit is lost where the two differ. */
+TEST(min_and_max_of_mixed_types)
+{
+    int32_t few = -7;
+    int64_t many = (int64_t)1 << 40;
+    CU_ASSERT_EQUAL(th_min(few, 3), -7);
+    CU_ASSERT_EQUAL(th_max(few, 3), 3);
+    CU_ASSERT_EQUAL(th_max(few, many), many);
+    CU_ASSERT_EQUAL(th_min(many, few), -7);
+    CU_ASSERT_EQUAL(th_max(many + 1, many), many + 1);
+    CU_ASSERT_EQUAL(th_min(0.5, few + 8), 0.5);
+    CU_ASSERT_EQUAL(th_max(-0.5, 0), 0.0);
+    CU_ASSERT_EQUAL(sizeof th_min(few, 3), sizeof(int32_t));
 }
 
 TAP_MAIN("units")
