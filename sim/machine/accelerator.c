@@ -6,10 +6,10 @@
  *
  * A task is collapsed (one end event, from its compute cost) as long as no flow uses its DRAM. When
  * a flow uses it, the task expands: its end then follows from the demand history
- * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or with
- * expand_all, the pipeline is stepped event by event instead. When contention ends, the rest of the
- * task is expanded again, but its end is not cached. Advancing a pipeline to a time changes no
- * result, so all modes give the same times; tests compare them. */
+ * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or where an
+ * observer watches it, the pipeline is stepped event by event instead. When contention ends, the
+ * rest of the task is expanded again, but its end is not cached. Advancing a pipeline to a time
+ * changes no result, so all modes give the same times; tests compare them. */
 #include <config.h>
 
 #include <math.h>
@@ -165,8 +165,8 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
  * anyway. */
 static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
-    bool is_only_watched = !m->options.expand_all && !th_accel_is_contended(m, a);
-    if (a->observed.is_counted || (is_only_watched && (demand == 0 || a->was_contended)))
+    bool would_expand = th_accel_is_contended(m, a) || (demand != 0 && !a->was_contended);
+    if (a->observed.is_counted || !would_expand)
         return;
     a->observed.is_counted = true;
     m->counts.expansions++;
@@ -195,7 +195,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
-    if (m->options.expand_all || a->observed.is_watched)
+    if (a->observed.is_watched)
         return begin_stepping(m, a, err);
     if (demand != 0)
         return th_history_expand(m, a, demand, err);
@@ -386,7 +386,7 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
         return 0;
     const th_port *port = &th_accel_cost(m, a)->port;
     catch_up(m, a);
-    bool is_stepped = m->options.expand_all || a->observed.is_watched;
+    bool is_stepped = a->observed.is_watched;
     th_pipeline_leave_contention(a->pipeline, port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
@@ -421,18 +421,6 @@ static int settle_network(th_machine *m, th_error *err)
     for (int i = 0; i < m->network->n_touched; i++) {
         int accel = m->network->touched[i];
         if (update_demand(m, &m->accels[accel], err))
-            return -1;
-    }
-    return 0;
-}
-
-/* Tests only: expands some collapsed tasks, which must not change any time. */
-static int expand_at_random(th_machine *m, th_error *err)
-{
-    for (int i = 0; i < m->system->n_accels; i++) {
-        th_accel_state *a = &m->accels[i];
-        if (a->mode == TH_ACCEL_COLLAPSED && th_random_below(m->random, 4) == 0 &&
-            th_history_expand(m, a, 0, err))
             return -1;
     }
     return 0;
@@ -478,8 +466,6 @@ int th_accelerator_settle(th_machine *m, th_error *err)
     if (begin_contended(m, err) || settle_network(m, err) || begin_started(m, false, err))
         return -1;
     m->settle.n_started = 0;
-    if (m->random && expand_at_random(m, err))
-        return -1;
     return m->any_shared ? apply_all_rates(m, err) : 0;
 }
 

@@ -53,10 +53,8 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
         th_machine_free(m);
         return NULL;
     }
-    if (m->options.expand_seed)
-        m->random = th_random_stream(m->options.expand_seed, "expand", 0);
     if (!m->events || !m->accels || !m->pipelines || !m->settle.started || !m->settle.stale ||
-        !m->completions || !m->replay || (m->options.expand_seed && !m->random))
+        !m->completions || !m->replay)
         goto fail;
     for (int a = 0; a < s->n_accels; a++) {
         m->any_shared |= m->network->is_shared[a];
@@ -105,8 +103,6 @@ void th_machine_free(th_machine *m)
     th_events_free(m->events);
     if (!m->options.completions)
         th_completion_cache_free(m->completions);
-    if (m->random)
-        gsl_rng_free(m->random);
     th_free(m->layers.states);
     th_free(m->run_log.runs);
     th_free(m->run_log.demands);
@@ -204,8 +200,7 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 bool th_machine_can_resume(const th_machine *m)
 {
     return m->options.network->is_memoryless && !m->options.network_options.weigh_by_latency &&
-           !m->any_shared && !th_compute_cost_uses_hosts(m->costs) && !m->options.expand_all &&
-           !m->options.expand_seed;
+           !m->any_shared && !th_compute_cost_uses_hosts(m->costs);
 }
 
 int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *f, int32_t n,

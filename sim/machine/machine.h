@@ -21,13 +21,11 @@ typedef struct th_machine th_machine;
 typedef struct th_machine_options {
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
-    bool expand_all; /* run every tile pipeline event by event (slow, same times) */
     /* Treats DRAMs that flows can saturate as contended all the time (slower; same times, except
      * for rare differences of a picosecond in runs of hours: docs/models/network.md). */
     bool always_contended;
-    bool no_skip;         /* tile pipelines never skip whole periods (slower, same times) */
-    uint64_t expand_seed; /* not 0: expand tasks at random times (tests; same times) */
-    bool per_layer;       /* with results of each layer (takes a little longer) */
+    bool no_skip;   /* tile pipelines never skip whole periods (slower, same times) */
+    bool per_layer; /* with results of each layer (takes a little longer) */
     /* Completion-time cache, shared with other machines with the same compute costs; not owned.
      * NULL: its own. */
     th_completion_cache *completions;

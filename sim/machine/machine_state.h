@@ -17,7 +17,7 @@ typedef enum {
     TH_ACCEL_EXPANDED,  /* flows use its DRAM; the end follows from the demand history */
     TH_ACCEL_FAILED,    /* its task, if it had one, waits for a repair */
     TH_ACCEL_DELAYED,   /* its task would have ended; jitter prolongs it */
-    TH_ACCEL_STEPPED    /* event by event: contended DRAM, watched, or expand_all */
+    TH_ACCEL_STEPPED    /* event by event: contended DRAM, or watched */
 } th_accel_mode;
 
 /* The demand of flows on the DRAM of an accelerator since the start of its task. */
@@ -156,7 +156,6 @@ struct th_machine {
     th_events *events;
     th_observer *observers; /* NULL: none */
     th_time watches_change; /* th_machine_watch again before the run passes this time */
-    gsl_rng *random;        /* for options.expand_seed, else NULL */
     uint32_t n_polls;       /* of options.is_interrupted, modulo 2^32 */
     th_time now, last_end;
     th_machine_tasks tasks;

@@ -11,9 +11,7 @@
 static void *create(const void *setup, th_error *err)
 {
     const th_machine *m = setup;
-    th_machine_options options = m->options;
-    options.expand_seed = 0;
-    return th_machine_new(m->system, m->costs, &options, err);
+    return th_machine_new(m->system, m->costs, &m->options, err);
 }
 
 /* A bound at the end of simulated time is none: the run then fails with its own error. */

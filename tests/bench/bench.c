@@ -42,6 +42,7 @@
 #include "mapper/search/variation/variation.h"
 #include "mapper/search/search.h"
 #include "tests/bench/bench.h"
+#include "tests/unit/stepping.h"
 #include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
@@ -397,13 +398,14 @@ static void bench_segments(char **network, int n)
 
 /* CPU seconds of one replay with these options on a machine of its own, empty caches. */
 static double replay_seconds(const th_problem *p, th_lower *lower, const th_program *program,
-                             const th_machine_options *o, th_time *end, int64_t *events)
+                             bool is_stepped, th_time *end, int64_t *events)
 {
     th_error e = {0};
-    th_machine *m = th_machine_new(p->system, th_lower_costs(lower), o, &e);
+    th_observer stepping = {.type = &stepping_type};
+    th_machine *m = th_machine_new(p->system, th_lower_costs(lower), NULL, &e);
     double start = th_bench_cpu_seconds();
-    if (!m || th_machine_load(m, program, &e) ||
-        th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
+    if (!m || th_machine_observe(m, is_stepped ? &stepping : NULL, &e) ||
+        th_machine_load(m, program, &e) || th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
         stop_at(&e);
     double seconds = th_bench_cpu_seconds() - start;
     *end = th_machine_now(m);
@@ -433,9 +435,8 @@ static void bench_mapping(const th_problem *p, const char *title, const th_mappi
         stop_at(&e);
     th_time collapsed, expanded;
     int64_t events;
-    double cold = replay_seconds(p, lower, program, NULL, &collapsed, &events);
-    double slow = replay_seconds(p, lower, program, &(th_machine_options){.expand_all = true},
-                                 &expanded, &events);
+    double cold = replay_seconds(p, lower, program, false, &collapsed, &events);
+    double slow = replay_seconds(p, lower, program, true, &expanded, &events);
     printf("%-10s %-18s %9.4f %7d %8" PRId64 " %9.0f %10.1f %9.1f  %s\n", p->workload->name, title,
            (double)collapsed * 1e-9, (int)program->n_tasks, events, 1 / filled,
            (double)events / filled * 1e-6, slow / cold,

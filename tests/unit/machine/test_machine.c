@@ -2,6 +2,7 @@
 #include <config.h>
 #include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
+#include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
 #include <math.h>
 #include <string.h>
@@ -338,7 +339,9 @@ TEST(a_measured_time_scales_with_the_clock)
     shard.in_h = shard.in_w = 28;
     int32_t conv = th_compute_cost_lookup(costs, 0, 0, &shard, NULL);
     for (int i = 0; i < 6; i++) {
-        th_machine *m = th_machine_new(s, costs, &(th_machine_options){.expand_all = i >= 3}, NULL);
+        th_machine *m = th_machine_new(s, costs, NULL, NULL);
+        th_observer stepping = {.type = &stepping_type};
+        CU_ASSERT_EQUAL(th_machine_observe(m, i >= 3 ? &stepping : NULL, NULL), 0);
         th_program *p = th_program_new(NULL);
         compute(p, s->accel_node[0], conv);
         if (i % 3 > 0)

@@ -8,6 +8,7 @@
 #include "sim/analysis/critical_path.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
+#include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
 #include <string.h>
@@ -26,18 +27,31 @@ static th_result result_of(th_machine *m)
 
 static const th_machine_options per_layer = {.per_layer = true};
 
-static th_result replay(const world *w, const th_machine_options *o)
+static th_result replay_observed(const world *w, const th_machine_options *o, th_observer *observer)
 {
     th_error e = {"", ""};
     th_machine_options options = o ? *o : (th_machine_options){0};
     options.per_layer = true;
     th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
+    CU_ASSERT_EQUAL(th_machine_observe(m, observer, &e), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
     th_result r = result_of(m);
     th_machine_free(m);
     return r;
+}
+
+static th_result replay(const world *w, const th_machine_options *o)
+{
+    return replay_observed(w, o, NULL);
+}
+
+/* Tile by tile. */
+static th_result replay_stepped(const world *w, const th_machine_options *o)
+{
+    th_observer stepping = {.type = &stepping_type};
+    return replay_observed(w, o, &stepping);
 }
 
 static int differs(th_result r, const th_result *from)
@@ -48,10 +62,11 @@ static int differs(th_result r, const th_result *from)
 }
 
 /* A recorder of tiles is attached and detached at random events. */
-static th_result replay_recorded(const world *w)
+static th_result replay_recorded(const world *w, const th_machine_options *o)
 {
     th_error e = {"", ""};
-    th_machine_options options = {.per_layer = true};
+    th_machine_options options = o ? *o : (th_machine_options){0};
+    options.per_layer = true;
     th_event_recorder recorder;
     th_event_recorder_init(&recorder);
     recorder.kinds = 1u << TH_RECORD_TILES;
@@ -86,16 +101,13 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         expanded += r.n_expanded;
         wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
         wrong += r.n_events != 2 * r.n_tasks;
-        wrong += differs(replay(&w, &(th_machine_options){.expand_all = true}), &r);
+        wrong += differs(replay_stepped(&w, NULL), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.always_contended = true}), &r);
         wrong += differs(
             replay(&w, &(th_machine_options){.network_options.solves_uncontended = true}), &r);
-        wrong += differs(replay_recorded(&w), &r);
-        for (uint64_t s = 1; s < 4; s++)
-            wrong += differs(
-                replay(&w, &(th_machine_options){.expand_seed = s + 10 * seed, .no_skip = s == 2}),
-                &r);
+        for (int s = 0; s < 4; s++)
+            wrong += differs(replay_recorded(&w, &(th_machine_options){.no_skip = s == 2}), &r);
         th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -191,8 +203,8 @@ TEST(collapsing_changes_nothing_with_mixed_drams)
         w.costs = own;
         th_result r = replay(&w, NULL);
         wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
-        wrong += differs(replay(&w, &(th_machine_options){.expand_all = true}), &r);
-        wrong += differs(replay(&w, &(th_machine_options){.expand_seed = 77}), &r);
+        wrong += differs(replay_stepped(&w, NULL), &r);
+        wrong += differs(replay_recorded(&w, NULL), &r);
         th_result_clear(&r);
         th_compute_cost_cache_free(own);
         w.costs = before;
@@ -229,7 +241,7 @@ TEST(ideal_networks_never_expand)
     th_result r = replay(&w, &o);
     CU_ASSERT_EQUAL(breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r), 0);
     CU_ASSERT_EQUAL(r.n_expanded, 0);
-    th_result all = replay(&w, &(th_machine_options){.network = o.network, .expand_all = true});
+    th_result all = replay_stepped(&w, &o);
     CU_ASSERT_EQUAL(differences(&r, &all), 0);
     th_result_clear(&r);
     th_result_clear(&all);
@@ -385,12 +397,14 @@ TEST(the_order_of_telling_does_not_matter)
 /* --- memory ----------------------------------------------------------------------------------- */
 
 /* 0, or -1 when memory ran out anywhere on the way. */
-static int run_all(const world *w, const th_machine_options *o)
+static int run_all(const world *w, const th_machine_options *o, bool is_stepped)
 {
+    th_observer stepping = {.type = &stepping_type};
     th_error e = {"", ""};
     th_result r = {0};
     th_machine *m = th_machine_new(w->system, w->costs, o, &e);
-    int failed = !m || th_machine_load(m, w->program, &e) ||
+    int failed = !m || th_machine_observe(m, is_stepped ? &stepping : NULL, &e) ||
+                 th_machine_load(m, w->program, &e) ||
                  th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE ||
                  th_machine_result(m, &r, &e);
     th_path_entry *path = NULL;
@@ -406,20 +420,20 @@ static int run_all(const world *w, const th_machine_options *o)
 TEST(any_allocation_may_fail)
 {
     const th_machine_options ways[] = {{.per_layer = true},
-                                       {.expand_seed = 5},
-                                       {.expand_all = true},
+                                       {.no_skip = true},
+                                       {.per_layer = true}, /* tile by tile */
                                        {.network = th_network_find("ideal")}};
     for (int i = 0; i < 5; i++) {
         world w = world_of_sort(61, i == 4 ? SLOW_DRAM : NONE);
         const th_machine_options *o = &ways[i % 4];
         random_program(&w, 60);
         int64_t live = th_alloc_live(), calls = th_alloc_calls();
-        CU_ASSERT_EQUAL(run_all(&w, o), 0);
+        CU_ASSERT_EQUAL(run_all(&w, o, i == 2), 0);
         calls = th_alloc_calls() - calls;
         CU_ASSERT_TRUE(calls > 20);
         for (int64_t k = 1; k <= calls; k++) {
             th_alloc_fail_at(k);
-            CU_ASSERT_EQUAL(run_all(&w, o), -1);
+            CU_ASSERT_EQUAL(run_all(&w, o, i == 2), -1);
             th_alloc_fail_at(0);
             CU_ASSERT_EQUAL(th_alloc_live(), live);
         }

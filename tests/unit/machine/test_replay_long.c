@@ -8,6 +8,7 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
+#include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
 
 /* What the programs of a test have in common; bytes are those of random_program times scale. */
@@ -75,22 +76,30 @@ static void change_at_random(th_machine *m, const world *w, const sort *s, uint6
     gsl_rng_free(random);
 }
 
-/* end: when it ends without changes; 0: there are none. n_stops: so often it is stopped, and its
- * result taken. */
-static th_result replay(const world *w, const th_machine_options *o, const sort *s, uint64_t seed,
-                        th_time end, int n_stops)
+typedef struct {
+    th_machine_options options;
+    int n_stops;     /* so often it is stopped, and its result taken */
+    bool is_stepped; /* tile by tile, to the first stop and between every two later ones */
+} way;
+
+/* end: when it ends without changes; 0: there are none. */
+static th_result replay(const world *w, const way *how, const sort *s, uint64_t seed, th_time end)
 {
     th_error e = {"", ""};
     th_result r;
-    th_machine_options options = *o;
+    th_observer stepping = {.type = &stepping_type};
+    th_machine_options options = how->options;
     options.per_layer = true;
     options.network_options.weigh_by_latency = s->by_latency;
     th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
+    CU_ASSERT_EQUAL(th_machine_observe(m, how->is_stepped ? &stepping : NULL, &e), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     if (end > 0)
         change_at_random(m, w, s, seed, end);
-    for (int i = 1; i <= n_stops; i++) {
-        th_machine_run_until(m, end / n_stops * i, &e);
+    for (int i = 1; i <= how->n_stops; i++) {
+        th_machine_run_until(m, end / how->n_stops * i, &e);
+        if (how->is_stepped)
+            CU_ASSERT_EQUAL(th_machine_observe(m, i % 2 ? NULL : &stepping, &e), 0);
         CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
         CU_ASSERT_EQUAL(s->n_failures > 0 ? breaches(w, &r) : 0, 0);
         th_result_clear(&r);
@@ -186,23 +195,25 @@ static bool ends_differ(const th_result *a, const th_result *b)
 /* In how many ways a run of the program differs from its run by the defaults. */
 static int count_wrong(const world *w, const sort *s, uint64_t seed)
 {
-    static const struct {
-        th_machine_options options;
-        int n_stops;
-    } ways[] = {{{.expand_all = true}, 0},       {{.no_skip = true}, 0},
-                {{.always_contended = true}, 0}, {{.network_options.solves_uncontended = true}, 0},
-                {{.expand_seed = 7}, 0},         {{0}, 40}};
-    const th_machine_options by_default = {0};
+    static const way ways[] = {
+        {.is_stepped = true},
+        {.options.no_skip = true},
+        {.options.always_contended = true},
+        {.options.network_options.solves_uncontended = true},
+        {.n_stops = 40},
+        {.is_stepped = true, .n_stops = 40},
+    };
+    const way by_default = {0};
     bool changes = s->n_clocks + s->n_cables + s->n_failures > 0;
-    th_result r = replay(w, &by_default, s, seed, 0, 0);
+    th_result r = replay(w, &by_default, s, seed, 0);
     th_time end = changes ? r.elapsed_ps : 0;
     int wrong = 0;
     if (changes) {
         th_result_clear(&r);
-        r = replay(w, &by_default, s, seed, end, 0);
+        r = replay(w, &by_default, s, seed, end);
     }
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        th_result other = replay(w, &ways[i].options, s, seed, end, ways[i].n_stops);
+        th_result other = replay(w, &ways[i], s, seed, end);
         bool is_rounded = s->lasts_days && ways[i].options.always_contended;
         wrong += is_rounded ? ends_differ(&r, &other) : differences(&r, &other) > 0;
         th_result_clear(&other);
@@ -294,11 +305,11 @@ TEST(machines_share_ends_at_any_clocks)
         world w = make_world(&s, seed);
         th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
         th_completion_cache_share(ends);
-        const th_machine_options alone = {0}, together = {.completions = ends};
+        const way alone = {0}, together = {.options.completions = ends};
         for (uint64_t i = 0; i < 3; i++) {
             const th_time end = 20000000000;
-            th_result r = replay(&w, &alone, &s, seed + 1000 * i, end, 0);
-            th_result shared = replay(&w, &together, &s, seed + 1000 * i, end, 0);
+            th_result r = replay(&w, &alone, &s, seed + 1000 * i, end);
+            th_result shared = replay(&w, &together, &s, seed + 1000 * i, end);
             wrong += differences(&r, &shared) > 0;
             th_result_clear(&r);
             th_result_clear(&shared);

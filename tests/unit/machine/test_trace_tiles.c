@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_trace_tiles.c - what a trace shows inside tasks is the same however the machine runs them:
- * it follows collapsed and expanded ones by pipelines of its own, and receives the times tile by
- * tile where they are stepped. */
+/* test_trace_tiles.c - what a trace shows inside tasks is the same whether the machine steps
+ * through all of the run or only where the trace looks, from whatever state of a task. */
 #include <config.h>
 #include "sim/observe/event_recorder.h"
 #include "sim/trace/trace.h"
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/random_program.h"
+#include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,10 @@ static th_trace *open_trace(const world *w, const th_trace_options *o)
     return t;
 }
 
-/* Now and then a recorder of stalls is attached, too, or detached. */
+/* Who looks beside the trace: nobody; one who sees all of the run tile by tile; a recorder of
+ * stalls that is attached and detached now and then. */
+typedef enum { ALONE, BESIDE_STEPPING, BESIDE_OTHERS } company;
+
 static void run(const world *w, th_machine *m, th_trace *t, bool others_look)
 {
     th_event_recorder recorder;
@@ -89,14 +92,16 @@ static void run(const world *w, th_machine *m, th_trace *t, bool others_look)
     th_event_recorder_clear(&recorder);
 }
 
-static lines traced(const world *w, const th_trace_options *o, const th_machine_options *options,
-                    bool others_look)
+static lines traced(const world *w, const th_trace_options *o, company who)
 {
+    th_observer stepping = {.type = &stepping_type};
     th_trace *t = open_trace(w, o);
-    th_machine *m = th_machine_new(w->system, w->costs, options, NULL);
+    th_machine *m = th_machine_new(w->system, w->costs, NULL, NULL);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, NULL), 0);
-    CU_ASSERT_EQUAL(th_machine_observe(m, th_trace_observer(t), NULL), 0);
-    run(w, m, t, others_look);
+    stepping.next = th_trace_observer(t);
+    CU_ASSERT_EQUAL(
+        th_machine_observe(m, who == BESIDE_STEPPING ? &stepping : th_trace_observer(t), NULL), 0);
+    run(w, m, t, who == BESIDE_OTHERS);
     CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
     th_machine_free(m);
     lines l = sorted_lines(path);
@@ -117,11 +122,9 @@ static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s)
     size_t n = 0;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         random_program(&w, 80);
-        lines all = traced(&w, &windows[i], &(th_machine_options){.expand_all = true}, false);
-        wrong += differs(&all, traced(&w, &windows[i], NULL, false));
-        wrong += differs(
-            &all, traced(&w, &windows[i], &(th_machine_options){.expand_seed = seed}, false));
-        wrong += differs(&all, traced(&w, &windows[i], NULL, true));
+        lines all = traced(&w, &windows[i], BESIDE_STEPPING);
+        wrong += differs(&all, traced(&w, &windows[i], ALONE));
+        wrong += differs(&all, traced(&w, &windows[i], BESIDE_OTHERS));
         n += all.n;
         clear(&all);
     }
@@ -171,9 +174,9 @@ static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per
     repeat_program(&w, 8);
     size_t n = 0;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
-        lines all = traced(&w, &windows[i], &(th_machine_options){.expand_all = true}, false);
-        CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], NULL, false)), 0);
-        CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], NULL, true)), 0);
+        lines all = traced(&w, &windows[i], BESIDE_STEPPING);
+        CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], ALONE)), 0);
+        CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], BESIDE_OTHERS)), 0);
         n += all.n;
         clear(&all);
     }
