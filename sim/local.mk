@@ -273,7 +273,7 @@ tests_unit_machine_test_replay_SOURCES = tests/unit/machine/test_replay.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/unit/collective_shapes.h tests/unit/collective_time.h tests/unit/generated.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h tests/unit/stepping.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/unit/collective_shapes.h tests/unit/collective_time.h tests/unit/generated.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h tests/unit/closed_form.h tests/unit/stepping.h sim/design/README.md
 
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules

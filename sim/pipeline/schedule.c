@@ -86,27 +86,6 @@ bool th_schedule_revisits(const th_schedule *s)
     return false;
 }
 
-/* Cycles that bytes take through the port of engine e. */
-static double port_cycles(const th_schedule *s, th_engine_kind e, int64_t bytes)
-{
-    int64_t bits_per_s = s->port_bits_per_s[e];
-    return bits_per_s > 0 ? (double)bytes * 8 * (double)s->hz / (double)bits_per_s : 0;
-}
-
-th_closed_form th_schedule_closed_form(const th_schedule *s)
-{
-    double t_i = port_cycles(s, TH_ENGINE_INPUT, s->step[0].input_bytes);
-    double t_w = port_cycles(s, TH_ENGINE_WEIGHT, s->step[0].weight_bytes);
-    double t_o = port_cycles(s, TH_ENGINE_OUTPUT, s->output_bytes[0]);
-    double t_c = (double)s->step[0].cycles, t_l = t_i > t_w ? t_i : t_w;
-    double per_tile = s->count[TH_LOOP_C] * (t_l > t_c ? t_l : t_c), tiles = s->count[TH_LOOP_B];
-    for (int loop = TH_LOOP_H; loop <= TH_LOOP_K; loop++)
-        tiles *= s->count[loop];
-    double published = tiles * (per_tile > t_o ? per_tile : t_o);
-    return (th_closed_form){published, published + (t_l < t_c ? t_l : t_c) +
-                                           (t_o < per_tile ? t_o : per_tile)};
-}
-
 /* --- shards ----------------------------------------------------------------------------------- */
 
 static int64_t bits_for(int32_t n)

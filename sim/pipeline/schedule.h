@@ -121,14 +121,4 @@ int th_schedule_loop(const th_schedule *s, int place);
 /* Is a loop of more than one iteration inside C, so that every step is a visit? */
 bool th_schedule_revisits(const th_schedule *s);
 
-/* Closed form of the cycles of a schedule of equal tiles (no remainders, nothing stays on chip)
- * whose memory is faster than its ports (FPGA'15; docs/models/tiled.md). P tiles of q steps, L1 =
- * max(t_I, t_W, t_C):
- *   published   P max(q L1, t_O), without fill and drain
- *   two_slot    that + min(max(t_I, t_W), t_C) + min(t_O, q L1): the pipeline with two slots */
-typedef struct th_closed_form {
-    double published_cycles, two_slot_cycles;
-} th_closed_form;
-th_closed_form th_schedule_closed_form(const th_schedule *s);
-
 #endif

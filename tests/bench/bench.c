@@ -42,6 +42,7 @@
 #include "mapper/search/variation/variation.h"
 #include "mapper/search/search.h"
 #include "tests/bench/bench.h"
+#include "tests/unit/closed_form.h"
 #include "tests/unit/stepping.h"
 #include "topology/files/system_read.h"
 #include "workloads/workload_read.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
+#include "tests/unit/closed_form.h"
 #include "tests/unit/pipeline_help.h"
 #include <string.h>
 
