@@ -493,7 +493,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     }
     if (!any || (priority == TH_PRIORITY_PROPERTY && th_machine_is_done(m)))
         return NOTHING_LEFT;
-    if (m->watches_change <= next && m->watches_change <= limit)
+    if (m->watches_change < TH_TIME_MAX && m->watches_change <= next && m->watches_change <= limit)
         return th_machine_watch(m, m->watches_change, err) ? FAILED : ACTED;
     if (next > limit)
         return BEYOND_LIMIT;
