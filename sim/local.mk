@@ -3,7 +3,7 @@ libtharsis_la_SOURCES += \
 	sim/analysis/critical_path.c \
 	sim/analysis/critical_path.h \
 	sim/analysis/energy.c \
-	sim/analysis/layers.c \
+	sim/analysis/energy.h \
 	sim/analysis/slack.c \
 	sim/analysis/time_breakdown.c \
 	sim/analysis/time_breakdown.h \
@@ -93,6 +93,7 @@ libtharsis_la_SOURCES += \
 	sim/machine/accelerator_state.h \
 	sim/machine/dead_end.c \
 	sim/machine/hosts.c \
+	sim/machine/layers.c \
 	sim/machine/machine.c \
 	sim/machine/machine.h \
 	sim/machine/machine_inspect.c \

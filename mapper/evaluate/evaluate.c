@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
+#include "sim/analysis/energy.h"
 
 struct th_evaluator {
     th_problem problem;
@@ -36,7 +37,8 @@ static int allocate_scratch(th_evaluator *e, th_error *err)
 
 static int check_goal(const th_evaluator *e, th_error *err)
 {
-    if (!th_goal_needs_energy(&e->problem.goal) || th_machine_knows_energy(e->machine))
+    if (!th_goal_needs_energy(&e->problem.goal) || 
+        th_energy_is_known(e->problem.system, th_lower_costs(e->lower)))
         return 0;
     return th_error_set(
         err, "MAP-0113",
@@ -186,6 +188,23 @@ static void set_fitness(const th_evaluator *e, th_metrics m, th_fitness *fitness
     fitness->value = th_goal_fitness(g, &m);
 }
 
+static th_energy_source energy_source(const th_evaluator *e)
+{
+    return (th_energy_source){e->problem.system, th_lower_costs(e->lower), e->program};
+}
+
+static int measure_energy(const th_evaluator *e, double *joules, th_error *err)
+{
+    th_energy_source of = energy_source(e);
+    th_result r;
+    if (th_machine_result(e->machine, &r, err))
+        return -1;
+    int failed = th_energy_of_run(&of, &r, err);
+    *joules = th_result_energy_j(&r);
+    th_result_clear(&r);
+    return failed;
+}
+
 static int measure(th_evaluator *e, th_fitness *fitness, th_error *err)
 {
     th_metrics m = {.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
@@ -194,7 +213,7 @@ static int measure(th_evaluator *e, th_fitness *fitness, th_error *err)
         th_deadline_model_ends(w, e->program, th_machine_times(e->machine), e->model_end);
         m.lateness_ps = th_deadline_lateness(w, &e->problem.stream, e->model_end);
     }
-    if (th_goal_needs_energy(&e->problem.goal) && th_machine_energy(e->machine, &m.energy_j, err))
+    if (th_goal_needs_energy(&e->problem.goal) && measure_energy(e, &m.energy_j, err))
         return -1;
     set_fitness(e, m, fitness);
     return 0;
@@ -205,8 +224,9 @@ static int stop_at(th_evaluator *e, double bound, th_time *stop, th_error *err)
 {
     const th_problem *p = &e->problem;
     th_energy_floor floor = {0, 0};
+    th_energy_source of = energy_source(e);
     if (isfinite(bound) && th_goal_needs_energy(&p->goal) &&
-        th_machine_least_energy(e->machine, &floor.dynamic_j, &floor.static_w, err))
+        th_energy_least(&of, &floor.dynamic_j, &floor.static_w, err))
         return -1;
     *stop = th_goal_stop(&p->goal, bound, p->stream.n_inputs == 1, &floor);
     return 0;

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
+#include "sim/analysis/energy.h"
 #include "report/interrupt.h"
 
 const th_compute_cost_cache *th_simulation_costs(const th_simulation *s)
@@ -249,6 +250,9 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err)
         return &s->result;
     th_result_clear(&s->result);
     if (th_machine_result(s->machine, &s->result, err) != 0)
+        return NULL;
+    if (th_energy_of_run(&(th_energy_source){s->system, th_simulation_costs(s), s->program},
+                         &s->result, err) != 0)
         return NULL;
     s->result_is_fresh = true;
     return &s->result;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* energy.c - the energy of a run, from its operations and the energies of the system's designs.
- *   th_energy_account: designs_of_accels -> add_tasks -> { add_accel } -> the run
- *   th_machine_energy: the total only, without the parts of a result, for searches
+ *   th_energy_of_run: designs_of_accels -> add_tasks -> { add_accel } -> the run
  *
  *   task         MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
  *                + DRAM bytes dram_energy;  bytes on chip: reads and writes of the array, and
@@ -18,20 +17,20 @@
 #include <config.h>
 
 #include "base/alloc.h"
-#include "sim/machine/machine_state.h"
+#include "sim/analysis/energy.h"
 #include "topology/routing/route.h"
 
 typedef struct {
-    const th_machine *m;
+    const th_energy_source *of;
     th_result *r;
     const th_design_energy **of_accel;
 } account;
 
-bool th_machine_knows_energy(const th_machine *m)
+bool th_energy_is_known(const th_system *s, const th_compute_cost_cache *costs)
 {
-    bool known = m->system->link_energy.j_per_byte > 0;
-    for (int d = 0; m->costs && d < m->system->n_designs; d++)
-        known |= th_compute_cost_energy(m->costs, d)->is_known;
+    bool known = s->link_energy.j_per_byte > 0;
+    for (int d = 0; costs && d < s->n_designs; d++)
+        known |= th_compute_cost_energy(costs, d)->is_known;
     return known;
 }
 
@@ -39,7 +38,7 @@ bool th_machine_knows_energy(const th_machine *m)
 static void designs_of_accels(const account *a)
 {
     static const th_design_energy nothing;
-    const th_machine *m = a->m;
+    const th_energy_source *m = a->of;
     for (int i = 0; i < m->system->n_accels; i++) {
         const th_accel *x = &m->system->nodes[m->system->accel_node[i]].a;
         bool has_design = m->costs && x->n_designs > 0;
@@ -104,22 +103,22 @@ static void add_to_layer(const account *a, int32_t layer, const th_energy *e)
 
 static void add_compute(const account *a, const th_task *k, const th_task_result *t)
 {
-    int accel = a->m->system->nodes[k->node].accel;
+    int accel = a->of->system->nodes[k->node].accel;
     const th_design_energy *e = a->of_accel[accel];
     th_energy x = {0}, *sum = &a->r->accels[accel].energy;
     if (t->end_ps >= 0)
-        x = energy_of_compute(th_compute_cost_get(a->m->costs, k->compute_cost), e);
+        x = energy_of_compute(th_compute_cost_get(a->of->costs, k->compute_cost), e);
     sum->mac_j += x.mac_j;
     sum->vector_j += x.vector_j;
     sum->buffer_j += x.buffer_j;
-    th_time until = t->end_ps >= 0 ? t->end_ps : a->m->now;
+    th_time until = t->end_ps >= 0 ? t->end_ps : a->r->elapsed_ps;
     x.static_j = e->static_w * (double)(until - t->start_ps) / (double)TH_PS_PER_S;
     add_to_layer(a, k->layer, &x);
 }
 
 static double dram_j_at(const account *a, int32_t node)
 {
-    int accel = a->m->system->nodes[node].accel;
+    int accel = a->of->system->nodes[node].accel;
     return accel >= 0 ? a->of_accel[accel]->dram_j_per_byte : 0;
 }
 
@@ -127,11 +126,11 @@ static double dram_j_at(const account *a, int32_t node)
 static void add_transfer(const account *a, const th_task *k, const th_task_result *t)
 {
     int links[TH_ROUTE_MAX];
-    double per_link = a->m->system->link_energy.j_per_byte, n = 0;
+    double per_link = a->of->system->link_energy.j_per_byte, n = 0;
     if (t->end_ps < 0 || k->layer < 0 || k->layer >= a->r->n_layers)
         return;
     if (per_link > 0)
-        n = th_route(a->m->system, k->node, k->peer, links);
+        n = th_route(a->of->system, k->node, k->peer, links);
     add_to_layer(
         a, k->layer,
         &(th_energy){.dram_j = (double)k->bytes * (dram_j_at(a, k->node) + dram_j_at(a, k->peer)),
@@ -140,7 +139,7 @@ static void add_transfer(const account *a, const th_task *k, const th_task_resul
 
 static void add_tasks(const account *a)
 {
-    const th_program *p = a->m->program;
+    const th_program *p = a->of->program;
     for (int32_t t = 0; t < p->n_tasks; t++) {
         const th_task_result *x = &a->r->tasks[t];
         if (x->start_ps >= 0 && p->tasks[t].kind == TH_TASK_COMPUTE)
@@ -162,73 +161,50 @@ static void add_accel(const account *a, int accel)
     th_energy_add(&a->r->energy, &x->energy);
 }
 
-/* A result that is complete but for its energies. 0, or -1: memory is out. */
-static int sum_up(const th_machine *m, th_result *r)
+int th_energy_of_run(const th_energy_source *of, th_result *r, th_error *err)
 {
-    account a = {m, r, th_alloc_array((size_t)r->n_accels + 1, sizeof *a.of_accel)};
+    r->has_energy = th_energy_is_known(of->system, of->costs);
+    if (!r->has_energy)
+        return 0;
+    account a = {of, r, th_alloc_array((size_t)r->n_accels + 1, sizeof *a.of_accel)};
     if (!a.of_accel)
-        return -1;
+        return th_error_no_memory(err);
     designs_of_accels(&a);
     add_tasks(&a);
     for (int i = 0; i < r->n_accels; i++)
         add_accel(&a, i);
-    for (int l = 0; l < m->system->n_links; l++)
-        r->energy.link_j += (double)m->network->link_bytes[l] * m->system->link_energy.j_per_byte;
+    for (int l = 0; l < r->n_links; l++)
+        r->energy.link_j += (double)r->links[l].bytes * of->system->link_energy.j_per_byte;
     th_free(a.of_accel);
     return 0;
-}
-
-int th_energy_account(const th_machine *m, th_result *r)
-{
-    r->has_energy = th_machine_knows_energy(m);
-    if (!r->has_energy || sum_up(m, r) == 0)
-        return 0;
-    th_result_clear(r);
-    return -1;
-}
-
-/* --- for searches ----------------------------------------------------------------------------- */
-
-int th_machine_energy(const th_machine *m, double *joules, th_error *err)
-{
-    int n = m->system->n_accels;
-    th_result r = {.n_accels = n, .tasks = m->tasks.times, .elapsed_ps = m->last_end};
-    *joules = 0;
-    r.accels = th_alloc_zero((size_t)n + 1, sizeof *r.accels);
-    for (int a = 0; r.accels && a < n; a++)
-        r.accels[a] = m->accels[a].sum;
-    int failed = r.accels && sum_up(m, &r) == 0 ? 0 : th_error_no_memory(err);
-    *joules = th_energy_sum(&r.energy);
-    th_free(r.accels);
-    return failed;
 }
 
 /* A lower bound of the energy of a task, without discarded weights. */
 static double least_of(const account *a, const th_task *k)
 {
     int links[TH_ROUTE_MAX];
-    double per_link = a->m->system->link_energy.j_per_byte;
+    double per_link = a->of->system->link_energy.j_per_byte;
     if (k->kind == TH_TASK_TRANSFER)
         return (double)k->bytes *
                (dram_j_at(a, k->node) + dram_j_at(a, k->peer) +
-                (per_link > 0 ? per_link * th_route(a->m->system, k->node, k->peer, links) : 0));
+                (per_link > 0 ? per_link * th_route(a->of->system, k->node, k->peer, links) : 0));
     if (k->kind != TH_TASK_COMPUTE)
         return 0;
-    th_energy e = energy_of_compute(th_compute_cost_get(a->m->costs, k->compute_cost),
-                                    a->of_accel[a->m->system->nodes[k->node].accel]);
+    th_energy e = energy_of_compute(th_compute_cost_get(a->of->costs, k->compute_cost),
+                                    a->of_accel[a->of->system->nodes[k->node].accel]);
     return th_energy_sum(&e);
 }
 
-int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w, th_error *err)
+int th_energy_least(const th_energy_source *of, double *dynamic_j, double *static_w, th_error *err)
 {
-    int n = m->system->n_accels;
-    account a = {m, NULL, th_alloc_array((size_t)n + 1, sizeof *a.of_accel)};
+    int n = of->system->n_accels;
+    account a = {of, NULL, th_alloc_array((size_t)n + 1, sizeof *a.of_accel)};
     *dynamic_j = *static_w = 0;
     if (!a.of_accel)
         return th_error_no_memory(err);
     designs_of_accels(&a);
-    for (int32_t t = 0; t < m->program->n_tasks; t++)
-        *dynamic_j += least_of(&a, &m->program->tasks[t]);
+    for (int32_t t = 0; t < of->program->n_tasks; t++)
+        *dynamic_j += least_of(&a, &of->program->tasks[t]);
     for (int i = 0; i < n; i++)
         *static_w += a.of_accel[i]->static_w;
     th_free(a.of_accel);

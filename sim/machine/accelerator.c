@@ -399,13 +399,10 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
     return th_history_schedule_completion(m, a, err);
 }
 
-static int update_contention(th_machine *m, th_error *err)
+/* The network has found which DRAMs are contended now. */
+static int apply_contention(th_machine *m, th_error *err)
 {
-    th_network *n = m->network;
-    if (!n->type->update_contention || m->options.always_contended)
-        return 0;
-    if (n->type->update_contention(n, m->now))
-        return th_network_failed(n, err);
+    const th_network *n = m->network;
     for (int i = 0; i < n->n_toggled; i++) {
         th_accel_state *a = &m->accels[n->toggled[i]];
         if ((n->is_contended[n->toggled[i]] ? enter_contention : leave_contention)(m, a, err))
@@ -414,10 +411,9 @@ static int update_contention(th_machine *m, th_error *err)
     return 0;
 }
 
-static int settle_network(th_machine *m, th_error *err)
+/* The network has found the demand of its flows on each DRAM. */
+static int apply_demands(th_machine *m, th_error *err)
 {
-    if (m->network->type->settle(m->network, m->events, m->now))
-        return th_network_failed(m->network, err);
     for (int i = 0; i < m->network->n_touched; i++) {
         int accel = m->network->touched[i];
         if (update_demand(m, &m->accels[accel], err))
@@ -451,19 +447,16 @@ static int apply_all_rates(th_machine *m, th_error *err)
     return 0;
 }
 
-/* Before the network settles: contention, and tasks with a contended DRAM. */
-static int begin_contended(th_machine *m, th_error *err)
+int th_accelerators_begin_contended(th_machine *m, bool changed, th_error *err)
 {
-    if (!m->any_shared)
-        return 0;
-    if (update_contention(m, err))
+    if (changed && apply_contention(m, err))
         return -1;
     return begin_started(m, true, err);
 }
 
-int th_accelerator_settle(th_machine *m, th_error *err)
+int th_accelerators_settle(th_machine *m, th_error *err)
 {
-    if (begin_contended(m, err) || settle_network(m, err) || begin_started(m, false, err))
+    if (apply_demands(m, err) || begin_started(m, false, err))
         return -1;
     m->settle.n_started = 0;
     return m->any_shared ? apply_all_rates(m, err) : 0;

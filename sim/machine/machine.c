@@ -456,6 +456,25 @@ static int start_host(th_machine *m, th_error *err)
                                                                        : 0;
 }
 
+static int update_contention(th_machine *m, th_error *err)
+{
+    th_network *n = m->network;
+    bool can_change = n->type->update_contention && !m->options.always_contended;
+    if (can_change && n->type->update_contention(n, m->now))
+        return th_network_failed(n, err);
+    return th_accelerators_begin_contended(m, can_change, err);
+}
+
+/* Nothing more happens at this time: the network shares its links, then tasks begin. */
+static int settle(th_machine *m, th_error *err)
+{
+    if (m->any_shared && update_contention(m, err))
+        return -1;
+    if (m->network->type->settle(m->network, m->events, m->now))
+        return th_network_failed(m->network, err);
+    return th_accelerators_settle(m, err);
+}
+
 /* Handles the next event or start, if it is not after limit. */
 static outcome act(th_machine *m, th_time limit, th_error *err)
 {
@@ -485,7 +504,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
         return pop(m, err) ? FAILED : ACTED;
     if (!m->settle.is_done) {
         m->settle.is_done = true;
-        if (th_accelerator_settle(m, err))
+        if (settle(m, err))
             return FAILED;
         any = th_events_next(m->events, &next, &priority);
         if (any && next == m->now) /* settle has posted an event of now */

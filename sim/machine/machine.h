@@ -147,13 +147,4 @@ double th_machine_property_factor(const th_machine *m, th_property_kind kind, in
 /* The one that it has once all faults of the object have ended. */
 double th_machine_property_without_faults(const th_machine *m, th_property_kind kind, int object);
 
-/* True if the system has energies. */
-bool th_machine_knows_energy(const th_machine *m);
-/* Joules of a run that is done, bit by bit as in th_machine_result. 0 or -1. */
-int th_machine_energy(const th_machine *m, double *joules, th_error *err);
-/* A lower bound of the energy of the loaded program: *dynamic_j plus *static_w times the run time.
- * 0 or -1. */
-int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w,
-                            th_error *err);
-
 #endif

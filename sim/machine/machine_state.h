@@ -193,7 +193,11 @@ static inline bool th_accelerator_is_free(const th_accel_state *a)
 /* The task of an accelerator is in flight at time 0. 0 or -1. */
 int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *f, th_error *err);
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
-int th_accelerator_settle(th_machine *m, th_error *err);
+/* All accelerators, at the end of a time step. begin_contended: before the network settles; the
+ * tasks with a contended DRAM; changed: the network has updated which DRAMs are contended. settle:
+ * afterwards. 0 or -1. */
+int th_accelerators_begin_contended(th_machine *m, bool changed, th_error *err);
+int th_accelerators_settle(th_machine *m, th_error *err);
 /* Starts or ends stepping its tasks, the running one included. 0 or -1. */
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err);
 /* Reports its tiles, if it is watched, to the observers that need the state of a run. */
@@ -229,10 +233,6 @@ void th_layers_copy(const th_machine *m, th_layer_result *out);
 void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *stats,
                            th_layer_result *out);
 void th_layers_finish(th_layer_result *layers, int32_t n);
-
-/* energy.c: fills the energies of a result that is otherwise complete. 0, or -1 when memory is out,
- * then r is cleared. */
-int th_energy_account(const th_machine *m, th_result *r);
 
 /* hosts.c. add: a task that is ready now; start: the next task of a free host; ended: a task. 0, or
  * -1 when memory is out. */

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <string.h>
 #include "sim/machine/machine.h"
+#include "sim/analysis/energy.h"
 #include "tests/unit/design_help.h"
 
 /* Accelerators 0 and 1 and a host in a row; 64 MACs and 64 operations per cycle of 5 ns, DRAM of 16
@@ -71,6 +72,8 @@ static th_result result_at(setup *u, th_time until)
     th_result r;
     CU_ASSERT_NOT_EQUAL(th_machine_run_until(u->machine, until, NULL), TH_STOP_ERROR);
     CU_ASSERT_EQUAL_FATAL(th_machine_result(u->machine, &r, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        th_energy_of_run(&(th_energy_source){u->system, u->costs, u->program}, &r, NULL), 0);
     return r;
 }
 

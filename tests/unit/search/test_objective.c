@@ -4,6 +4,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/search.h"
+#include "sim/analysis/energy.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
 
@@ -109,6 +110,8 @@ static double energy_of_result(const th_problem *p, const th_mapping *m)
     CU_ASSERT_EQUAL(th_machine_load(machine, program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(machine, &r, &e), 0);
+    CU_ASSERT_EQUAL(
+        th_energy_of_run(&(th_energy_source){p->system, th_lower_costs(l), program}, &r, &e), 0);
     double joules = th_result_energy_j(&r);
     th_result_clear(&r);
     th_machine_free(machine);
