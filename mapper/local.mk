@@ -34,10 +34,6 @@ libtharsis_la_SOURCES += \
 	mapper/lower/lower_plan.c \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
-	mapper/lower/lower_trace.c mapper/lower/lower_trace.h \
-	mapper/lower/program_trace.c mapper/lower/program_trace.h \
-	mapper/lower/trace_groups.c mapper/lower/trace_groups.h \
-	mapper/lower/trace_stuck.c mapper/lower/trace_stuck.h \
 	mapper/lower/plan.c mapper/lower/plan.h \
 	mapper/lower/plan_edge.c \
 	mapper/lower/plan_layer.c \
@@ -47,18 +43,6 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_time.c mapper/lower/plan_route.c mapper/lower/plan_bound.c \
 	mapper/lower/plan_transition.c \
 	mapper/lower/stream.c mapper/lower/stream.h \
-	mapper/parallel/collective_times.c mapper/parallel/collective_times.h \
-	mapper/parallel/layer_work.c mapper/parallel/layer_work.h \
-	mapper/parallel/lower_step.c mapper/parallel/lower_step.h \
-	mapper/parallel/parallel_plan.c mapper/parallel/parallel_plan.h \
-	mapper/parallel/pipeline_check.c \
-	mapper/parallel/pipeline_file.c \
-	mapper/parallel/pipeline_program.c mapper/parallel/pipeline_program.h \
-	mapper/parallel/pipeline_schedule.c mapper/parallel/pipeline_schedule.h \
-	mapper/parallel/plan_file.c mapper/parallel/plan_file.h mapper/parallel/plan_read.c \
-	mapper/parallel/plan_memory.c mapper/parallel/plan_memory.h \
-	mapper/parallel/step_tasks.c mapper/parallel/step_tasks.h \
-	mapper/parallel/training_numbers.c mapper/parallel/training_numbers.h \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
@@ -133,12 +117,8 @@ unit_tests += \
 	tests/unit/mapper/test_mapping_read \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
-	tests/unit/mapper/test_parallel_plan \
-	tests/unit/mapper/test_table_readers \
-	tests/unit/mapper/test_pipeline_schedule \
 	tests/unit/mapper/test_plan \
 	tests/unit/mapper/test_pool \
-	tests/unit/mapper/test_program_trace \
 	tests/unit/search/test_search \
 	tests/unit/search/test_search_candidates \
 	tests/unit/search/test_search_random \
@@ -152,8 +132,6 @@ unit_tests += \
 	tests/unit/mapper/test_tied \
 	tests/unit/mapper/test_worker
 
-tests_unit_mapper_test_program_trace_SOURCES = tests/unit/mapper/test_program_trace.c \
-	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \

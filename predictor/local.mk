@@ -38,7 +38,7 @@ libtharsis_la_SOURCES += \
 	predictor/model/layer_train.c \
 	predictor/model/nearest_device.c predictor/model/nearest_device.h \
 	predictor/model/operator_time.c predictor/model/operator_time.h \
-	predictor/model/parts_text.c \
+	predictor/regress/parts_text.c \
 	predictor/model/phases.c predictor/model/phases.h \
 	predictor/model/predictor.c predictor/model/predictor.h \
 	predictor/model/predictor_read.c \

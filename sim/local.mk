@@ -1,5 +1,9 @@
 # sim/ - the machine that replays a program.
 libtharsis_la_SOURCES += \
+	sim/execution_trace/lower_trace.c sim/execution_trace/lower_trace.h \
+	sim/execution_trace/program_trace.c sim/execution_trace/program_trace.h \
+	sim/execution_trace/trace_groups.c sim/execution_trace/trace_groups.h \
+	sim/execution_trace/trace_stuck.c sim/execution_trace/trace_stuck.h \
 	sim/analysis/critical_path.c \
 	sim/analysis/critical_path.h \
 	sim/analysis/energy.c \
@@ -203,6 +207,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/vcd.c
 
 unit_tests += \
+	tests/unit/machine/test_program_trace \
 	tests/unit/collective/test_algorithms \
 	tests/unit/collective/test_bound \
 	tests/unit/collective/test_continuity \
@@ -279,3 +284,5 @@ EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/uni
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules
 dist_schedules_DATA = scripts/schedules/all_reduce_4.cfg
+tests_unit_machine_test_program_trace_SOURCES = tests/unit/machine/test_program_trace.c \
+	tests/unit/random_program.c tests/unit/random_program.h

@@ -37,7 +37,7 @@ static int allocate_scratch(th_evaluator *e, th_error *err)
 
 static int check_goal(const th_evaluator *e, th_error *err)
 {
-    if (!th_goal_needs_energy(&e->problem.goal) || 
+    if (!th_goal_needs_energy(&e->problem.goal) ||
         th_energy_is_known(e->problem.system, th_lower_costs(e->lower)))
         return 0;
     return th_error_set(

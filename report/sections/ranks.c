@@ -3,7 +3,7 @@
  * ASTRA-sim's networks the times are those of its replay; under the others a rank finishes with its
  * last node, and its exposed time is what its accelerator did not compute. */
 #include <config.h>
-#include "mapper/lower/trace_stuck.h"
+#include "sim/execution_trace/trace_stuck.h"
 #include "report/sections/sections.h"
 
 static const th_time ps_per_ns = 1000;

@@ -6,9 +6,9 @@
  * hand-built program has no cycle. */
 #ifndef TH_REPORT_SESSION_HAND_BUILT_H
 #define TH_REPORT_SESSION_HAND_BUILT_H
-#include "mapper/lower/lower_trace.h"
-#include "mapper/parallel/lower_step.h"
-#include "mapper/parallel/plan_file.h"
+#include "sim/execution_trace/lower_trace.h"
+#include "training/lower_step.h"
+#include "training/plan_file.h"
 #include "sim/collective/user_schedule.h"
 #include "sim/program/append.h"
 

@@ -5,7 +5,7 @@
 #ifndef TH_REPORT_SESSION_SIMULATION_H
 #define TH_REPORT_SESSION_SIMULATION_H
 #include "mapper/lower/lower.h"
-#include "mapper/lower/lower_trace.h"
+#include "sim/execution_trace/lower_trace.h"
 #include "sim/machine/machine.h"
 
 typedef struct th_run_options {

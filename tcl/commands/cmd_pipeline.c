@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/open_file.h"
 #include "base/names.h"
-#include "mapper/parallel/pipeline_program.h"
+#include "training/pipeline_program.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 #include "tcl/command.h"

@@ -2,7 +2,7 @@
 /* cmd_trace_program.c - execution traces as programs: read_program, write_program,
  * report_ranks. */
 #include <config.h>
-#include "mapper/lower/program_trace.h"
+#include "sim/execution_trace/program_trace.h"
 #include "report/sections/sections.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"

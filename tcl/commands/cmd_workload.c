@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "mapper/lower/capacity.h"
 #include "mapper/mapping_read.h"
-#include "mapper/parallel/plan_file.h"
+#include "training/plan_file.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
 #include "tcl/command.h"

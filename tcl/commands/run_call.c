@@ -7,7 +7,7 @@
 #include <config.h>
 #include "tcl/commands/run_call.h"
 #include <string.h>
-#include "mapper/lower/trace_stuck.h"
+#include "sim/execution_trace/trace_stuck.h"
 #include "tcl/warning.h"
 #include <stdio.h>
 #include "tcl/objects/breakpoint.h"

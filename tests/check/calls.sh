@@ -41,7 +41,7 @@ names="$names|RenameFile|CopyFile|Utime|Chdir|Link|RemoveDirectory|FileAttrsGet|
 # FILE CALL, once each: calls, not members of structures, not words of comments and texts, not functions that are
 # declared or defined here.
 calls() {
-    find base topology workloads predictor sim mapper study report tcl -name '*.c' ! -name '*.pb-c.c' | sort |
+    find base topology workloads predictor sim mapper training study report tcl -name '*.c' ! -name '*.pb-c.c' | sort |
         xargs "${AWK:-awk}" -v names="^($names)\$" '
         FNR == 1 { is_comment = 0 }
         {

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# includes.sh - arrows point downwards: base < topology, workloads, study < predictor < sim < mapper < report < tcl.
+# includes.sh - arrows point downwards: base < topology, workloads, study < predictor < sim < mapper, training < report < tcl;
+# by includes, and by the calls of the objects of the build.
 # Inside a folder no modules include each other in a circle. A module is a stem: X.h and X.c. Where X_state.h
 # declares the inside of X for the other modules that implement it, X.c lies above all of them, and X.h below.
 # One TAP line per folder and rule; a breach is named by file and line.
 cd "${srcdir:-.}" || exit 1
+builddir=${builddir:-$PWD/build}
 
 # What each folder may include, itself apart.
 allowed() {
@@ -14,9 +16,10 @@ allowed() {
     predictor) echo "base workloads" ;;
     sim) echo "base topology workloads" ;;
     mapper) echo "base topology workloads predictor sim" ;;
+    training) echo "base topology workloads sim" ;;
     study) echo "base" ;;
-    report) echo "base topology workloads predictor sim mapper study" ;;
-    tcl) echo "base topology workloads predictor sim mapper study report" ;;
+    report) echo "base topology workloads predictor sim mapper training study" ;;
+    tcl) echo "base topology workloads predictor sim mapper training study report" ;;
     esac
 }
 
@@ -53,15 +56,15 @@ breaches() {
 # itself.
 order() {
     case $1 in
-    mapper) echo ". lower parallel evaluate serialize pool search" ;;
-    mapper/search) echo "initial partition . variation baselines algorithms" ;;
+    mapper) echo ". lower evaluate serialize pool search" ;;
+    mapper/search) echo "initial partition . baselines variation algorithms" ;;
     workloads) echo ". fuse onnx transformer" ;;
     topology) echo ". routing generate files" ;;
     report) echo ". table session objects sections html plot what_if" ;;
     tcl) echo ". objects study reliability commands shell" ;;
     predictor) echo "op data law regress learners model" ;;
     sim)
-        echo "kernel reliability pipeline design collective program network astra replay machine analysis trace observe"
+        echo "kernel reliability pipeline design collective program network astra execution_trace replay machine analysis trace observe"
         ;;
     sim/network) echo ". fluid packet astra" ;;
     esac
@@ -122,14 +125,56 @@ circles() {
     }' | LC_ALL=C sort
 }
 
+# Every call of a function of another file, as "CALLER CALLEE FUNCTION", from the objects of the build. (Tables of variants use
+# what lies above them, but as objects.) An object whose source has gone does not count.
+calls() {
+    {
+        find $folders -name '*.c' | sed 's/$/ source/'
+        (cd "$builddir" && find $folders -name '*.o' | xargs "${NM:-nm}" -gA)
+    } | "${AWK:-awk}" '
+        $2 == "source" { sources[$1]; next }
+        { path = $1; sub(/:.*/, "", path); sub(/\.libs\//, "", path); sub(/\/[a-z_]*-/, "/", path); sub(/o$/, "c", path) }
+        !(path in sources) { next }
+        $(NF - 1) == "U" { uses[path " " $NF]; next }
+        $(NF - 1) == "T" { defined[$NF] = path }
+        END {
+            for (pair in uses) {
+                split(pair, use, " ")
+                if (use[2] in defined && defined[use[2]] != use[1])
+                    print use[1], defined[use[2]], use[2]
+            }
+        }' | LC_ALL=C sort
+}
+
+# The calls upwards from a folder: to another folder, or from one of its own to a later one.
+call_breaches() {
+    echo "$all_calls" | "${AWK:-awk}" -v folder="$1" -v allowed=" $1 $(allowed "$1") " -v order="$(order "$1")" '
+    BEGIN { n = split(order, name, " "); for (i = 1; i <= n; i++) level[name[i]] = i }
+    function sub_folder(path) {
+        path = substr(path, length(folder) + 2)
+        return sub(/\/.*$/, "", path) ? path : "."
+    }
+    $2 == "tcl/commands/tcl_session_parts.c" { next } # a session begins and ends with all parts of it
+    index($1, folder "/") == 1 {
+        other = $2; sub(/\/.*$/, "", other)
+        if (index($2, folder "/") == 1) {
+            if (order != "" && !(level[sub_folder($2)] <= level[sub_folder($1)]))
+                printf "# %s: calls %s of %s: %s must not know %s\n", $1, $3, $2, sub_folder($1), sub_folder($2)
+        } else if (!index(folder, "/") && !index(allowed, " " other " ") && !(other == "predictor" && $1 == "sim/design/learned.c"))
+            printf "# %s: calls %s of %s\n", $1, $3, $2
+    }'
+}
+
 report() {
     n=$((n + 1))
     [ -z "$2" ] && echo "ok $n - $1" || printf 'not ok %d - %s\n%s\n' $n "$1" "$2"
 }
 
-folders="base topology workloads predictor sim mapper study report tcl"
+folders="base topology workloads predictor sim mapper training study report tcl"
 ordered="topology workloads sim sim/network mapper mapper/search predictor report tcl"
-echo 1..27
+all_calls=$(calls)
+called="$folders sim/network mapper/search"
+echo 1..$((2 * $(echo "$folders" | wc -w) + $(echo "$ordered" | wc -w) + $(echo "$called" | wc -w)))
 n=0
 for folder in $folders; do
     report "$folder" "$(breaches "$folder")"
@@ -139,4 +184,9 @@ for folder in $ordered; do
 done
 for folder in $folders; do
     report "$folder: no circles" "$(circles "$folder")"
+done
+for folder in $called; do
+    breaches=$(call_breaches "$folder")
+    [ "$folder" = base ] || [ "$(echo "$all_calls" | grep -c "^$folder/")" -gt 0 ] || breaches="# no object of it calls anything: is it built?"
+    report "$folder: calls" "$breaches"
 done

@@ -11,7 +11,7 @@ AWK=${AWK:-awk}
 
 # id, file, line and format of every message, separated by tabs, in the order of the ids.
 messages() {
-    find base topology workloads predictor sim mapper study report tcl -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
+    find base topology workloads predictor sim mapper training study report tcl -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
         while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done |
         LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
 }

@@ -4,7 +4,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/parallel/plan_file.h"
+#include "training/plan_file.h"
 #include "tests/fuzz/target.h"
 
 enum { N_ACCELS = 16 };

@@ -3,7 +3,7 @@
  * pipeline that can be read, the order of execution has every operation once. */
 #include <config.h>
 #include <stdlib.h>
-#include "mapper/parallel/pipeline_schedule.h"
+#include "training/pipeline_schedule.h"
 #include "sim/collective/schedule_read.h"
 #include "tests/fuzz/target.h"
 

@@ -4,7 +4,7 @@
  * with as many nodes. */
 #include <config.h>
 #include "base/text_file.h"
-#include "mapper/lower/trace_groups.h"
+#include "sim/execution_trace/trace_groups.h"
 #include "tests/fuzz/target.h"
 #include "topology/system.h"
 #include "workloads/trace/groups_read.h"

@@ -4,8 +4,19 @@
 #include "tests/unit/replay_checks.h"
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
+#include "sim/analysis/energy.h"
+#include "tests/unit/tap.h"
 #include "topology/routing/route.h"
 #include <string.h>
+
+th_result result_of(const world *w, const th_machine *m)
+{
+    th_result r;
+    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        th_energy_of_run(&(th_energy_source){w->system, w->costs, w->program}, &r, NULL), 0);
+    return r;
+}
 
 static bool same_energy(const th_energy *a, const th_energy *b)
 {

@@ -2,8 +2,11 @@
 /* replay_checks.h - what two results of one program differ in, and what holds for every result. */
 #ifndef TH_TESTS_UNIT_REPLAY_CHECKS_H
 #define TH_TESTS_UNIT_REPLAY_CHECKS_H
-#include "sim/program/result.h"
+#include "sim/machine/machine.h"
 #include "tests/unit/random_program.h"
+
+/* Of a run so far, with its energies. */
+th_result result_of(const world *w, const th_machine *m);
 
 /* Everything but the number of expansions; 0: none. */
 int differences(const th_result *a, const th_result *b);

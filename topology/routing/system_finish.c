@@ -10,11 +10,6 @@
 #include "topology/system.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
-#include "base/map.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* ---- accelerators and hosts ---- */
 
@@ -61,59 +56,6 @@ static int number_nodes(th_system *s, th_error *err)
         return th_error_set(err, "TOPO-0012",
                             "system \"%s\": no accelerator: at least one was expected", s->name);
     return 0;
-}
-
-/* ---- names of links ---- */
-
-/* The free one of NAME.1, NAME.2 ... for a name that is taken. suffixes holds the next one to try,
- * by name: else many parallel links would try all before them. NULL: memory is out. */
-static const char *with_suffix(th_system *s, const char *name, th_map *suffixes)
-{
-    size_t length = strlen(name), room = length + sizeof ".2147483647";
-    char *longer = th_arena_alloc(s->names.text, room);
-    int64_t suffix = 1;
-    if (!longer)
-        return NULL;
-    th_map_get(suffixes, name, length, &suffix);
-    do
-        snprintf(longer, room, "%s.%d", name, (int)suffix++);
-    while (th_system_find_link(s, longer) >= 0);
-    return th_map_put(suffixes, name, length, suffix) < 0 ? NULL : longer;
-}
-
-/* FROM_TO where that is free, else with a suffix. NULL: memory is out. */
-static const char *name_of_ends(th_system *s, const th_link *l, th_map *suffixes)
-{
-    const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name;
-    size_t room = strlen(from) + strlen(to) + sizeof "_";
-    char *name = th_arena_alloc(s->names.text, room);
-    if (!name)
-        return NULL;
-    snprintf(name, room, "%s_%s", from, to);
-    return th_system_find_link(s, name) < 0 ? name : with_suffix(s, name, suffixes);
-}
-
-/* A segment has its name already. */
-static int name_link(th_system *s, int link, th_map *suffixes)
-{
-    th_link *l = &s->links[link];
-    if (l->from >= 0)
-        l->name = name_of_ends(s, l, suffixes);
-    if (!l->name)
-        return -1;
-    return th_map_put(s->names.links, l->name, strlen(l->name), link);
-}
-
-int th_system_name_links(th_system *s, th_error *err)
-{
-    th_map *suffixes = th_map_new();
-    int status = suffixes ? 0 : -1;
-    while (status == 0 && s->names.n_links < s->n_links) {
-        status = name_link(s, s->names.n_links, suffixes);
-        s->names.n_links += status == 0;
-    }
-    th_map_free(suffixes);
-    return status < 0 ? th_error_no_memory(err) : 0;
 }
 
 /* ---- links by node ---- */

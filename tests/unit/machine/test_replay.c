@@ -18,13 +18,6 @@ static void depend(th_program *p, int32_t after, int32_t before)
     th_program_depend(p, after, before, NULL);
 }
 
-static th_result result_of(th_machine *m)
-{
-    th_result r;
-    CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
-    return r;
-}
-
 static const th_machine_options per_layer = {.per_layer = true};
 
 static th_result replay_observed(const world *w, const th_machine_options *o, th_observer *observer)
@@ -37,7 +30,7 @@ static th_result replay_observed(const world *w, const th_machine_options *o, th
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(m);
+    th_result r = result_of(w, m);
     th_machine_free(m);
     return r;
 }
@@ -84,7 +77,7 @@ static th_result replay_recorded(const world *w, const th_machine_options *o)
     }
     CU_ASSERT_FALSE(failed);
     CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
-    th_result r = result_of(m);
+    th_result r = result_of(w, m);
     th_event_recorder_clear(&recorder);
     th_machine_free(m);
     return r;
@@ -137,7 +130,7 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
     }
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(m);
+    th_result r = result_of(w, m);
     th_machine_free(m);
     gsl_rng_free(random);
     return r;
@@ -222,7 +215,7 @@ TEST(layers_change_nothing)
     th_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     th_machine_run_until(m, TH_TIME_MAX, NULL);
-    th_result without = result_of(m);
+    th_result without = result_of(&w, m);
     CU_ASSERT_EQUAL(without.n_layers, 0);
     CU_ASSERT_EQUAL(with.n_layers, 6);
     with.n_layers = 0;
@@ -251,7 +244,7 @@ TEST(ideal_networks_never_expand)
 /* Results so far hold their sums and never go back. */
 static int inspect(const world *w, th_machine *m, th_time *seen)
 {
-    th_result r = result_of(m);
+    th_result r = result_of(w, m);
     int wrong = breaches(w, &r) + (r.elapsed_ps < *seen);
     *seen = r.elapsed_ps;
     th_result_clear(&r);
@@ -279,7 +272,7 @@ TEST(slices_and_steps_change_nothing)
             wrong += th_machine_now(m) != to || inspect(&w, m, &seen);
             to += pick(w.random, 0, r.elapsed_ps / 50);
         }
-        wrong += differs(result_of(m), &r);
+        wrong += differs(result_of(&w, m), &r);
         th_machine_load(m, w.program, NULL);
         seen = 0;
         int64_t events = 0;
@@ -288,7 +281,7 @@ TEST(slices_and_steps_change_nothing)
             events = th_machine_events(m);
             wrong += inspect(&w, m, &seen);
         }
-        wrong += differs(result_of(m), &r);
+        wrong += differs(result_of(&w, m), &r);
         CU_ASSERT_EQUAL(wrong, 0);
         th_machine_free(m);
         th_result_clear(&r);
@@ -317,7 +310,7 @@ TEST(loading_again_gives_the_same)
             if (i % 2)
                 th_machine_load(m, w.program, NULL);
             th_machine_run_until(m, TH_TIME_MAX, NULL);
-            wrong += differs(result_of(m), &r);
+            wrong += differs(result_of(&w, m), &r);
         }
         CU_ASSERT_EQUAL(wrong, 0);
         th_machine_free(m);
@@ -342,7 +335,7 @@ TEST(machines_side_by_side_do_not_meet)
         more = th_machine_step(ma, pick(a.random, 1, 9), NULL) == TH_STOP_UNTIL;
         more |= th_machine_step(mb, pick(a.random, 1, 9), NULL) == TH_STOP_UNTIL;
     }
-    CU_ASSERT_EQUAL(differs(result_of(ma), &ra) + differs(result_of(mb), &rb), 0);
+    CU_ASSERT_EQUAL(differs(result_of(&a, ma), &ra) + differs(result_of(&b, mb), &rb), 0);
     th_machine_free(ma);
     th_machine_free(mb);
     th_result_clear(&ra);

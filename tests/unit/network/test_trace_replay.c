@@ -2,8 +2,8 @@
 /* test_trace_replay.c - execution traces on ASTRA-sim's networks and on ours, by hand. A ring of 4
  * at 50 GB/s (2^30) and 500 ns; 10 ns of endpoint delay, 1600 GB/s of memory, one chunk. */
 #include <config.h>
-#include "mapper/lower/lower_trace.h"
-#include "mapper/lower/trace_stuck.h"
+#include "sim/execution_trace/lower_trace.h"
+#include "sim/execution_trace/trace_stuck.h"
 #include "sim/astra/trace_replay.h"
 #include "sim/machine/machine.h"
 #include "sim/network/network.h"

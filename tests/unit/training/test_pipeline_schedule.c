@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_pipeline_schedule.c - orders by hand, bubbles by closed forms, and what is refused. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "training/pipeline_program.h"
+#include "training/pipeline_schedule.h"
+#include "tests/unit/tap.h"
+
+static th_pipeline_schedule made(const char *name, int32_t p, int32_t v, int32_t m)
+{
+    th_pipeline_schedule s = {.ops = NULL};
+    th_error err = {.id = ""};
+    CU_ASSERT_EQUAL(
+        th_pipeline_make(th_pipeline_find(name), &(th_pipeline_shape){p, v, m}, &s, &err), 0);
+    TAP_ASSERT_TEXT(err.id, "");
+    return s;
+}
+
+/* "F0 F1 B0 ...", chunks behind a point unless there is one alone. */
+static const char *order_of(const th_pipeline_schedule *s, int32_t stage, char *out, size_t size)
+{
+    size_t n = 0;
+    for (int32_t i = 0; i < s->n_ops; i++) {
+        const th_pipeline_op *op = &s->ops[stage * s->n_ops + i];
+        n += (size_t)snprintf(out + n, size - n, "%s%c%d", i ? " " : "",
+                              th_pipeline_letter(op->kind), (int)op->micro_batch);
+        if (s->shape.chunks > 1)
+            n += (size_t)snprintf(out + n, size - n, ".%d", op->chunk);
+    }
+    return out;
+}
+
+static void assert_order(const char *name, th_pipeline_shape n, int32_t stage, const char *expected)
+{
+    char text[1000];
+    th_pipeline_schedule s = made(name, n.stages, n.chunks, n.micro_batches);
+    TAP_ASSERT_TEXT(order_of(&s, stage, text, sizeof text), expected);
+    th_pipeline_clear(&s);
+}
+
+TEST(orders_by_hand)
+{
+    assert_order("gpipe", (th_pipeline_shape){2, 1, 3}, 1, "F0 F1 F2 B0 B1 B2");
+    assert_order("1f1b", (th_pipeline_shape){3, 1, 4}, 0, "F0 F1 F2 B0 F3 B1 B2 B3");
+    assert_order("1f1b", (th_pipeline_shape){3, 1, 4}, 2, "F0 B0 F1 B1 F2 B2 F3 B3");
+    assert_order("zb_h1", (th_pipeline_shape){3, 1, 3}, 1, "F0 F1 B0 F2 B1 W0 B2 W1 W2");
+    assert_order("zb_h2", (th_pipeline_shape){2, 1, 3}, 0, "F0 F1 F2 B0 W0 B1 W1 B2 W2");
+    assert_order("interleaved", (th_pipeline_shape){2, 2, 2}, 1,
+                 "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 B0.0 B1.0");
+    assert_order("zbv", (th_pipeline_shape){2, 2, 3}, 1,
+                 "F0.0 F0.1 F1.0 F1.1 B0.1 W0.1 F2.0 B0.0 W0.0 F2.1 B1.1 W1.1 B1.0 B2.1 B2.0 W1.0 "
+                 "W2.1 W2.0");
+}
+
+/* ---- bubbles ---- */
+
+/* The time at which the last task of a program without contention ends: each starts when its last
+ * predecessor has ended. Tasks are in an order of execution. */
+static th_time makespan(th_program *p)
+{
+    th_error err;
+    th_time *end = th_alloc_zero((size_t)p->n_tasks, sizeof *end), last = 0;
+    CU_ASSERT_EQUAL(th_program_finish(p, &err), 0);
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        const th_task *task = &p->tasks[t];
+        end[t] += task->kind == TH_TASK_COMPUTE ? p->works[task->compute_cost].duration_ps
+                                                : task->delay_ps;
+        for (int32_t k = p->successor_start[t]; k < p->successor_start[t + 1]; k++)
+            if (end[p->successors[k]] < end[t])
+                end[p->successors[k]] = end[t];
+        last = end[t] > last ? end[t] : last;
+    }
+    th_free(end);
+    return last;
+}
+
+typedef struct op_times {
+    th_time forward, backward, weights, transfer;
+} op_times;
+
+static th_time time_of(const char *name, th_pipeline_shape n, op_times t)
+{
+    th_error err;
+    int32_t node[64], steps = n.stages * n.chunks;
+    th_time duration[3 * 64];
+    th_pipeline_schedule s = made(name, n.stages, n.chunks, n.micro_batches);
+    th_program *p = th_program_new(&err);
+    th_program_clear(p);
+    for (int32_t i = 0; i < n.stages; i++)
+        node[i] = i;
+    for (int32_t i = 0; i < steps; i++) {
+        duration[i] = t.forward;
+        duration[steps + i] = t.backward;
+        duration[2 * steps + i] = t.weights;
+    }
+    th_pipeline_work w = {
+        .node = node, .duration_ps = duration, .bytes = -1, .transfer_ps = t.transfer};
+    CU_ASSERT_EQUAL(th_pipeline_lower(&s, &w, NULL, p, NULL, &err), 0);
+    th_time end = makespan(p);
+    th_program_free(p);
+    th_pipeline_clear(&s);
+    return end;
+}
+
+/* (m + p - 1) (F + B) for gpipe and 1f1b; interleaved with chunks of (F + B) / v:
+ * (v m + p - 1) (F + B) / v. */
+TEST(bubbles_of_closed_form)
+{
+    const op_times t = {7, 13, 0, 0};
+    CU_ASSERT_EQUAL(time_of("gpipe", (th_pipeline_shape){4, 1, 6}, t), (6 + 3) * 20);
+    CU_ASSERT_EQUAL(time_of("1f1b", (th_pipeline_shape){4, 1, 6}, t), (6 + 3) * 20);
+    CU_ASSERT_EQUAL(time_of("1f1b", (th_pipeline_shape){5, 1, 3}, t), (3 + 4) * 20);
+    CU_ASSERT_EQUAL(time_of("interleaved", (th_pipeline_shape){4, 2, 8}, t), (16 + 3) * 20);
+    CU_ASSERT_EQUAL(time_of("interleaved", (th_pipeline_shape){3, 4, 9}, t), (36 + 2) * 20);
+}
+
+/* With F = B = W the last stage of zb_h2 and zbv begins p - 1 forward operations late and computes
+ * without a gap; zb_h1 has a bubble of (p - 1) (F + B - W) (arXiv 2401.10241, section 2). */
+TEST(zero_bubbles)
+{
+    const op_times t = {5, 5, 5, 0};
+    CU_ASSERT_EQUAL(time_of("zb_h2", (th_pipeline_shape){4, 1, 9}, t), 9 * 15 + 3 * 5);
+    CU_ASSERT_EQUAL(time_of("zbv", (th_pipeline_shape){4, 2, 8}, t), 8 * 30 + 3 * 5);
+    CU_ASSERT_EQUAL(time_of("zb_h1", (th_pipeline_shape){4, 1, 9}, t), 9 * 15 + 3 * 5);
+}
+
+/* Two stages, one micro-batch: F, message, F, B, message, B. */
+TEST(messages_delay_the_next_stage)
+{
+    CU_ASSERT_EQUAL(time_of("1f1b", (th_pipeline_shape){2, 1, 1}, (op_times){7, 13, 0, 3}),
+                    7 + 3 + 7 + 13 + 3 + 13);
+}
+
+/* ---- what is refused ---- */
+
+static const char *refused(const char *name, th_pipeline_shape n, th_error *err)
+{
+    th_pipeline_schedule s;
+    *err = (th_error){.id = ""};
+    CU_ASSERT_EQUAL(th_pipeline_make(th_pipeline_find(name), &n, &s, err), -1);
+    return err->id;
+}
+
+TEST(numbers_that_do_not_fit)
+{
+    th_error err;
+    TAP_ASSERT_TEXT(refused("interleaved", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0400");
+    TAP_ASSERT_TEXT(err.text, "interleaved: 6 micro-batches: a multiple of the 4 stages was "
+                              "expected, such as 8");
+    TAP_ASSERT_TEXT(refused("zbv", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0401");
+    TAP_ASSERT_TEXT(refused("1f1b", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0402");
+    TAP_ASSERT_TEXT(refused("interleaved", (th_pipeline_shape){4, 1, 8}, &err), "MAP-0403");
+    TAP_ASSERT_TEXT(refused("gpipe", (th_pipeline_shape){1024, 1, 1 << 20}, &err), "MAP-0404");
+}
+
+static const char *file_error(const char *text, th_error *err)
+{
+    const char *path = "test_pipeline_schedule.txt";
+    th_pipeline_schedule s;
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+    *err = (th_error){.id = ""};
+    if (th_pipeline_read(path, &s, err) == 0)
+        th_pipeline_clear(&s);
+    remove(path);
+    return err->id;
+}
+
+TEST(files)
+{
+    th_error err;
+    TAP_ASSERT_TEXT(file_error("# two stages\nF0 F1 B0 B1\nF0 B0 F1 B1\n", &err), "");
+    TAP_ASSERT_TEXT(file_error("turns\nF0 F0.1 B0.1 W0.1 B0 W0\n", &err), "");
+    TAP_ASSERT_TEXT(file_error("F0 B0\nF0 B1\n", &err), "MAP-0410");
+    TAP_ASSERT_TEXT(file_error("F0 B0 F1 B1\nF0 B0 F1 B0\n", &err), "MAP-0406");
+    TAP_ASSERT_TEXT(file_error("F0 B0\nF0 G0\n", &err), "MAP-0408");
+    TAP_ASSERT_TEXT(file_error("F0 B0\nF0\n", &err), "MAP-0409");
+    TAP_ASSERT_TEXT(file_error("F0 F2 B0 B2\n", &err), "MAP-0410");
+    TAP_ASSERT_TEXT(file_error("F0 B0 F1 B1\nF0 F1 B1 B0\n", &err), "MAP-0407");
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "operation 1 of stage 0, B0.0, waits for B0.0 of "
+                                            "stage 1"));
+    TAP_ASSERT_TEXT(file_error("B0 F0\n", &err), "MAP-0407");
+    TAP_ASSERT_TEXT(file_error("F1 B1\n", &err), "MAP-0410");
+    TAP_ASSERT_TEXT(file_error("F0 W0\n", &err), "MAP-0410");
+}
+
+TEST(large_files)
+{
+    th_error err;
+    char *text = th_alloc((16 << 20) + 2);
+    memset(text, ' ', (16 << 20) + 1);
+    text[(16 << 20) + 1] = '\0';
+    TAP_ASSERT_TEXT(file_error(text, &err), "BASE-0326");
+    th_free(text);
+}
+
+TEST(no_memory)
+{
+    th_pipeline_schedule s;
+    th_error err;
+    for (int64_t k = 1; k <= 4; k++) {
+        th_alloc_fail_at(k);
+        CU_ASSERT_EQUAL(
+            th_pipeline_make(th_pipeline_find("1f1b"), &(th_pipeline_shape){3, 1, 4}, &s, &err),
+            -1);
+        CU_ASSERT_TRUE(th_error_is_no_memory(&err));
+    }
+    th_alloc_fail_at(0);
+}
+
+TAP_MAIN("pipeline_schedule")

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_work.c - see layer_work.h.
+ *   th_layer_work -> forward_pieces (with the recomputation, in front of the backward ones) or
+ *   backward_pieces -> costs of attention, feed-forward network, experts
+ * Times are those of a roofline: products take the longer of operations at a share of the peak and
+ * bytes at the memory's rate, all else its bytes. */
+#include <config.h>
+#include <math.h>
+#include <string.h>
+#include "training/layer_work.h"
+
+enum { ELEMENT = 2 }; /* bytes of 16 bits */
+
+/* What products of fewer than 16 bits are like. Products with a scale per row take 1.4 times those
+ * with one per tensor: measured by pytorch/torchtitan,
+ * benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md. Casts: of an operand's element, read in 16
+ * bits and written twice, along rows and along columns, by blocks; per tensor some of them are
+ * fused into what wrote the operand. Launches: kernels that scale and cast an operand. */
+typedef struct narrow {
+    double slower, cast_bytes, launches;
+    bool has_4_bits;
+} narrow;
+static const narrow narrow_types[] = {[TH_TRAIN_FP8] = {1, 2.4, 1, false},
+                                      [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, false},
+                                      [TH_TRAIN_MXFP8] = {1, 4, 1, false},
+                                      [TH_TRAIN_NVFP4] = {1, 5, 2, true}};
+
+const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
+                                          [TH_WORK_ATTENTION] = "attention",
+                                          [TH_WORK_NORMS] = "norms",
+                                          [TH_WORK_ROTARY] = "rotary",
+                                          [TH_WORK_ACTIVATIONS] = "activations",
+                                          [TH_WORK_TOKENS] = "tokens",
+                                          [TH_WORK_CASTS] = "casts",
+                                          [TH_WORK_EMBEDDING] = "embedding",
+                                          [TH_WORK_LOGITS] = "logits",
+                                          [TH_WORK_OPTIMIZER] = "optimizer",
+                                          [TH_WORK_OVERLAP] = "overlap",
+                                          [TH_WORK_HOST] = "host",
+                                          NULL};
+
+/* What one computation adds up to, by th_work_part. */
+typedef struct cost {
+    double s[TH_N_WORK_PARTS];
+    double bytes[TH_N_WORK_PARTS];  /* of elementwise passes */
+    double kernels, expert_kernels; /* that the host launches */
+} cost;
+
+/* Kernels of a layer of experts besides its products: router, choice of experts, counting, copies
+ * of tokens there and back, the calls of the exchange. */
+enum { EXPERT_KERNELS_FORWARD = 40, EXPERT_KERNELS_BACKWARD = 60 };
+
+static double number(const th_work_context *c, th_training_number n)
+{
+    return c->numbers.of[n];
+}
+
+static double tokens(const th_work_context *c)
+{
+    return (double)c->p->batch.sequence * c->p->batch.micro_batch / c->p->n.context;
+}
+
+/* ---- products ---- */
+
+/* Waves of tiles over the cores, as a share of what a whole number of them would do: the best of
+ * the tiles of 256 x 128, 128 x 256 and 128 x 128 that the vendor's library offers. */
+static double wave_share(const th_work_context *c, double m, double n)
+{
+    static const int tiles[][2] = {{256, 128}, {128, 256}, {128, 128}};
+    int cores = c->device.generation->cores;
+    double best = 0;
+    if (cores == 0)
+        return 1;
+    for (int i = 0; i < 3; i++) {
+        double count = ceil(m / tiles[i][0]) * ceil(n / tiles[i][1]);
+        double share = m / tiles[i][0] * (n / tiles[i][1]) / (ceil(count / cores) * cores);
+        best = share > best ? share : best;
+    }
+    return best;
+}
+
+/* NULL: products of 16 bits. */
+static const narrow *narrow_of(const th_work_context *c)
+{
+    return c->p->precision >= TH_TRAIN_FP8 ? &narrow_types[c->p->precision] : NULL;
+}
+
+/* Of the 16-bit peak. */
+static double peak_factor(const th_generation *g, const narrow *x)
+{
+    return x->has_4_bits ? g->fp4_factor : g->fp8_factor;
+}
+
+/* Under a limit of power the clock is lower than on the same accelerator without one. */
+static double clock_share(const th_work_context *c)
+{
+    return c->device.generation->is_limited ? number(c, TH_NUMBER_CLOCK_LIMITED) : 1;
+}
+
+static double product_s(const th_work_context *c, double m, double n, double k, const narrow *x)
+{
+    const th_generation *g = c->device.generation;
+    double rate = c->device.operations_per_s * clock_share(c);
+    rate *= x ? peak_factor(g, x) * number(c, TH_NUMBER_PRODUCTS_FP8) / x->slower
+              : number(c, g->products);
+    double bytes = ELEMENT * (m * n + m * k + n * k);
+    return fmax(2 * m * n * k / (rate * wave_share(c, m, n)), bytes / c->device.bytes_per_s);
+}
+
+/* Forward, or for the inputs, or for the weights: as many operations each. */
+static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
+{
+    const narrow *cast = narrow_of(c);
+    x->s[TH_WORK_PRODUCTS] += product_s(c, m, n, k, cast);
+    x->kernels += 1;
+    if (!cast)
+        return;
+    x->bytes[TH_WORK_CASTS] += cast->cast_bytes * (m * k + n * k);
+    x->kernels += cast->launches;
+}
+
+/* ---- attention ---- */
+
+static double head_width(const th_transformer *t)
+{
+    return t->latent.kv_rank > 0 ? (t->head_dim + t->latent.rope_dim + t->latent.value_dim) / 2.0
+                                 : t->head_dim;
+}
+
+/* times: 1 forward, 2.5 backward. Without a fused kernel the scores are written, masked, scaled and
+ * read again: five passes forward, six backward, over all keys. */
+static void add_attention(const th_work_context *c, int32_t layer, double times, cost *x)
+{
+    const th_transformer *t = c->t;
+    double heads = (double)t->heads / c->p->n.tensor, rows = tokens(c);
+    double keys = c->p->attention != TH_ATTENTION_UNFUSED
+                      ? th_transformer_keys(t, layer, c->p->batch.sequence)
+                      : c->p->batch.sequence;
+    double operations = times * 4 * rows * keys * heads * head_width(t);
+    double rate =
+        c->device.operations_per_s * clock_share(c) * number(c, c->device.generation->products);
+    x->kernels += 1;
+    if (c->p->attention != TH_ATTENTION_UNFUSED) {
+        x->s[TH_WORK_ATTENTION] +=
+            operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
+                                               ? TH_NUMBER_ATTENTION
+                                               : TH_NUMBER_ATTENTION_PORTABLE));
+        return;
+    }
+    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * 4 * rows * keys * heads * head_width(t) / rate;
+    x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 6 : 5) * ELEMENT * rows * keys * heads;
+    x->kernels += 3;
+}
+
+/* ---- parts of a layer, forward; backward for the inputs it is the same products ---- */
+
+static void add_attention_products(const th_work_context *c, cost *x)
+{
+    const th_transformer *t = c->t;
+    double rows = tokens(c), n = c->p->n.tensor, h = t->hidden, d = t->head_dim;
+    const th_latent_attention *l = &t->latent;
+    if (l->kv_rank > 0) {
+        double key = d + l->rope_dim;
+        add_product(c, x, rows, l->q_rank + l->kv_rank + l->rope_dim, h);
+        add_product(c, x, rows, t->heads * key / n, l->q_rank ? l->q_rank : h);
+        add_product(c, x, rows, t->heads * (d + l->value_dim) / n, l->kv_rank);
+        add_product(c, x, rows, h, t->heads * (double)l->value_dim / n);
+        return;
+    }
+    add_product(c, x, rows, d * (t->heads + 2.0 * t->kv_heads) / n, h);
+    add_product(c, x, rows, h, d * t->heads / n);
+}
+
+static void add_ffn_products(const th_work_context *c, double rows, double width, bool has_last,
+                             cost *x)
+{
+    double up = c->t->gated ? 2 : 1;
+    add_product(c, x, rows, up * width, c->t->hidden);
+    if (has_last)
+        add_product(c, x, rows, c->t->hidden, width);
+}
+
+/* Tokens that a rank's experts compute, in the mean of the copies, and per expert. */
+static void add_expert_products(const th_work_context *c, bool has_last, cost *x)
+{
+    const th_experts *e = &c->t->experts;
+    double here = (double)e->n / c->p->n.expert, etp = c->p->n.expert_tensor;
+    double rows = tokens(c) / c->p->n.tensor * etp * e->top_k * c->p->expert_skew / here;
+    cost one = {.kernels = 0};
+    add_ffn_products(c, rows, e->ffn / etp, has_last, &one);
+    x->s[TH_WORK_PRODUCTS] += one.s[TH_WORK_PRODUCTS] * here;
+    x->bytes[TH_WORK_CASTS] += one.bytes[TH_WORK_CASTS] * here;
+    x->expert_kernels += one.kernels * here; /* a kernel for each expert */
+    add_product(c, x, tokens(c) / c->p->n.tensor, e->n, c->t->hidden);
+    if (e->shared_ffn > 0)
+        add_ffn_products(c, tokens(c), (double)e->shared_ffn / c->p->n.tensor, has_last, x);
+}
+
+/* Of the feed-forward network of a layer. has_last: with the product that makes its result. */
+static void add_products_of_ffn(const th_work_context *c, bool is_sparse, bool has_last, cost *x)
+{
+    if (is_sparse)
+        add_expert_products(c, has_last, x);
+    else
+        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, has_last, x);
+}
+
+/* Passes of norms, sums and the rotary embedding, forward (times 1) or backward (2). */
+static void add_attention_passes(const th_work_context *c, double times, cost *x)
+{
+    const th_transformer *t = c->t;
+    double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
+    double rotary = t->positions > 0 ? 0 : 2.0 * t->head_dim * (t->heads + t->kv_heads) / n;
+    x->bytes[TH_WORK_NORMS] += times * ELEMENT * tokens(c) * 5.0 * t->hidden / whole;
+    x->bytes[TH_WORK_ROTARY] += times * ELEMENT * tokens(c) * rotary;
+}
+
+static void add_ffn_passes(const th_work_context *c, bool is_sparse, double times, cost *x)
+{
+    const th_transformer *t = c->t;
+    double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
+    double width =
+        is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
+    double one = times * ELEMENT * tokens(c);
+    x->bytes[TH_WORK_NORMS] += one * 5.0 * t->hidden / whole;
+    x->bytes[TH_WORK_ACTIVATIONS] += one * (t->gated ? 3 : 2) * width / n;
+    if (is_sparse)
+        x->bytes[TH_WORK_TOKENS] += one * 4.0 * t->experts.top_k * t->hidden / n;
+}
+
+/* ---- pieces ---- */
+
+static void close_piece(const th_work_context *c, th_pieces *out, const cost *x)
+{
+    double passes =
+        number(c, c->p->has_fused_kernels ? TH_NUMBER_PASSES_FUSED : TH_NUMBER_PASSES_EAGER);
+    th_piece piece = {.host_s = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) +
+                                x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS)};
+    for (int i = 0; i < TH_N_WORK_PARTS; i++) {
+        piece.part_s[i] = x->s[i] + passes * x->bytes[i] / c->device.bytes_per_s;
+        piece.s += piece.part_s[i];
+    }
+    if (fmax(piece.s, piece.host_s) > 0)
+        out->of[out->n++] = piece;
+}
+
+static void communicate(const th_work_context *c, th_pieces *out, th_collective_kind kind,
+                        th_plan_group group, double bytes, bool overlaps)
+{
+    if (th_plan_group_size(c->p, group) > 1 && bytes >= 1)
+        out->of[out->n++] = (th_piece){
+            .collective = kind, .group = group, .bytes = (int64_t)bytes, .overlaps = overlaps};
+}
+
+/* Before and behind a part that tensor parallel ranks compute together. */
+static void enter_tensor(const th_work_context *c, th_pieces *out)
+{
+    if (c->p->sequence_parallel)
+        communicate(c, out, TH_ALL_GATHER, TH_GROUP_TENSOR, ELEMENT * tokens(c) * c->t->hidden,
+                    c->p->overlaps_tensor);
+}
+
+static void leave_tensor(const th_work_context *c, th_pieces *out)
+{
+    bool sp = c->p->sequence_parallel;
+    communicate(c, out, sp ? TH_REDUCE_SCATTER : TH_ALL_REDUCE, TH_GROUP_TENSOR,
+                ELEMENT * tokens(c) * c->t->hidden, sp && c->p->overlaps_tensor);
+}
+
+/* Keys and values of the whole sequence, while queries meet those that are here. */
+static void gather_context(const th_work_context *c, th_pieces *out)
+{
+    double width = 2.0 * c->t->kv_heads * c->t->head_dim / c->p->n.tensor;
+    communicate(c, out, TH_ALL_GATHER, TH_GROUP_CONTEXT,
+                ELEMENT * tokens(c) * c->p->n.context * width, true);
+}
+
+/* In the mean, how many of n ranks or nodes have an expert of a token that passes top_k of them. */
+static double reached(const th_work_context *c, double n)
+{
+    double none = 1; /* the part that has none of them */
+    for (int32_t i = 0; i < c->t->experts.top_k; i++)
+        none *= 1 - 1 / n;
+    return n * (1 - none);
+}
+
+/* A token goes once to every rank that has one of its experts. Or once to every node, while ranks
+ * of that node pass on what has come. */
+static void exchange_tokens(const th_work_context *c, th_pieces *out)
+{
+    double all = ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden;
+    double direct = all * reached(c, c->p->n.expert);
+    double nodes = th_plan_group_size(c->p, TH_GROUP_EXPERT_NODES);
+    int n = out->n;
+    if (c->p->experts_on_node <= 1 || nodes <= 1) {
+        communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT, direct, false);
+        return;
+    }
+    communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT_NODES, all * reached(c, nodes), false);
+    if (out->n > n)
+        out->of[n].local_bytes = (int64_t)direct;
+}
+
+static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
+{
+    bool is_sparse = th_transformer_is_sparse(c->t, layer);
+    cost x = {.kernels = 4, .expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
+    add_ffn_passes(c, is_sparse, 1, &x);
+    add_products_of_ffn(c, is_sparse, has_last, &x);
+    if (is_sparse)
+        exchange_tokens(c, out);
+    close_piece(c, out, &x);
+    if (is_sparse && has_last)
+        exchange_tokens(c, out);
+}
+
+/* has_last: up to the layer's result, else to the last tensor that a gradient needs. */
+static void forward_layer(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
+{
+    cost x = {.kernels = 4};
+    add_attention_passes(c, 1, &x);
+    add_attention_products(c, &x);
+    add_attention(c, layer, 1, &x);
+    enter_tensor(c, out);
+    gather_context(c, out);
+    if (c->p->overlaps_tensor)
+        leave_tensor(c, out);
+    close_piece(c, out, &x);
+    if (!c->p->overlaps_tensor)
+        leave_tensor(c, out);
+    enter_tensor(c, out);
+    if (has_last && c->p->overlaps_tensor)
+        leave_tensor(c, out);
+    forward_ffn(c, layer, has_last, out);
+    if (has_last && !c->p->overlaps_tensor)
+        leave_tensor(c, out);
+}
+
+static bool has_weight_gradients(const th_work_context *c, bool is_split)
+{
+    return !is_split && !c->p->frozen_weights;
+}
+
+/* Gradients of inputs take the products of the forward operation again, those of the weights once
+ * more; passes read what they wrote and what comes back. */
+static void backward_layer(const th_work_context *c, int32_t layer, bool is_split, th_pieces *out)
+{
+    bool is_sparse = th_transformer_is_sparse(c->t, layer);
+    int times = has_weight_gradients(c, is_split) ? 2 : 1;
+    cost a = {.kernels = 6};
+    cost f = {.kernels = 6, .expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
+    add_attention_passes(c, 2, &a);
+    add_ffn_passes(c, is_sparse, 2, &f);
+    for (int i = 0; i < times; i++) {
+        add_attention_products(c, &a);
+        add_products_of_ffn(c, is_sparse, true, &f);
+    }
+    add_attention(c, layer, 2.5, &a);
+    bool early = c->p->overlaps_tensor;
+    for (int part = 0; part < 2; part++) {
+        enter_tensor(c, out);
+        if (part == 1)
+            gather_context(c, out);
+        if (early)
+            leave_tensor(c, out);
+        if (part == 0 && is_sparse)
+            exchange_tokens(c, out);
+        close_piece(c, out, part == 0 ? &f : &a);
+        if (part == 0 && is_sparse)
+            exchange_tokens(c, out);
+        if (!early)
+            leave_tensor(c, out);
+    }
+}
+
+static void recompute(const th_work_context *c, int32_t layer, th_pieces *out)
+{
+    if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
+        forward_layer(c, layer, c->p->recompute == TH_RECOMPUTE_FULL, out);
+    if (c->p->recompute == TH_RECOMPUTE_SELECTIVE) {
+        cost x = {.kernels = 1};
+        add_attention(c, layer, 1, &x);
+        close_piece(c, out, &x);
+    }
+}
+
+static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces *out)
+{
+    cost x = {.kernels = 0};
+    if (c->p->frozen_weights)
+        return;
+    add_attention_products(c, &x);
+    add_products_of_ffn(c, th_transformer_is_sparse(c->t, layer), true, &x);
+    close_piece(c, out, &x);
+}
+
+/* ---- embedding and output layer ---- */
+
+static void embedding(const th_work_context *c, th_pipeline_kind kind, th_pieces *out)
+{
+    cost x = {.kernels = 2};
+    x.bytes[TH_WORK_EMBEDDING] = 2.0 * ELEMENT * tokens(c) * c->t->hidden;
+    if (kind != TH_PIPELINE_WEIGHTS)
+        close_piece(c, out, &x);
+}
+
+/* Logits are written, read as 32 bits, and their gradients written: 14 bytes each forward, 10
+ * backward. */
+static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool is_split,
+                         th_pieces *out)
+{
+    double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
+    double one = product_s(c, rows, columns, c->t->hidden, NULL);
+    bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
+    cost x = {.kernels = 5};
+    x.s[TH_WORK_PRODUCTS] = one * (has_weights ? 2 : 1);
+    if (kind != TH_PIPELINE_WEIGHTS)
+        x.bytes[TH_WORK_LOGITS] = (kind == TH_PIPELINE_FORWARD ? 14 : 10) * rows * columns;
+    if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
+        close_piece(c, out, &x);
+}
+
+void th_layer_work(const th_work_context *c, int32_t layer, th_pipeline_kind kind, bool is_split,
+                   th_pieces *out)
+{
+    out->n = 0;
+    if (layer == TH_LAYER_EMBEDDING_STEP)
+        embedding(c, kind, out);
+    else if (layer == TH_LAYER_HEAD_STEP)
+        output_layer(c, kind, is_split, out);
+    else if (kind == TH_PIPELINE_FORWARD)
+        forward_layer(c, layer, true, out);
+    else if (kind == TH_PIPELINE_WEIGHTS)
+        weights_of_layer(c, layer, out);
+    else {
+        recompute(c, layer, out);
+        backward_layer(c, layer, is_split, out);
+    }
+}
+
+/* ---- what a rank holds ---- */
+
+int64_t th_layer_parameters_of_rank(const th_work_context *c, int32_t layer)
+{
+    const th_transformer *t = c->t;
+    if (layer == TH_LAYER_EMBEDDING_STEP)
+        return th_transformer_embedding_parameters(t) / c->p->n.tensor;
+    if (layer == TH_LAYER_HEAD_STEP)
+        return th_transformer_head_parameters(t) / c->p->n.tensor;
+    int64_t all = th_transformer_layer_parameters(t, layer);
+    if (!th_transformer_is_sparse(t, layer))
+        return all / c->p->n.tensor;
+    int64_t experts = t->experts.n * th_ffn_weights(t, t->experts.ffn);
+    return (all - experts) / c->p->n.tensor +
+           experts / ((int64_t)c->p->n.expert * c->p->n.expert_tensor);
+}
+
+/* Adam in mixed precision: 32-bit weights and two moments are read and written, gradients read
+ * twice (for their norm too), 16-bit weights written. */
+double th_optimizer_s(const th_work_context *c, int64_t parameters)
+{
+    enum { BYTES_PER_PARAMETER = 34 };
+    int32_t shards = c->p->n.zero > 0 ? c->p->n.zero_group : 1;
+    if (c->p->frozen_weights)
+        return 0;
+    return (double)parameters / shards * BYTES_PER_PARAMETER / c->device.bytes_per_s;
+}
+
+/* arXiv 2205.05198, section 4, for grouped heads and gated networks: inputs of norms and products,
+ * queries, keys, values, what the feed-forward network computes; 5 bytes of every score where
+ * attention is not fused. */
+int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
+{
+    const th_transformer *t = c->t;
+    double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1, rows = tokens(c);
+    bool is_sparse = th_transformer_is_sparse(t, layer);
+    double width =
+        is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
+    if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
+        return (int64_t)(ELEMENT * rows * t->hidden / whole);
+    double elements = (4.0 + (is_sparse ? 2 * t->experts.top_k : 0)) * t->hidden / whole +
+                      2.0 * t->head_dim * (t->heads + t->kv_heads) / n +
+                      (t->gated ? 3 : 2) * width / n;
+    bool keeps_scores =
+        c->p->attention == TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
+    double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * t->heads / n : 0;
+    return (int64_t)(ELEMENT * rows * elements + scores);
+}
+
+int64_t th_boundary_bytes(const th_work_context *c)
+{
+    double n = c->p->sequence_parallel ? c->p->n.tensor : 1;
+    return (int64_t)(ELEMENT * tokens(c) * c->t->hidden / n);
+}

@@ -1,0 +1,19 @@
+# training/ - training steps of language models: plans, their memory, and the programs that follow.
+libtharsis_la_SOURCES += \
+	training/collective_times.c training/collective_times.h \
+	training/layer_work.c training/layer_work.h \
+	training/lower_step.c training/lower_step.h \
+	training/parallel_plan.c training/parallel_plan.h \
+	training/pipeline_check.c \
+	training/pipeline_file.c \
+	training/pipeline_program.c training/pipeline_program.h \
+	training/pipeline_schedule.c training/pipeline_schedule.h \
+	training/plan_file.c training/plan_file.h training/plan_read.c \
+	training/plan_memory.c training/plan_memory.h \
+	training/step_tasks.c training/step_tasks.h \
+	training/training_numbers.c training/training_numbers.h
+
+unit_tests += \
+	tests/unit/training/test_parallel_plan \
+	tests/unit/training/test_pipeline_schedule \
+	tests/unit/training/test_table_readers

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lower_step.c - see lower_step.h.
+ *   for each operation in an order of execution: wait for what another stage made -> visit its
+ *   layers -> piece by piece -> send; then, stage by stage: reduce what is left -> optimizer ->
+ *   gather weights
+ *
+ * Of a stage, computations and the collectives that they wait for follow each other. A collective
+ * that overlaps begins with the computation behind it, and what follows waits for both. Weights and
+ * gradients travel on an engine of their own, in order: with ZeRO 3 the weights of a layer are
+ * gathered while the one before it computes; gradients leave while the next layer computes. What
+ * overlaps lengthens the computation by a share of its time. Messages between stages leave when
+ * what they carry is made, and the sender computes meanwhile, or waits until they are there. */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "training/lower_step.h"
+#include "sim/design/compute_cost.h"
+
+enum { NONE = TH_NO_BUNDLE, WAITS_MAX = 16 };
+
+/* Exchanges of weights or gradients, one after the other. */
+typedef struct calls {
+    th_step_exchange of[2];
+    int n;
+} calls;
+
+/* Where a stage stands. */
+typedef struct stage {
+    int32_t wait[WAITS_MAX], n_wait;     /* bundles that the next one waits for */
+    int32_t beside[WAITS_MAX], n_beside; /* collectives that the next computation overlaps */
+    double lost_s;                       /* of the next computation, to what overlaps it */
+    double ahead_s;                      /* that the host runs ahead: exchanges before it */
+    int32_t engine;                      /* last exchange of weights and gradients */
+    int32_t gate;                        /* end of the layer before: prefetching begins there */
+    calls reduce;                        /* gradients of the layer before, not on the engine yet */
+    int32_t reduce_after;                /* its computation */
+    int64_t pending_bytes;               /* gradients that are reduced at the end */
+    int64_t parameters;
+} stage;
+
+typedef struct lowering {
+    const th_system *system;
+    const th_work_context *c;
+    const th_pipeline_schedule *s;
+    th_step_tasks *tasks;
+    stage *stages;
+    int32_t *came; /* messages of operations to other stages, by th_pipeline_number */
+    int64_t message_bytes;
+} lowering;
+
+void th_training_step_clear(th_training_step *x)
+{
+    th_free(x->task);
+    th_free(x->work);
+    th_free(x->work_of);
+    th_free(x->memory);
+    *x = (th_training_step){.task = NULL};
+}
+
+int th_training_device_of(const th_system *s, th_training_device *out, th_error *err)
+{
+    const th_accel *a = &s->nodes[s->accel_node[0]].a;
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, err);
+    *out = (th_training_device){.memory_bytes = a->dram_bytes,
+                                .generation = th_generation_find(s->designs[a->designs[0]].name)};
+    int status =
+        costs ? th_compute_cost_roofline(costs, 0, &out->operations_per_s, &out->bytes_per_s, err)
+              : -1;
+    th_compute_cost_cache_free(costs);
+    return status;
+}
+
+/* ---- tasks ---- */
+
+static th_time ps_of(double s)
+{
+    double ps = ceil(s * (double)TH_PS_PER_S);
+    return ps < 1 ? 1 : ps < 0x1p60 ? (th_time)ps : (th_time)0x1p60;
+}
+
+static th_bundles waits_of(const stage *g)
+{
+    return (th_bundles){g->wait, g->n_wait};
+}
+
+static void wait_for(stage *g, int32_t task)
+{
+    g->wait[0] = task;
+    g->n_wait = 1;
+}
+
+static void wait_also(stage *g, int32_t task)
+{
+    if (task != NONE && g->n_wait < WAITS_MAX)
+        g->wait[g->n_wait++] = task;
+}
+
+/* The next computation runs beside a message of this time. */
+static void overlap(const lowering *l, stage *g, th_time ps, bool of_tensor)
+{
+    double share = l->c->numbers.of[of_tensor ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
+    g->lost_s += share * (double)ps / (double)TH_PS_PER_S;
+}
+
+/* The parts of a computation. It takes at least the host's time; what they are rounded by is the
+ * last one's. */
+static th_step_work work_of(const th_piece *x, double lost_s, double host_s)
+{
+    th_step_work work = {.ps = {0}};
+    double busy = x->s + lost_s;
+    th_time left = ps_of(fmax(busy, host_s));
+    int last = TH_WORK_HOST;
+    for (int i = 0; i < TH_N_WORK_PARTS; i++) {
+        double s = i == TH_WORK_OVERLAP ? lost_s : x->part_s[i];
+        work.ps[i] = (th_time)fmin(s * (double)TH_PS_PER_S, (double)left);
+        left -= work.ps[i];
+        if (work.ps[i] > 0 && busy >= host_s)
+            last = i;
+    }
+    work.ps[last] += left;
+    return work;
+}
+
+/* Kernels are launched while the exchange before them runs. */
+static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what, th_error *err)
+{
+    stage *g = &l->stages[at];
+    th_step_work work = work_of(x, g->lost_s, x->host_s - g->ahead_s);
+    int32_t task = th_step_compute(l->tasks, at, &work, what, waits_of(g), err);
+    if (task < 0)
+        return -1;
+    wait_for(g, task);
+    for (int32_t i = 0; i < g->n_beside; i++)
+        wait_also(g, g->beside[i]);
+    g->n_beside = 0;
+    g->lost_s = g->ahead_s = 0;
+    return 0;
+}
+
+/* An exchange that the stage waits for, and what goes on inside nodes at the same time. */
+static int exchange(lowering *l, int32_t at, const th_piece *x, th_error *err)
+{
+    stage *g = &l->stages[at];
+    th_step_exchange of[] = {{x->collective, x->group, x->bytes},
+                             {x->collective, TH_GROUP_EXPERT_LOCAL, x->local_bytes}};
+    int32_t task[2], n = x->local_bytes > 0 ? 2 : 1;
+    th_time longest = 0;
+    for (int32_t i = 0; i < n; i++) {
+        th_time ps = th_step_exchange_ps(l->tasks, &of[i], err);
+        task[i] = ps < 0 ? -1 : th_step_collective(l->tasks, at, &of[i], waits_of(g), err);
+        if (task[i] < 0)
+            return -1;
+        longest = ps > longest ? ps : longest;
+    }
+    wait_for(g, task[0]);
+    wait_also(g, n > 1 ? task[1] : NONE);
+    g->ahead_s = (double)longest / (double)TH_PS_PER_S;
+    return 0;
+}
+
+static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
+{
+    if (!x->overlaps)
+        return exchange(l, at, x, err);
+    stage *g = &l->stages[at];
+    th_step_exchange e = {x->collective, x->group, x->bytes};
+    th_time ps = th_step_exchange_ps(l->tasks, &e, err);
+    int32_t task = ps < 0 ? -1 : th_step_collective(l->tasks, at, &e, waits_of(g), err);
+    if (task < 0)
+        return -1;
+    if (g->n_beside < WAITS_MAX) {
+        g->beside[g->n_beside++] = task;
+        overlap(l, g, ps, x->group == TH_GROUP_TENSOR);
+    }
+    return 0;
+}
+
+/* ---- weights and gradients ---- */
+
+static void add_call(const lowering *l, calls *c, th_collective_kind kind, th_plan_group group,
+                     int64_t bytes)
+{
+    if (bytes > 0 && th_plan_group_size(l->c->p, group) > 1)
+        c->of[c->n++] = (th_step_exchange){kind, group, bytes};
+}
+
+/* The exchanges of so many bytes of gradients or weights over the ranks that share them. */
+static calls calls_of(const lowering *l, th_collective_kind kind, int64_t bytes)
+{
+    const th_parallel_plan *p = l->c->p;
+    calls c = {.n = 0};
+    if (p->n.zero > 0) {
+        add_call(l, &c, kind, TH_GROUP_ZERO, bytes);
+        if (kind == TH_REDUCE_SCATTER)
+            add_call(l, &c, TH_ALL_REDUCE, TH_GROUP_REPLICA, bytes / p->n.zero_group);
+    } else if (kind == TH_REDUCE_SCATTER) {
+        add_call(l, &c, TH_ALL_REDUCE, TH_GROUP_GRADIENT, bytes);
+    }
+    return c;
+}
+
+/* On the engine, behind its last exchange and `after`. The end, or -1. */
+static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after, th_error *err)
+{
+    stage *g = &l->stages[at];
+    for (int i = 0; i < c->n; i++) {
+        int32_t wait[] = {g->engine, after};
+        int32_t task = th_step_collective(l->tasks, at, &c->of[i], (th_bundles){wait, 2}, err);
+        if (task < 0)
+            return -1;
+        g->engine = task;
+    }
+    return g->engine;
+}
+
+/* The next computation runs beside these exchanges. */
+static int overlap_calls(lowering *l, stage *g, const calls *c, th_error *err)
+{
+    for (int i = 0; i < c->n; i++) {
+        th_time ps = th_step_exchange_ps(l->tasks, &c->of[i], err);
+        if (ps < 0)
+            return -1;
+        overlap(l, g, ps, false);
+    }
+    return 0;
+}
+
+/* What the first computation of a layer waits for: its weights. ZeRO 3: every time; 1 and 2: once a
+ * step, where the exchange overlaps. */
+static int gather_weights(lowering *l, int32_t at, int64_t parameters, bool is_first, th_error *err)
+{
+    enum { WEIGHT_BYTES = 2 };
+    const th_parallel_plan *p = l->c->p;
+    stage *g = &l->stages[at];
+    bool every = p->n.zero == 3;
+    if (p->frozen_weights || p->n.zero == 0 || (!every && (!is_first || !p->overlaps_data)))
+        return 0;
+    calls c = calls_of(l, TH_ALL_GATHER, parameters * WEIGHT_BYTES);
+    if (c.n == 0)
+        return 0;
+    int32_t gate = !every ? NONE : p->overlaps_data ? g->gate : g->wait[0];
+    int32_t end = on_engine(l, at, &c, gate, err);
+    if (end < 0 || (p->overlaps_data && overlap_calls(l, g, &c, err)))
+        return -1;
+    wait_also(g, end);
+    return 0;
+}
+
+/* Puts the gradients of the layer before on the engine, behind the weights of the next one, which a
+ * computation waits for. */
+static int send_gradients(lowering *l, int32_t at, th_error *err)
+{
+    stage *g = &l->stages[at];
+    calls c = g->reduce;
+    g->reduce.n = 0;
+    if (c.n == 0)
+        return 0;
+    return overlap_calls(l, g, &c, err) || on_engine(l, at, &c, g->reduce_after, err) < 0 ? -1 : 0;
+}
+
+static void reduce_gradients(lowering *l, int32_t at, int64_t parameters, bool is_last)
+{
+    const th_parallel_plan *p = l->c->p;
+    stage *g = &l->stages[at];
+    int64_t bytes = parameters * p->gradient_bytes;
+    if (p->frozen_weights || (p->n.zero < 3 && !is_last))
+        return;
+    if (!p->overlaps_data) {
+        g->pending_bytes += bytes;
+        return;
+    }
+    g->reduce = calls_of(l, TH_REDUCE_SCATTER, bytes);
+    g->reduce_after = g->wait[0];
+}
+
+/* ---- operations ---- */
+
+static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *op, th_error *err)
+{
+    stage *g = &l->stages[at];
+    th_pieces pieces;
+    int32_t before = g->n_wait > 0 ? g->wait[0] : NONE;
+    int64_t parameters = th_layer_parameters_of_rank(l->c, layer);
+    bool splits = l->s->splits_backward;
+    th_layer_work(l->c, layer, (th_pipeline_kind)op->kind, splits, &pieces);
+    if (op->kind != TH_PIPELINE_WEIGHTS &&
+        gather_weights(l, at, parameters, op->kind == TH_PIPELINE_FORWARD && op->micro_batch == 0,
+                       err))
+        return -1;
+    if (send_gradients(l, at, err))
+        return -1;
+    for (int i = 0; i < pieces.n; i++)
+        if (pieces.of[i].bytes > 0 ? collective(l, at, &pieces.of[i], err)
+                                   : compute(l, at, &pieces.of[i], TH_STEP_COMPUTE, err))
+            return -1;
+    g->gate = before;
+    bool makes_gradients = op->kind == (splits ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD);
+    bool is_last = op->micro_batch == l->s->shape.micro_batches - 1;
+    if (makes_gradients)
+        reduce_gradients(l, at, parameters, is_last);
+    return 0;
+}
+
+static int visit_all(lowering *l, int32_t at, int32_t step, const th_pipeline_op *op, th_error *err)
+{
+    th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
+    bool is_first = step == 0, is_forward = op->kind == TH_PIPELINE_FORWARD;
+    bool is_last = step == l->s->shape.stages * l->s->shape.chunks - 1;
+    if (is_forward && is_first && visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err))
+        return -1;
+    if (!is_forward && is_last && visit(l, at, TH_LAYER_HEAD_STEP, op, err))
+        return -1;
+    for (int32_t i = 0; i < r.n; i++)
+        if (visit(l, at, is_forward ? r.first + i : r.first + r.n - 1 - i, op, err))
+            return -1;
+    if (is_forward && is_last && visit(l, at, TH_LAYER_HEAD_STEP, op, err))
+        return -1;
+    return !is_forward && is_first ? visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err) : 0;
+}
+
+/* The step before (-1) or behind (1) an operation's, if another stage has it; NONE. */
+static int32_t neighbour(const lowering *l, int32_t at, const th_pipeline_op *op, int way)
+{
+    int32_t last = l->s->shape.stages * l->s->shape.chunks - 1;
+    int32_t other =
+        th_pipeline_step(l->s, at, op->chunk) + (op->kind == TH_PIPELINE_FORWARD ? way : -way);
+    if (op->kind == TH_PIPELINE_WEIGHTS || other < 0 || other > last ||
+        th_pipeline_stage_of(l->s, other) == at)
+        return NONE;
+    return other;
+}
+
+/* The message that brings another stage what an operation made; a stage that does not overlap it
+ * waits until it is there. */
+static int32_t send(lowering *l, int32_t from, int32_t to, int32_t made, th_error *err)
+{
+    int32_t task =
+        th_step_message(l->tasks, from, to, l->message_bytes, (th_bundles){&made, 1}, err);
+    if (task >= 0 && !l->c->p->overlaps_pipeline)
+        wait_also(&l->stages[from], task);
+    return task;
+}
+
+static int lower_op(lowering *l, int32_t i, th_error *err)
+{
+    const th_pipeline_op *op = &l->s->ops[i];
+    int32_t at = i / l->s->n_ops, step = th_pipeline_step(l->s, at, op->chunk);
+    int32_t from = neighbour(l, at, op, -1), to = neighbour(l, at, op, 1);
+    stage *g = &l->stages[at];
+    if (from != NONE)
+        wait_also(g, l->came[th_pipeline_number(l->s, op->kind, from, op->micro_batch)]);
+    if (visit_all(l, at, step, op, err))
+        return -1;
+    if (to == NONE)
+        return 0;
+    int32_t made = g->n_wait > 0 ? g->wait[0] : NONE;
+    int32_t task = send(l, at, th_pipeline_stage_of(l->s, to), made, err);
+    l->came[th_pipeline_number(l->s, op->kind, step, op->micro_batch)] = task;
+    return task < 0 ? -1 : 0;
+}
+
+/* ---- the end of a step ---- */
+
+static int64_t parameters_of(const lowering *l, int32_t at)
+{
+    int32_t p = l->s->shape.stages, last = p * l->s->shape.chunks - 1;
+    int64_t n = 0;
+    for (int32_t chunk = 0; chunk < l->s->shape.chunks; chunk++) {
+        int32_t step = th_pipeline_step(l->s, at, chunk);
+        th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
+        for (int32_t i = r.first; i < r.first + r.n; i++)
+            n += th_layer_parameters_of_rank(l->c, i);
+        if (step == 0)
+            n += th_layer_parameters_of_rank(l->c, TH_LAYER_EMBEDDING_STEP);
+        if (step == last)
+            n += th_layer_parameters_of_rank(l->c, TH_LAYER_HEAD_STEP);
+    }
+    return n;
+}
+
+static int exchange_now(lowering *l, int32_t at, th_collective_kind kind, int64_t bytes,
+                        th_error *err)
+{
+    stage *g = &l->stages[at];
+    calls c = calls_of(l, kind, bytes);
+    for (int i = 0; i < c.n; i++) {
+        int32_t task = th_step_collective(l->tasks, at, &c.of[i], waits_of(g), err);
+        if (task < 0)
+            return -1;
+        wait_for(g, task);
+    }
+    return 0;
+}
+
+static int end_stage(lowering *l, int32_t at, th_error *err)
+{
+    const th_parallel_plan *p = l->c->p;
+    stage *g = &l->stages[at];
+    int64_t parameters = parameters_of(l, at);
+    th_piece x = {.s = th_optimizer_s(l->c, parameters)};
+    x.part_s[TH_WORK_OPTIMIZER] = x.s;
+    if (send_gradients(l, at, err))
+        return -1;
+    wait_also(g, g->engine);
+    g->lost_s = 0;
+    if (exchange_now(l, at, TH_REDUCE_SCATTER, g->pending_bytes, err) ||
+        (x.s > 0 && compute(l, at, &x, TH_STEP_OPTIMIZER, err)))
+        return -1;
+    bool gathers = (p->n.zero == 1 || p->n.zero == 2) && !p->overlaps_data && !p->frozen_weights;
+    return gathers ? exchange_now(l, at, TH_ALL_GATHER, 2 * parameters, err) : 0;
+}
+
+/* At least so many bundles: a computation for each half of a layer. */
+static int64_t count_bundles(const lowering *l)
+{
+    const th_pipeline_shape *n = &l->s->shape;
+    return (int64_t)l->s->n_ops * n->stages * 2 * l->c->t->layers / (n->stages * n->chunks);
+}
+
+static int lower(lowering *l, th_error *err)
+{
+    int32_t stages = l->s->shape.stages;
+    if (th_step_tasks_check(l->tasks, count_bundles(l), err))
+        return -1;
+    for (int32_t i = 0; i < stages; i++)
+        l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}};
+    l->message_bytes = th_boundary_bytes(l->c);
+    for (int32_t k = 0; k < stages * l->s->n_ops; k++)
+        if (lower_op(l, l->s->order[k], err))
+            return -1;
+    for (int32_t i = 0; i < stages; i++)
+        if (end_stage(l, i, err))
+            return -1;
+    return 0;
+}
+
+/* The step takes over the kinds of tasks. */
+static void take_tasks(th_training_step *out, th_step_tasks *tasks)
+{
+    out->task = tasks->kind;
+    out->work = tasks->work;
+    out->work_of = tasks->work_of;
+    tasks->work = NULL;
+    tasks->work_of = NULL;
+    out->is_merged = tasks->is_merged && out->n_ranks > 1;
+    tasks->kind = NULL;
+}
+
+int th_lower_step(const th_system *s, const th_work_context *c,
+                  const th_pipeline_schedule *schedule, bool merges, th_program *p,
+                  th_training_step *out, th_error *err)
+{
+    th_step_tasks tasks;
+    lowering l = {.system = s, .c = c, .s = schedule, .tasks = &tasks};
+    *out = (th_training_step){.model = *c->t,
+                              .plan = *c->p,
+                              .device = c->device,
+                              .n_ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline};
+    if (th_step_tasks_init(&tasks, s, c->p, merges, p, err))
+        return -1;
+    l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
+    out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);
+    l.came =
+        th_alloc_array(th_pipeline_number(schedule, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.came);
+    int status = !l.stages || !l.came || !out->memory ? th_error_no_memory(err) : lower(&l, err);
+    for (int32_t i = 0; status == 0 && i < schedule->shape.stages; i++)
+        out->memory[i] = th_plan_memory_of(c, schedule, i);
+    out->model.name = NULL; /* the caller's may be gone when the step is read */
+    out->plan.schedule_file = NULL;
+    take_tasks(out, &tasks);
+    th_step_tasks_clear(&tasks);
+    th_free(l.stages);
+    th_free(l.came);
+    if (status)
+        th_training_step_clear(out);
+    return status;
+}

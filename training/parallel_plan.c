@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* parallel_plan.c - see parallel_plan.h. */
+#include <config.h>
+#include <string.h>
+#include "base/names.h"
+#include "training/parallel_plan.h"
+
+const char *const th_axis_names[] = {"tensor", "context", "data", "pipeline", NULL};
+const char *const th_plan_expert_axis = "expert";
+const char *const th_plan_overlap_names[] = {"data", "tensor", "pipeline", NULL};
+const char *const th_plan_layout_names[] = {"layers", "with_embedding", "uneven", NULL};
+const char *const th_plan_kernel_names[] = {"fused", "eager", NULL};
+const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", NULL};
+const char *const th_plan_exchange_names[] = {"direct", "by_node", NULL};
+const char *const th_plan_gradient_names[] = {"fp32", "16bit", NULL};
+
+/* ---- order ---- */
+
+/* TH_N_AXES: expert; -1: none. */
+static int axis_of(const char *word)
+{
+    int i = 0;
+    while (i < TH_N_AXES && strcmp(th_axis_names[i], word) != 0)
+        i++;
+    return i < TH_N_AXES || strcmp(word, th_plan_expert_axis) == 0 ? i : -1;
+}
+
+static const char *const order_names[] = {"tensor", "context", "expert", "data", "pipeline", NULL};
+
+int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_error *err)
+{
+    unsigned seen = 0;
+    int at = 0;
+    for (int i = 0; i < TH_N_AXES; i++)
+        p->order[i] = i;
+    p->experts_apart = false;
+    if (n == 0)
+        return 0;
+    for (int i = 0; i < n && i <= TH_N_AXES; i++) {
+        int axis = axis_of(words[i]);
+        if (axis < 0)
+            return th_error_unknown(err, "MAP-0443", "-order", words[i], order_names);
+        if (seen & 1u << axis)
+            break;
+        if (axis < TH_N_AXES)
+            p->order[at++] = axis;
+        else
+            p->experts_apart = seen & 1u << TH_AXIS_DATA;
+        seen |= 1u << axis;
+    }
+    unsigned all = (1u << TH_N_AXES) - 1;
+    if (n <= TH_N_AXES + 1 && (seen & all) == all && at + (seen > all ? 1 : 0) == n)
+        return 0;
+    return th_error_set(err, "MAP-0429",
+                        "-order: tensor, context, data and pipeline once each, and expert at most "
+                        "once, were expected");
+}
+
+/* ---- checks ---- */
+
+static int divides(const char *id, const char *what, int64_t n, const char *whole, int64_t of,
+                   th_error *err)
+{
+    if (n >= 1 && of % n == 0)
+        return 0;
+    return th_error_set(err, id, "%s %lld: a divisor of %s, %lld, was expected", what, (long long)n,
+                        whole, (long long)of);
+}
+
+static int check_chunks(const th_parallel_plan *p, const th_transformer *t, th_error *err)
+{
+    const th_degrees *n = &p->n;
+    int32_t steps = n->pipeline * n->chunks;
+    int32_t layers = t->layers + (p->layout == TH_LAYOUT_WITH_EMBEDDING ? 2 : 0);
+    if (p->layout == TH_LAYOUT_UNEVEN && layers < steps)
+        return th_error_set(err, "MAP-0431",
+                            "%d layers over %d stages of %d chunks: -pipeline x -virtual of at "
+                            "most the layers was expected",
+                            (int)layers, (int)n->pipeline, (int)n->chunks);
+    if (p->layout == TH_LAYOUT_UNEVEN || layers % steps == 0)
+        return 0;
+    return th_error_set(err, "MAP-0424",
+                        "%d layers over %d stages of %d chunks: -pipeline x -virtual of %d must "
+                        "divide the layers (-layout uneven: need not)",
+                        (int)layers, (int)n->pipeline, (int)n->chunks, (int)steps);
+}
+
+static int check_model(const th_parallel_plan *p, const th_transformer *t, th_error *err)
+{
+    const th_degrees *n = &p->n;
+    if (divides("MAP-0420", "-tensor", n->tensor, "the heads", t->heads, err) ||
+        divides("MAP-0421", "-context", n->context, "the sequence", p->batch.sequence, err))
+        return -1;
+    if (t->experts.n > 0 &&
+        divides("MAP-0422", "-expert", n->expert, "the experts", t->experts.n, err))
+        return -1;
+    if (t->experts.n == 0 && n->expert > 1)
+        return th_error_set(err, "MAP-0423", "-expert %d: the model has no experts: 1 was expected",
+                            (int)n->expert);
+    return check_chunks(p, t, err);
+}
+
+static int check_batch(const th_parallel_plan *p, th_error *err)
+{
+    int64_t each = (int64_t)p->batch.micro_batch * p->n.data;
+    if (each >= 1 && p->batch.global_batch % each == 0 && p->batch.global_batch >= each)
+        return 0;
+    return th_error_set(err, "MAP-0425",
+                        "-global_batch %d: a multiple of -micro_batch x -data, %lld, was expected",
+                        (int)p->batch.global_batch, (long long)each);
+}
+
+static int check_ranks(const th_parallel_plan *p, int32_t n_accels, th_error *err)
+{
+    const th_degrees *n = &p->n;
+    int64_t stage = (int64_t)n->tensor * n->context * n->data, ranks = stage * n->pipeline;
+    if (ranks > n_accels)
+        return th_error_set(err, "MAP-0426",
+                            "-tensor x -context x -data x -pipeline are %lld ranks: at most the %d "
+                            "accelerators of the system were expected",
+                            (long long)ranks, (int)n_accels);
+    if (stage % ((int64_t)n->expert * n->expert_tensor))
+        return th_error_set(err, "MAP-0427",
+                            "-expert %d x -expert_tensor %d: a divisor of the %lld ranks of a "
+                            "stage was expected",
+                            (int)n->expert, (int)n->expert_tensor, (long long)stage);
+    return divides("MAP-0428", "-zero_group", n->zero_group, "-data x -context",
+                   (int64_t)n->data * n->context, err);
+}
+
+int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_accels,
+                  th_error *err)
+{
+    return check_model(p, t, err) || check_batch(p, err) || check_ranks(p, n_accels, err) ? -1 : 0;
+}
+
+int32_t th_plan_micro_batches(const th_parallel_plan *p)
+{
+    return p->batch.global_batch / (p->batch.micro_batch * p->n.data);
+}
+
+/* ---- ranks ---- */
+
+static int32_t extent(const th_parallel_plan *p, int axis)
+{
+    const int32_t extents[] = {[TH_AXIS_TENSOR] = p->n.tensor,
+                               [TH_AXIS_CONTEXT] = p->n.context,
+                               [TH_AXIS_DATA] = p->n.data,
+                               [TH_AXIS_PIPELINE] = p->n.pipeline};
+    return extents[axis];
+}
+
+int32_t th_plan_stage_ranks(const th_parallel_plan *p)
+{
+    return p->n.tensor * p->n.context * p->n.data;
+}
+
+int32_t th_plan_accel(const th_parallel_plan *p, int32_t stage, int32_t rank)
+{
+    int32_t accel = 0, stride = 1;
+    for (int i = 0; i < TH_N_AXES; i++) {
+        int32_t n = extent(p, p->order[i]);
+        int32_t at = p->order[i] == TH_AXIS_PIPELINE ? stage : rank % n;
+        if (p->order[i] != TH_AXIS_PIPELINE)
+            rank /= n;
+        accel += at * stride;
+        stride *= n;
+    }
+    return accel;
+}
+
+/* Between ranks of a stage that are neighbours along an axis. */
+static int32_t stride_of(const th_parallel_plan *p, int axis)
+{
+    int32_t stride = 1;
+    for (int i = 0; p->order[i] != axis; i++)
+        if (p->order[i] != TH_AXIS_PIPELINE)
+            stride *= extent(p, p->order[i]);
+    return stride;
+}
+
+th_layer_range th_plan_layers(const th_parallel_plan *p, const th_transformer *t, int32_t step)
+{
+    int32_t steps = p->n.pipeline * p->n.chunks;
+    int32_t extra = p->layout == TH_LAYOUT_WITH_EMBEDDING ? 1 : 0;
+    int32_t each = (t->layers + 2 * extra) / steps, more = t->layers % steps;
+    if (p->layout == TH_LAYOUT_UNEVEN)
+        return (th_layer_range){step * each + (step < more ? step : more),
+                                each + (step < more ? 1 : 0)};
+    int32_t first = step * each - extra, end = first + each;
+    if (first < 0)
+        first = 0;
+    if (end > t->layers)
+        end = t->layers;
+    return (th_layer_range){first, end > first ? end - first : 0};
+}
+
+/* ---- groups ---- */
+
+static int32_t experts_on_node(const th_parallel_plan *p)
+{
+    return p->experts_on_node > 1 ? p->experts_on_node : 1;
+}
+
+int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind)
+{
+    int32_t gradient = p->n.data * p->n.context;
+    switch (kind) {
+    case TH_GROUP_TENSOR:
+        return p->n.tensor;
+    case TH_GROUP_CONTEXT:
+        return p->n.context;
+    case TH_GROUP_EXPERT:
+        return p->n.expert;
+    case TH_GROUP_EXPERT_NODES:
+        return p->n.expert / experts_on_node(p);
+    case TH_GROUP_EXPERT_LOCAL:
+        return experts_on_node(p);
+    case TH_GROUP_GRADIENT:
+        return gradient;
+    case TH_GROUP_ZERO:
+        return p->n.zero_group;
+    case TH_GROUP_REPLICA:
+        return gradient / p->n.zero_group;
+    case TH_N_GROUPS:
+        break;
+    }
+    return 1;
+}
+
+/* The i-th of the ranks that hold the same weights as rank: context and data in their order. */
+static int32_t same_weights(const th_parallel_plan *p, int32_t rank, int32_t i)
+{
+    int32_t c = p->n.context, d = p->n.data;
+    int32_t context = stride_of(p, TH_AXIS_CONTEXT), data = stride_of(p, TH_AXIS_DATA);
+    rank -= rank / context % c * context + rank / data % d * data;
+    return context < data ? rank + i % c * context + i / c * data
+                          : rank + i % d * data + i / d * context;
+}
+
+static int32_t number_of(const th_parallel_plan *p, int32_t rank)
+{
+    int32_t c = p->n.context, d = p->n.data;
+    int32_t context = stride_of(p, TH_AXIS_CONTEXT), data = stride_of(p, TH_AXIS_DATA);
+    int32_t at_c = rank / context % c, at_d = rank / data % d;
+    return context < data ? at_c + at_d * c : at_d + at_c * d;
+}
+
+void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t rank, int32_t *ranks)
+{
+    int32_t n = th_plan_group_size(p, kind), z = p->n.zero_group, at = number_of(p, rank);
+    int axis = kind == TH_GROUP_TENSOR ? TH_AXIS_TENSOR : TH_AXIS_CONTEXT;
+    int32_t stride = stride_of(p, axis), e = p->n.expert, node = experts_on_node(p);
+    int32_t expert_stride = p->experts_apart ? th_plan_stage_ranks(p) / e : p->n.expert_tensor;
+    int32_t first = rank / (e * expert_stride) * (e * expert_stride) + rank % expert_stride;
+    int32_t expert = (rank - first) / expert_stride; /* position in the group */
+    for (int32_t i = 0; i < n; i++)
+        switch (kind) {
+        case TH_GROUP_TENSOR:
+        case TH_GROUP_CONTEXT:
+            ranks[i] = rank + (i - rank / stride % n) * stride;
+            break;
+        case TH_GROUP_EXPERT:
+            ranks[i] = first + i * expert_stride;
+            break;
+        case TH_GROUP_EXPERT_NODES:
+            ranks[i] = first + (expert % node + i * node) * expert_stride;
+            break;
+        case TH_GROUP_EXPERT_LOCAL:
+            ranks[i] = first + (expert / node * node + i) * expert_stride;
+            break;
+        case TH_GROUP_GRADIENT:
+            ranks[i] = same_weights(p, rank, i);
+            break;
+        case TH_GROUP_ZERO:
+            ranks[i] = same_weights(p, rank, at / z * z + i);
+            break;
+        case TH_GROUP_REPLICA:
+            ranks[i] = same_weights(p, rank, at % z + i * z);
+            break;
+        case TH_N_GROUPS:
+            break;
+        }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_memory.c - see plan_memory.h.
+ *   weights      2 bytes a parameter; ZeRO 3 shards them
+ *   gradients    as they are added, 2 or 4 bytes; ZeRO 2 and 3 shard them
+ *   states       12 bytes: 32-bit weights and two moments (Adam); ZeRO 1 to 3 shard them
+ *   activations  of every layer and micro-batch between its F and its B (W, where it is split)
+ *   buffers      the logits and their gradients in 16 and 32 bits; with ZeRO 3 the weights of two
+ *                layers, and the gradients of one; with full recomputation the activations of one
+ * Not counted: the runtime's and the communication library's own memory, fragmentation. */
+#include <config.h>
+#include "training/plan_memory.h"
+
+#include "base/min_max.h"
+
+const char *const th_memory_term_names[] = {"weights",     "gradients", "states",
+                                            "activations", "buffers",   NULL};
+
+enum { WEIGHT_BYTES = 2, STATE_BYTES = 12, LOGIT_BYTES = 6 };
+
+static int32_t last_step(const th_pipeline_schedule *s)
+{
+    return s->shape.stages * s->shape.chunks - 1;
+}
+
+/* Of the layers of a step of the model. */
+typedef struct chunk_sizes {
+    int64_t parameters, activations;
+    int64_t largest; /* parameters of a layer, or of an embedding */
+} chunk_sizes;
+
+static void add_parameters(const th_work_context *c, int32_t layer, chunk_sizes *out)
+{
+    int64_t n = th_layer_parameters_of_rank(c, layer);
+    out->parameters += n;
+    out->largest = th_max(out->largest, n);
+}
+
+static chunk_sizes sizes_of(const th_work_context *c, const th_pipeline_schedule *s, int32_t step)
+{
+    th_layer_range r = th_plan_layers(c->p, c->t, step);
+    chunk_sizes out = {.parameters = 0};
+    for (int32_t i = r.first; i < r.first + r.n; i++) {
+        add_parameters(c, i, &out);
+        out.activations += th_layer_activation_bytes(c, i);
+    }
+    if (step == 0)
+        add_parameters(c, TH_LAYER_EMBEDDING_STEP, &out);
+    if (step == last_step(s))
+        add_parameters(c, TH_LAYER_HEAD_STEP, &out);
+    return out;
+}
+
+/* The most activations that the order of a stage keeps at a time. */
+static int64_t most_activations(const th_work_context *c, const th_pipeline_schedule *s,
+                                int32_t stage)
+{
+    int64_t kept = 0, most = 0, of_chunk[TH_CHUNKS_MAX_OF_STAGE];
+    int frees = s->splits_backward ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD;
+    for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++)
+        of_chunk[chunk] = sizes_of(c, s, th_pipeline_step(s, stage, chunk)).activations;
+    for (int32_t i = 0; i < s->n_ops; i++) {
+        const th_pipeline_op *op = &s->ops[(int64_t)stage * s->n_ops + i];
+        if (op->kind == TH_PIPELINE_FORWARD)
+            kept += of_chunk[op->chunk];
+        else if (op->kind == frees)
+            kept -= of_chunk[op->chunk];
+        most = th_max(most, kept);
+    }
+    return most;
+}
+
+static int64_t buffer_bytes(const th_work_context *c, const th_pipeline_schedule *s, int32_t stage,
+                            int64_t largest)
+{
+    const th_parallel_plan *p = c->p;
+    double tokens = (double)p->batch.sequence * p->batch.micro_batch / p->n.context;
+    int64_t bytes = 0;
+    for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++)
+        if (th_pipeline_step(s, stage, chunk) == last_step(s))
+            bytes += (int64_t)(LOGIT_BYTES * tokens * c->t->vocab / p->n.tensor);
+    if (p->n.zero == 3)
+        bytes += largest * (2 * WEIGHT_BYTES + p->gradient_bytes);
+    if (p->recompute >= TH_RECOMPUTE_NEEDED) {
+        th_parallel_plan kept = *p;
+        kept.recompute = TH_RECOMPUTE_SELECTIVE;
+        th_work_context whole = *c;
+        whole.p = &kept;
+        bytes += th_layer_activation_bytes(&whole, c->t->layers - 1);
+    }
+    return bytes;
+}
+
+th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_schedule *s,
+                                 int32_t stage)
+{
+    const th_degrees *n = &c->p->n;
+    int64_t parameters = 0, largest = 0, shards = n->zero_group;
+    for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++) {
+        chunk_sizes x = sizes_of(c, s, th_pipeline_step(s, stage, chunk));
+        parameters += x.parameters;
+        largest = th_max(largest, x.largest);
+    }
+    int64_t trained = c->p->frozen_weights ? 0 : parameters;
+    return (th_plan_memory){
+        {[TH_MEMORY_WEIGHTS] = parameters * WEIGHT_BYTES / (n->zero >= 3 ? shards : 1),
+         [TH_MEMORY_GRADIENTS] = trained * c->p->gradient_bytes / (n->zero >= 2 ? shards : 1),
+         [TH_MEMORY_STATES] = trained * STATE_BYTES / (n->zero >= 1 ? shards : 1),
+         [TH_MEMORY_ACTIVATIONS] = most_activations(c, s, stage),
+         [TH_MEMORY_BUFFERS] = buffer_bytes(c, s, stage, largest)}};
+}
+
+int64_t th_plan_memory_sum(const th_plan_memory *m)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < TH_N_MEMORY_TERMS; i++)
+        sum += m->of[i];
+    return sum;
+}
+
+/* What makes the term smaller. */
+static const char *remedy(int term)
+{
+    static const char *const remedies[] = {
+        [TH_MEMORY_WEIGHTS] = "a greater -tensor, -pipeline or -zero 3",
+        [TH_MEMORY_GRADIENTS] = "a greater -tensor, -pipeline or -zero 2",
+        [TH_MEMORY_STATES] = "-zero 1 or a greater -zero_group",
+        [TH_MEMORY_ACTIVATIONS] = "a smaller -micro_batch or create_transformer -recompute full",
+        [TH_MEMORY_BUFFERS] = "a smaller -micro_batch or a greater -tensor"};
+    return remedies[term];
+}
+
+int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err)
+{
+    for (int32_t stage = 0; stage < s->shape.stages; stage++) {
+        th_plan_memory m = th_plan_memory_of(c, s, stage);
+        int largest = 0;
+        for (int i = 1; i < TH_N_MEMORY_TERMS; i++)
+            if (m.of[i] > m.of[largest])
+                largest = i;
+        if (th_plan_memory_sum(&m) > c->device.memory_bytes)
+            return th_error_set(err, "MAP-0430",
+                                "stage %d needs %.1f GB of the accelerator's %.1f GB; %s take %.1f "
+                                "GB: %s was expected",
+                                (int)stage, (double)th_plan_memory_sum(&m) / 1e9,
+                                (double)c->device.memory_bytes / 1e9, th_memory_term_names[largest],
+                                (double)m.of[largest] / 1e9, remedy(largest));
+    }
+    return 0;
+}

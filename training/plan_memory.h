@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_memory.h - the memory that a step needs on the accelerators of each stage, by term. */
+#ifndef TH_TRAINING_PLAN_MEMORY_H
+#define TH_TRAINING_PLAN_MEMORY_H
+#include "training/layer_work.h"
+
+typedef enum {
+    TH_MEMORY_WEIGHTS,
+    TH_MEMORY_GRADIENTS,
+    TH_MEMORY_STATES,
+    TH_MEMORY_ACTIVATIONS,
+    TH_MEMORY_BUFFERS, /* gathered weights, logits, a layer that is computed again */
+    TH_N_MEMORY_TERMS
+} th_memory_term;
+extern const char *const th_memory_term_names[TH_N_MEMORY_TERMS + 1];
+
+typedef struct th_plan_memory {
+    int64_t of[TH_N_MEMORY_TERMS]; /* bytes */
+} th_plan_memory;
+
+/* Of an accelerator of a stage, at the most that its order of operations keeps. */
+th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_schedule *s,
+                                 int32_t stage);
+int64_t th_plan_memory_sum(const th_plan_memory *m);
+/* Does every stage fit? 0, or -1 with the figure and the largest term. */
+int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err);
+
+#endif
