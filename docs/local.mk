@@ -1,14 +1,25 @@
-# docs/ - the manual. tharsis-commands.7 is written by `help -man`; a test holds it to the command table.
-dist_man_MANS = docs/tharsis.1 docs/tharsis-mpi.1 docs/tharsis-commands.7
+# docs/ - the manual. What the command table and the sources say already is made from them: the page of all commands, and the
+# list of messages.
+dist_man_MANS = docs/tharsis.1 docs/tharsis-mpi.1
+nodist_man_MANS = docs/tharsis-commands.7
 dist_doc_DATA = NEWS COPYING
+nodist_doc_DATA = docs/messages.md
+CLEANFILES += docs/tharsis-commands.7 docs/messages.md
+
+docs/tharsis-commands.7: tharsis$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) docs && echo 'help -man' >$@.tcl && \
+		./tharsis -no_init -exit $@.tcl >$@.new && rm $@.tcl && mv $@.new $@
+docs/messages.md: $(srcdir)/tests/check/messages.sh $(libtharsis_la_SOURCES) $(libtharsistcl_la_SOURCES)
+	$(AM_V_GEN)$(MKDIR_P) docs && AWK='$(AWK)' srcdir='$(srcdir)' $(SHELL) $(srcdir)/tests/check/messages.sh --list >$@.new && \
+		mv $@.new $@
 
 # The manual in HTML, where cmark-gfm is.
 EXTRA_DIST += scripts/manual.sh scripts/pictures.tcl
 if HAVE_CMARK
 all-local: docs/html/index.html
-docs/html/index.html: $(srcdir)/scripts/manual.sh $(srcdir)/README.md $(srcdir)/docs/*.md \
+docs/html/index.html: docs/messages.md $(srcdir)/scripts/manual.sh $(srcdir)/README.md $(srcdir)/docs/*.md \
 		$(srcdir)/docs/*/*.md $(srcdir)/docs/pictures/*.svg
-	$(AM_V_GEN)AWK='$(AWK)' $(SHELL) $(srcdir)/scripts/manual.sh $(srcdir) docs/html
+	$(AM_V_GEN)AWK='$(AWK)' $(SHELL) $(srcdir)/scripts/manual.sh $(srcdir) docs docs/html
 install-data-local: docs/html/index.html
 	for folder in . commands models pictures; do \
 		$(MKDIR_P) '$(DESTDIR)$(docdir)/html/'$$folder && \

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# manual.sh - the manual in HTML, made from docs/ by cmark-gfm: sh scripts/manual.sh SOURCES FOLDER
-# docs/README.md becomes index.html, README.md about.html, docs/X.md X.html; pictures are copied. Links between pages
+# manual.sh - the manual in HTML, made from docs/ by cmark-gfm: sh scripts/manual.sh SOURCES MADE FOLDER
+# docs/README.md becomes index.html, README.md about.html, docs/X.md X.html, as is MADE/messages.md, which make writes; pictures are copied. Links between pages
 # lead to the pages in HTML, headings get the names that forges give them, and links to other files of the source
 # tree lose their link.
 set -eu
-sources=$1 out=$2
+sources=$1 made=$2 out=$3
 AWK=${AWK:-awk}
 rm -rf "$out"
 mkdir -p "$out/commands" "$out/models" "$out/pictures"
@@ -99,7 +99,7 @@ html() {
 
 html '' "$sources/README.md" about.html
 html '' "$sources/docs/README.md" index.html
-for file in "$sources"/docs/*.md; do
+for file in "$sources"/docs/*.md "$made/messages.md"; do
     name=$(basename "$file" .md)
     [ "$name" = README ] || html '' "$file" "$name.html"
 done

@@ -9,5 +9,5 @@ if ! command -v cmark-gfm >/dev/null; then
 fi
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-sh "$srcdir/scripts/manual.sh" "$srcdir" "$folder/html" || exit 1
+sh "$srcdir/scripts/manual.sh" "$srcdir" "$builddir/docs" "$folder/html" || exit 1
 "$builddir/tharsis" -no_init -exit "$srcdir/tests/check/manual.tcl" "$folder/html"
