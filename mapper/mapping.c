@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/config_write.h"
+#include "base/min_max.h"
 
 const char *const th_generator_names[TH_N_GENERATORS] = {
     [TH_GENERATOR_GIVEN] = "given",
@@ -332,21 +333,29 @@ static th_box kept_weights(const th_mapping *m, const th_layer *l, int layer, in
     return rotates ? (th_box){{0}, {0}} : th_layer_weight_box(l, &loops);
 }
 
+int64_t th_mapping_common_weight_bytes(const th_mapping *m, const th_workload *w, int a, int b,
+                                       int r)
+{
+    if (m->set_of[a] != m->set_of[b])
+        return 0; /* sets have no accelerator in common */
+    const th_box of_a = kept_weights(m, &w->layers[a], a, r),
+                 of_b = kept_weights(m, &w->layers[b], b, r),
+                 common = th_box_intersect(&of_a, &of_b);
+    return th_shard_weight_box_bytes(&w->layers[a], &common);
+}
+
 int64_t th_mapping_kept_weight_bytes(const th_mapping *m, const th_workload *w, int layer, int r)
 {
     const th_layer *l = w->layers;
     if (l[layer].tied_to == 0)
         return 0;
-    const th_box own = kept_weights(m, &l[layer], layer, r);
-    th_box most = {{0}, {0}};
-    for (int i = layer; i >= 0 && !th_box_equal(&most, &own); i--) {
+    int64_t own = th_mapping_common_weight_bytes(m, w, layer, layer, r), most = 0;
+    for (int i = layer; i >= 0 && most < own; i--) {
         int other = i == layer ? l[layer].tied_to - 1 : i;
-        if (m->set_of[other] != m->set_of[layer] || (i < layer && l[i].tied_to != l[layer].tied_to))
-            continue; /* sets have no accelerator in common */
-        th_box box = kept_weights(m, &l[other], other, r), common = th_box_intersect(&box, &own);
-        most = th_box_elements(&common) > th_box_elements(&most) ? common : most;
+        if (i == layer || l[i].tied_to == l[layer].tied_to)
+            most = th_max(most, th_mapping_common_weight_bytes(m, w, layer, other, r));
     }
-    return th_shard_weight_box_bytes(&l[layer], &most);
+    return most;
 }
 
 static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)

@@ -71,7 +71,11 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
 int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const char *prefix,
                          th_error *err);
 
-/* Bytes of a tied layer's weights (th_layer.tied_to) that position r keeps for another layer too:
+/* Bytes that position r holds of two layers with the same weights (th_layer.tied_to) in common; 0
+ * where they lie on different sets. */
+int64_t th_mapping_common_weight_bytes(const th_mapping *m, const th_workload *w, int a, int b,
+                                       int r);
+/* Bytes of a tied layer's weights that position r keeps for another layer too:
  * the one whose weights they are, or an earlier one that is tied to it; of several, the most. */
 int64_t th_mapping_kept_weight_bytes(const th_mapping *m, const th_workload *w, int layer, int r);
 

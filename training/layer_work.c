@@ -445,8 +445,11 @@ int64_t th_layer_parameters_of_rank(const th_work_context *c, int32_t layer)
     const th_transformer *t = c->t;
     if (layer == TH_LAYER_EMBEDDING_STEP)
         return th_transformer_embedding_parameters(t) / c->p->n.tensor;
-    if (layer == TH_LAYER_HEAD_STEP)
-        return th_transformer_head_parameters(t) / c->p->n.tensor;
+    bool is_apart = c->p->n.pipeline > 1 && !(c->p->schedule && c->p->schedule->is_v);
+    if (layer == TH_LAYER_HEAD_STEP) /* tied, and the table on another stage: a copy of it */
+        return (th_transformer_head_parameters(t) +
+                (t->tied && is_apart ? (int64_t)t->hidden * t->vocab : 0)) /
+               c->p->n.tensor;
     int64_t all = th_transformer_layer_parameters(t, layer);
     if (!th_transformer_is_sparse(t, layer))
         return all / c->p->n.tensor;

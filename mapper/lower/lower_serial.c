@@ -12,7 +12,10 @@
  * accelerators do not contend. An activation stays local only between a layer and the one that its
  * accelerator runs next. Weights that are not pinned are transferred for every run. Invariants:
  * queue_end[a] is the last task of accelerator a so far, and every first task of a position
- * depends on it. */
+ * depends on it.
+ *
+ * What an accelerator has pinned of weights that several layers share, it neither pins again nor
+ * transfers. */
 #include <config.h>
 
 #include "mapper/lower/lower_serial.h"
@@ -20,6 +23,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/min_max.h"
 #include "mapper/lower/knapsack.h"
 
 enum { UNIT_BYTES = 4000 }; /* of the knapsack: 1,000 elements of 32 bits */
@@ -31,6 +35,8 @@ typedef struct {
     const int32_t *order;
     int32_t *as_written; /* the workload's order, if the mapping has none; else NULL */
     bool *pinned;        /* by l->emission.first_final[layer] + position */
+    int64_t *weights;    /* likewise: bytes that no other pinned layer has */
+    int32_t *next_tied;  /* by layer: another one with the same weights, in a circle */
     int32_t *queue_end;  /* by accelerator: a task, -1: none yet */
     int32_t *before;     /* by accelerator: the layer that it ran last in this pass, -1 */
     int32_t *after;      /* by first_final[layer] + position: what the accelerator runs next, -1 */
@@ -57,32 +63,54 @@ static int64_t units_of(int64_t bytes)
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
 }
 
+static void link_tied(const serial *s)
+{
+    for (int i = 0; i < s->m->n_layers; i++)
+        s->next_tied[i] = i;
+    for (int i = 0; i < s->m->n_layers; i++) {
+        int32_t owner = s->l->workload->layers[i].tied_to - 1;
+        if (owner >= 0) {
+            s->next_tied[i] = s->next_tied[owner];
+            s->next_tied[owner] = i;
+        }
+    }
+}
+
+/* Sets the weights of a position. Returns the pinned layer that has most of them, too, or -1. */
+static int set_weights(const serial *s, int layer, int r)
+{
+    int with = -1;
+    int64_t most = 0;
+    for (int i = s->next_tied[layer]; i != layer; i = s->next_tied[i]) {
+        if (s->m->set_of[i] != s->m->set_of[layer] || !s->pinned[place_of(s, i, r)])
+            continue;
+        int64_t common = th_mapping_common_weight_bytes(s->m, s->l->workload, layer, i, r);
+        with = common > most ? i : with;
+        most = th_max(most, common);
+    }
+    s->weights[place_of(s, layer, r)] = s->l->planned.layer_plan[layer]->at[r].weight_bytes - most;
+    return with;
+}
+
+/* Positions that share weights are one item; item 0 is what must be pinned on an accelerator. */
 typedef struct {
     int64_t *size;
-    size_t *place;
+    int32_t *item; /* by place */
     bool *is_in;
+    int n;
 } items;
 
-/* Shards of the accelerator's layers that may be pinned; what must be takes its part of *space. */
-static int list_items(const serial *s, int accel, items *list, int64_t *space)
+/* Pins a position, a free one as if there was space. */
+static void pin_position(const serial *s, int layer, int r, bool is_free, items *list)
 {
-    int n = 0;
-    for (int layer = 0; layer < s->m->n_layers; layer++)
-        for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++) {
-            size_t place = place_of(s, layer, r);
-            int where = s->m->weights ? s->m->weights[layer] : TH_WEIGHTS_AUTO;
-            int64_t units = units_of(s->l->planned.layer_plan[layer]->at[r].weight_bytes);
-            if (accel_of(s, layer, r) != accel)
-                continue;
-            s->pinned[place] = where == TH_WEIGHTS_PINNED;
-            if (where == TH_WEIGHTS_PINNED)
-                *space -= units;
-            if (where != TH_WEIGHTS_AUTO)
-                continue;
-            list->size[n] = units;
-            list->place[n++] = place;
-        }
-    return n;
+    size_t place = place_of(s, layer, r);
+    int with = set_weights(s, layer, r);
+    int item = is_free && with >= 0 ? list->item[place_of(s, with, r)] : 0;
+    if (is_free && item == 0)
+        list->size[item = list->n++] = 0;
+    list->size[item] += units_of(s->weights[place]);
+    list->item[place] = item;
+    s->pinned[place] = true;
 }
 
 static int pin(const serial *s, int accel, items *list, th_error *err)
@@ -90,30 +118,46 @@ static int pin(const serial *s, int accel, items *list, th_error *err)
     const th_system *system = s->l->system;
     const th_node *node = &system->nodes[system->accel_node[accel]];
     int64_t space = (int64_t)((double)node->a.dram_bytes * system->weight_memory) / UNIT_BYTES;
-    int n = list_items(s, accel, list, &space);
+    int first = list->n;
+    list->size[0] = 0;
+    for (int is_free = 0; is_free < 2; is_free++)
+        for (int layer = 0; layer < s->m->n_layers; layer++) {
+            int where = s->m->weights ? s->m->weights[layer] : TH_WEIGHTS_AUTO;
+            for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++)
+                if (accel_of(s, layer, r) == accel &&
+                    where == (is_free ? TH_WEIGHTS_AUTO : TH_WEIGHTS_PINNED))
+                    pin_position(s, layer, r, is_free, list);
+        }
+    space -= list->size[0];
     if (space < 0)
         return th_error_set(
             err, "MAP-0085",
             "accel/%s: pinned weights need %lld bytes more than the %g of its memory "
             "that is for weights",
             node->name, (long long)-space * UNIT_BYTES, system->weight_memory);
-    if (th_knapsack(list->size, n, space, list->is_in))
+    if (th_knapsack(list->size + first, list->n - first, space, list->is_in + first))
         return th_error_no_memory(err);
-    for (int i = 0; i < n; i++)
-        s->pinned[list->place[i]] = list->is_in[i];
     return 0;
 }
 
 static int pin_all(const serial *s, th_error *err)
 {
     size_t n = (size_t)s->l->emission.first_final[s->m->n_layers] + 1;
-    items list = {th_alloc_array(n, sizeof *list.size), th_alloc_array(n, sizeof *list.place),
-                  th_alloc_array(n, sizeof *list.is_in)};
-    int failed = list.size && list.place && list.is_in ? 0 : th_error_no_memory(err);
+    items list = {th_alloc_array(n, sizeof *list.size), th_alloc_zero(n, sizeof *list.item),
+                  th_alloc_array(n, sizeof *list.is_in), 1};
+    int failed = list.size && list.item && list.is_in ? 0 : th_error_no_memory(err);
+    link_tied(s);
     for (int a = 0; !failed && a < s->l->system->n_accels; a++)
         failed = pin(s, a, &list, err);
+    for (size_t i = 0; !failed && i < n; i++)
+        if (list.item[i] > 0)
+            s->pinned[i] = list.is_in[list.item[i]];
+    for (int layer = 0; !failed && layer < s->m->n_layers; layer++)
+        for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++)
+            if (!s->pinned[place_of(s, layer, r)])
+                set_weights(s, layer, r);
     th_free(list.size);
-    th_free(list.place);
+    th_free(list.item);
     th_free(list.is_in);
     return failed;
 }
@@ -146,8 +190,8 @@ static bool stays(const serial *s, const th_edge *e, const th_delivery *x)
 
 static int64_t bytes_in(const serial *s, int layer, int r)
 {
-    const th_position_plan *at = &s->l->planned.layer_plan[layer]->at[r];
-    int64_t bytes = s->pinned[place_of(s, layer, r)] ? 0 : at->weight_bytes;
+    size_t place = place_of(s, layer, r);
+    int64_t bytes = s->pinned[place] ? 0 : s->weights[place];
     for (int i = 0; i < s->l->workload->layers[layer].n_inputs; i++) {
         const th_edge *e = &s->l->graph.edges[edge_of_input(s->l, layer, i)];
         for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++)
@@ -193,8 +237,7 @@ static int check_memory(serial *s, th_error *err)
     for (int layer = 0; layer < s->m->n_layers; layer++)
         for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
             int a = accel_of(s, layer, r);
-            int64_t weights = l->planned.layer_plan[layer]->at[r].weight_bytes,
-                    run = bytes_in(s, layer, r);
+            int64_t weights = s->weights[place_of(s, layer, r)], run = bytes_in(s, layer, r);
             run += l->planned.layer_plan[layer]->at[r].output_bytes;
             if (s->pinned[place_of(s, layer, r)])
                 l->memory.weight_bytes[a] += weights;
@@ -451,13 +494,15 @@ static int allocate(serial *s, th_error *err)
            ends = passes * parts;
     s->release = th_alloc_zero(parts, sizeof *s->release);
     s->pinned = th_alloc_zero(places, sizeof *s->pinned);
+    s->weights = th_alloc_zero(places, sizeof *s->weights);
+    s->next_tied = th_alloc_zero(layers + 1, sizeof *s->next_tied);
     s->after = th_alloc_zero(places, sizeof *s->after);
     s->queue_end = th_alloc_zero(accels, sizeof *s->queue_end);
     s->before = th_alloc_zero(accels, sizeof *s->before);
     s->down = th_alloc_zero(accels, sizeof *s->down);
     s->sums_sent = th_alloc_zero(accels, sizeof *s->sums_sent);
     bool has_all = s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
-                   s->release &&
+                   s->release && s->weights && s->next_tied &&
                    th_grow(&l->passes.start, &l->passes.start_capacity, passes + 1,
                            sizeof *l->passes.start) == 0 &&
                    th_grow(&l->passes.end_start, &l->passes.end_start_capacity, ends + 1,
@@ -470,6 +515,8 @@ static void clear(serial *s)
     th_free(s->as_written);
     th_free(s->release);
     th_free(s->pinned);
+    th_free(s->weights);
+    th_free(s->next_tied);
     th_free(s->after);
     th_free(s->queue_end);
     th_free(s->before);
@@ -520,14 +567,14 @@ static void list(th_memory_peak *p, int32_t kind, int32_t layer, int64_t bytes)
  * makes. */
 static void list_layer(const serial *s, int layer, int r, bool is_peak, th_memory_peak *out)
 {
-    const th_position_plan *at = &s->l->planned.layer_plan[layer]->at[r];
     bool is_pinned = s->pinned[place_of(s, layer, r)];
+    int64_t weights = s->weights[place_of(s, layer, r)];
     if (is_pinned || is_peak)
-        list(out, TH_HELD_WEIGHTS, layer, at->weight_bytes);
+        list(out, TH_HELD_WEIGHTS, layer, weights);
     if (!is_peak)
         return;
-    list(out, TH_HELD_INPUT, layer, bytes_in(s, layer, r) - (is_pinned ? 0 : at->weight_bytes));
-    list(out, TH_HELD_OUTPUT, layer, at->output_bytes);
+    list(out, TH_HELD_INPUT, layer, bytes_in(s, layer, r) - (is_pinned ? 0 : weights));
+    list(out, TH_HELD_OUTPUT, layer, s->l->planned.layer_plan[layer]->at[r].output_bytes);
 }
 
 int th_lower_serial_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,

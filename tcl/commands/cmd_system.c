@@ -253,8 +253,11 @@ static const th_option create_system_options[] = {
         {"-nics", TH_OPTION_CHOICE, "OF",
          "Links from islands to the fabric: one per accelerator (the default), or one per island.",
          .choice = nics_name},
-    [CREATE_REDUCES] = {"-switches_reduce", TH_OPTION_FLAG, NULL,
-                        "Switches can reduce data in the network; switches of islands always can."},
+    [CREATE_REDUCES] =
+        {"-switches_reduce", TH_OPTION_FLAG, NULL,
+         "All switches can reduce data in the network; without it those that connect the "
+         "accelerators of an island alone (islands, rails), none where an island is "
+         "fully connected."},
     [CREATE_REDUCTION_RATE] = {"-reduction_rate", TH_OPTION_BANDWIDTH, "RATE",
                                "Data of all inputs together that a switch adds; by default as fast "
                                "as they arrive."},

@@ -13,14 +13,17 @@
  * all_reduce of eight H100 has 480 GB/s of bus bandwidth with NVLS, of eight B200 704
  * (aiconfigurator), which is
  * 2 x 7/8 of what each accelerator sends; larger switches are assumed to be as fast for each.
- * 0.7345: fitted to measured steps of training (docs/models/training.md), and of every fabric. */
+ * 0.75: 48 of the 64 GB/s between two MI300X (AMD's blog on RCCL and xGMI, 2025); MI355X alike:
+ * assumed. 0.7345: fitted to measured steps of training (docs/models/training.md), and of every
+ * fabric. */
 /* An all_reduce of 8 KiB as ai-dynamo/aiconfigurator measured it with NCCL: eight A100 21 us, eight
  * H100 16 us, less the hops. Of eight B200 it has 26 us; that of H100 is taken, which a group of 64
- * fits better (12 to 20 us). Others: not known. */
+ * fits better (12 to 20 us). Others have 0, which is too little: not known. */
 #define A100_START_PS   17000000
 #define HOPPER_START_PS 13000000
 #define A100_SHARE      0.78
 #define HOPPER_SHARE    0.80
+#define AMD_SHARE       0.75
 #define FITTED_SHARE    0.7345
 const double th_pod_fabric_share = FITTED_SHARE;
 
@@ -123,7 +126,7 @@ const th_pod th_pods[] = {
      "mi300x",
      true,
      {GB(64), GB(50)},
-     FITTED_SHARE,
+     AMD_SHARE,
      0,
      0,
      "AMD Instinct MI300X data sheet 2023: 64 GB/s to each of seven peers; a card of 400 Gbit/s "
@@ -136,7 +139,7 @@ const th_pod th_pods[] = {
      "mi355x",
      true,
      {GB(76.8), GB(50)},
-     FITTED_SHARE,
+     AMD_SHARE,
      0,
      0,
      "AMD Instinct MI355X data sheet 2025: 76.8 GB/s to each of seven peers; a card of "

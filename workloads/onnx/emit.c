@@ -45,6 +45,21 @@ int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t
     return th_workload_add_layer(r->w, l, r->err);
 }
 
+int th_onnx_tie(th_onnx_reader *r, int32_t layer, const th_onnx_value *w, bool inputs_first,
+                int64_t more)
+{
+    int64_t first, key[] = {!w ? 0 : inputs_first ? -w->source : w->source, more};
+    if (key[0] == 0)
+        return 0;
+    if (!th_map_get(r->weights, key, sizeof key, &first))
+        return th_map_put(r->weights, key, sizeof key, layer) ? th_error_no_memory(r->err) : 0;
+    th_layer *l = &r->w->layers[layer], *of = &r->w->layers[first];
+    const th_loop_box loops = th_layer_loops(l), loops_of = th_layer_loops(of);
+    const th_box box = th_layer_weight_box(l, &loops), other = th_layer_weight_box(of, &loops_of);
+    l->tied_to = th_box_equal(&box, &other) ? 1 + (int32_t)first : 0;
+    return 0;
+}
+
 th_onnx_value th_onnx_made(const th_onnx_reader *r, size_t output, int32_t layer)
 {
     const int32_t *d = r->w->layers[layer].dim;

@@ -11,6 +11,11 @@ th_layer th_onnx_layer_over(const th_onnx_reader *r, th_layer_kind kind, const t
  * Returns its number, or -1. */
 int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t n,
                           const char *suffix);
+/* Ties a layer that was added to the first one with the same weights, if their shapes fit.
+ * inputs_first: w has the axis of the layer's inputs before that of its outputs; more: what else
+ * must be the same. 0, or -1: memory is out. */
+int th_onnx_tie(th_onnx_reader *r, int32_t layer, const th_onnx_value *w, bool inputs_first,
+                int64_t more);
 /* The value of out[output] as the output of this layer; its axes have no layout yet. */
 th_onnx_value th_onnx_made(const th_onnx_reader *r, size_t output, int32_t layer);
 /* Adds l, which reads v's layer, and defines the node's first output as its output, with v's

@@ -196,6 +196,22 @@ static int make_room(th_onnx_reader *r)
     return 0;
 }
 
+/* The output of a node that only looks at a constant has its elements. Two transposes of a matrix
+ * undo each other; other constants are the same if they have been transposed alike. */
+static void follow_source(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    const th_onnx_value *in = th_onnx_input_or_none(r, 0);
+    int64_t order[TH_ONNX_RANK_MAX] = {in && in->rank == 2};
+    if (!in || (o->class != TH_ONNX_VIEW && strcmp(o->name, "DequantizeLinear") != 0))
+        return;
+    r->out[0].source = in->source;
+    if (o->read != th_onnx_read_transpose)
+        return;
+    th_onnx_ints(r->node, "perm", order, TH_ONNX_RANK_MAX);
+    uint64_t alike = th_hash(order, sizeof order, (uint64_t)in->source) >> 2;
+    r->out[0].source = in->rank != 2 ? (int64_t)alike : order[0] ? -in->source : in->source;
+}
+
 static int read_operator(th_onnx_reader *r, const th_onnx_operator *o)
 {
     bool is_rule_free = o->shape == th_onnx_shape_data && o->fold && th_onnx_fold_can(r);
@@ -207,6 +223,8 @@ static int read_operator(th_onnx_reader *r, const th_onnx_operator *o)
     bool can_fold = o->fold && !has_tensor && (needs_no_numbers || th_onnx_fold_can(r));
     if (can_fold && o->fold(r, o) < 0)
         return -1;
+    if (!has_tensor && r->n_out > 0)
+        follow_source(r, o);
     bool has_elements = r->n_out > 0 && th_onnx_elements(&r->out[0]) > 0;
     if (has_tensor && has_elements && o->read(r, o))
         return -1;

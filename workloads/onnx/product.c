@@ -170,8 +170,11 @@ static int add_weighted(th_onnx_reader *r, const th_onnx_product *p, th_onnx_val
         l.dim[TH_DIM_S] = in->w;
         l.dim[TH_DIM_H] = l.dim[TH_DIM_W] = 1;
     }
+    bool inputs_first = false;
+    for (int i = 0; i < p->n; i++)
+        inputs_first |= role_of(p, i) == COLUMN && p->second[i] == b->rank - 1;
     int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, suffix);
-    if (layer < 0)
+    if (layer < 0 || th_onnx_tie(r, layer, b, inputs_first, 0))
         return -1;
     th_onnx_value v = th_onnx_made(r, 0, layer);
     weighted_axes(&v, p, in, numbers, a, b);

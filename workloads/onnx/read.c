@@ -49,6 +49,7 @@ static void clear(th_onnx_reader *r)
     th_free(r->out);
     th_map_free(r->uses);
     th_map_free(r->layer_names);
+    th_map_free(r->weights);
     th_map_free(r->functions);
 }
 
@@ -62,9 +63,10 @@ static th_workload *read_once(th_onnx_reader start, bool keeps_batch, bool *mixe
     r.scope = &scope;
     r.uses = th_map_new();
     r.layer_names = th_map_new();
+    r.weights = th_map_new();
     r.read_max = READ_LEAST + READ_PER_NODE * (int64_t)r.model->graph->n_node;
-    int status = scope.number && r.uses && r.layer_names ? read_graph(&r, keeps_batch)
-                                                         : th_error_no_memory(r.err);
+    bool has_all = scope.number && r.uses && r.layer_names && r.weights;
+    int status = has_all ? read_graph(&r, keeps_batch) : th_error_no_memory(r.err);
     *mixes_batch = r.mixes_batch;
     th_map_free(scope.number);
     th_map_free(scope.stated);

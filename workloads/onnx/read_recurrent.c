@@ -37,7 +37,8 @@ static int32_t add_directions(th_onnx_reader *r, th_layer_kind kind, const th_on
         l.dim[TH_DIM_K] = hidden;
         l.has_bias = th_onnx_input_or_none(r, 3);
         made[i] = th_onnx_add_layer(r, &l, &from, 1, directions > 1 ? suffix[i] : "");
-        if (made[i] < 0)
+        int64_t other = DIRECTIONS * th_onnx_input_or_none(r, 2)->source + i; /* of its weights */
+        if (made[i] < 0 || th_onnx_tie(r, made[i], th_onnx_input_or_none(r, 1), false, other))
             return -1;
     }
     if (directions == 1)

@@ -234,7 +234,7 @@ static int add_embedding(th_onnx_reader *r, const th_onnx_value *table, th_onnx_
     l.dim[TH_DIM_K] = (int32_t)columns;
     l.vocabulary = (int32_t)table->dim[0];
     int32_t layer = th_onnx_add_layer(r, &l, &from, 1, "");
-    if (layer < 0)
+    if (layer < 0 || th_onnx_tie(r, layer, table, false, 0))
         return -1;
     th_onnx_value v = th_onnx_made(r, 0, layer);
     for (int32_t i = 0; i < at->rank; i++)

@@ -147,7 +147,8 @@ static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_trans
     l.groups = (int32_t)th_onnx_int(r->node, "group", 1);
     size_t bias = o->variant == 3 ? 8 : strcmp(o->name, "DeformConv") == 0 ? 3 : 2;
     l.has_bias = strcmp(o->name, "ConvInteger") != 0 && th_onnx_input_or_none(r, bias);
-    return add_image(r, &l, in);
+    const th_onnx_value *w = th_onnx_input_or_none(r, (size_t)o->variant);
+    return add_image(r, &l, in) ? -1 : th_onnx_tie(r, r->w->n_layers - 1, w, is_transposed, 0);
 }
 
 int th_onnx_read_conv(th_onnx_reader *r, const th_onnx_operator *o)

@@ -140,6 +140,8 @@ th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx
     }
     *made = *v;
     r->values.at[r->values.n++] = made;
+    if (made->is_constant && made->source == 0)
+        made->source = (int64_t)r->values.n;
     th_onnx_check_stated(r, name, made);
     if (r->options->on_value)
         r->options->on_value(r->options->context, name, made->dim, made->rank);

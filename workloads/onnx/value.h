@@ -40,6 +40,9 @@ typedef struct th_onnx_value {
      * other values. */
     int64_t *ints;
     double *reals;
+    /* Of a constant: the one whose elements it has, all of them: a number from 1 on, below 0 of a
+     * transposed matrix. 0: not a constant. */
+    int64_t source;
     struct th_onnx_value **items; /* of a sequence, else NULL */
     int32_t n_items;
     bool is_sequence;
@@ -85,6 +88,7 @@ struct th_onnx_reader {
     th_workload *w;
     th_map *uses; /* by name: number of readers; being an output of the graph counts as one */
     th_map *layer_names;     /* names in use */
+    th_map *weights;         /* by their source: the first layer that has them */
     th_onnx_pointers values; /* th_onnx_value * */
     th_onnx_pointers blocks; /* memory of th_onnx_room */
     int64_t batch;    /* batch of all tensors; 1: the batch axis is treated like any other axis */

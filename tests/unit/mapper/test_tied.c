@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "mapper/evaluate/evaluate.h"
 #include "mapper/lower/capacity.h"
-#include "mapper/lower/lower.h"
+#include "mapper/lower/lower_state.h"
 #include "mapper/serialize/serializer.h"
 #include "mapper/strategies.h"
 #include "tests/unit/draw.h"
@@ -208,6 +208,254 @@ TEST(segments_fit_where_the_whole_fits)
     th_evaluator_free(whole);
     th_workload_free(w);
     th_system_free(s);
+}
+
+/* ---- serial transfers ---- */
+
+#define SERIAL_ACCEL(NAME)                                                                         \
+    "{ name = \"" NAME "\"; designs = [\"s\"]; dram = { capacity = \"1GiB\"; bandwidth = "         \
+    "\"1TB/s\"; latency = \"0ns\"; burst = \"1B\"; }; "                                            \
+    "vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; }"
+#define SERIAL                                                                                     \
+    "name = \"serial\"; transfers = \"serial\"; hosts = ( \"host\" ); designs = ( { name = "       \
+    "\"s\"; "                                                                                      \
+    "type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 32; throughput = 1000000; tile_k = 2; " \
+    "tile_c = 1; tile_h = 2; tile_w = 2; } ); accelerators = ( " SERIAL_ACCEL(                     \
+        "a") ", " SERIAL_ACCEL("b") ", " SERIAL_ACCEL("c") ", " SERIAL_ACCEL("d") " ); "           \
+                                                                                  "links = ( { "   \
+                                                                                  "center = "      \
+                                                                                  "\"host\"; "     \
+                                                                                  "leaves = "      \
+                                                                                  "[\"a\", "       \
+                                                                                  "\"b\", \"c\", " \
+                                                                                  "\"d\"]; "       \
+                                                                                  "bandwidth = "   \
+                                                                                  "\"8Gbps\"; "    \
+                                                                                  "latency = "     \
+                                                                                  "\"0ns\"; "      \
+                                                                                  "duplex = "      \
+                                                                                  "\"full\"; } );"
+
+enum { WORDS = 96, CHANNELS = 36, LAYERS_MOST = 16 };
+
+/* A random network of a table, products between two widths, and convolutions, of which each may
+ * have the weights of another of its shape: an earlier or the last one. are_pairs: of one alone. */
+static th_workload *draw_network(gsl_rng *r, bool are_pairs)
+{
+    static const char *const types[] = {
+        "type = \"embedding\"; vocabulary = %d; outputs = %d;", "type = \"matmul\"; columns = %d;",
+        "type = \"matmul\"; columns = %d;",
+        "type = \"conv\"; outputs = %d; kernel = [3, 1]; padding = [1, 0];"};
+    int type[LAYERS_MOST], n_tied[LAYERS_MOST] = {0}, owner[LAYERS_MOST], n = draw(r, 4, 7) * 2;
+    for (int i = 0, wide = 0; i < n; i++, wide = type[i - 1] == 1) /* a table, up, down, a filter */
+        type[i] = i == 0 ? 0 : wide ? 2 : draw(r, 0, 1) ? 1 : 3;
+    for (int i = n - 1; i >= 0; i--) {
+        int of = draw(r, 0, n - 1);
+        bool fits = type[of] == type[i] || (type[of] == 0 && type[i] == 1);
+        owner[i] = of != i && fits && n_tied[i] == 0 && (of < i || owner[of] < 0) &&
+                           !(are_pairs && n_tied[of])
+                       ? of
+                       : -1;
+        if (owner[i] >= 0)
+            n_tied[of]++;
+    }
+    for (int i = 0; i < n; i++) /* one that has another's weights lends none */
+        owner[i] = owner[i] >= 0 && owner[owner[i]] >= 0 ? -1 : owner[i];
+    th_strbuf text = TH_STRBUF_INIT;
+    th_strbuf_printf(&text,
+                     "name = \"net\"; precision = \"fp32\"; input = { channels = 1; height = "
+                     "12; width = 1; }; layers = (");
+    for (int i = 0; i < n; i++) {
+        th_strbuf_printf(&text, "%s{ name = \"l%d\"; ", i ? ", " : "", i);
+        th_strbuf_printf(&text, types[type[i]], type[i] < 2 ? WORDS : CHANNELS, CHANNELS);
+        if (owner[i] >= 0)
+            th_strbuf_printf(&text, " weights_of = \"l%d\";", owner[i]);
+        th_strbuf_printf(&text, " }");
+    }
+    th_strbuf_printf(&text, ");");
+    th_workload *w = workload_of(text.text);
+    th_strbuf_clear(&text);
+    return w;
+}
+
+static th_mapping *draw_serial_mapping(gsl_rng *r, const th_workload *w)
+{
+    static const uint8_t places[] = {TH_WEIGHTS_AUTO, TH_WEIGHTS_AUTO, TH_WEIGHTS_AUTO,
+                                     TH_WEIGHTS_PINNED, TH_WEIGHTS_STREAMED};
+    th_mapping *m = draw_mapping(r, w);
+    CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
+    for (int i = 0; i < w->n_layers; i++) {
+        m->weights[i] = places[draw(r, 0, 4)];
+        if (m->strategy[i].rotate == TH_NO_ROTATION && m->strategy[i].chunks == 0)
+            continue;
+        m->strategy[i] = th_strategy_single;
+        m->strategy[i].split[TH_DIM_K] = m->sets[m->set_of[i]].n_accels;
+    }
+    return m;
+}
+
+/* Bytes that each accelerator receives. */
+static void received(const th_lower *l, const th_program *p, int64_t *bytes)
+{
+    memset(bytes, 0, ACCELS * sizeof *bytes);
+    for (int t = 0; t < p->n_tasks; t++) {
+        const th_task *task = &p->tasks[t];
+        const th_compute_cost *cost =
+            task->compute_cost < 0
+                ? NULL
+                : th_compute_cost_get(th_plans_costs(l->plans), task->compute_cost);
+        if (cost && cost->kind == TH_COST_MOVES)
+            bytes[l->system->nodes[task->node].accel] += th_compute_cost_moves(cost).in_bytes;
+    }
+}
+
+typedef struct {
+    int64_t pinned[ACCELS], loaded[ACCELS];
+    int n_left_out; /* positions that are not as the mapping says */
+} weight_bytes;
+
+/* Which layers' weights are pinned on each accelerator: what fills it lists them, and those of the
+ * layer at the peak, whose input and output are listed as well. One that has nothing of its own is
+ * not listed. The number of accelerators whose list does not add up. */
+static int find_pinned(th_lower *l, const th_mapping *m, bool is_in[ACCELS][LAYERS_MOST])
+{
+    int n_wrong = 0;
+    memset(is_in, 0, sizeof *is_in * ACCELS);
+    for (int a = 0; a < ACCELS; a++) {
+        int64_t weights = 0, all = 0, pinned = th_lower_weight_bytes(l)[a];
+        th_memory_peak held;
+        th_peak_place peak = {.layer = 0};
+        n_wrong += th_lower_held(l, m, &th_stream_single, a, &held, NULL) != 0;
+        for (size_t k = 0; k < held.n; k++) {
+            bool is_weights = held.held[k].kind == TH_HELD_WEIGHTS;
+            all += held.held[k].bytes;
+            weights += is_weights ? held.held[k].bytes : 0;
+            if (is_weights)
+                is_in[a][held.held[k].layer] = true;
+        }
+        if (weights != pinned && th_lower_peak_of(l, a, &peak))
+            is_in[a][peak.layer] = false;
+        n_wrong += all != th_lower_peak_bytes(l)[a];
+        th_memory_peak_clear(&held);
+    }
+    return n_wrong;
+}
+
+/* What is pinned, element by element, and what must be transferred of what is not; once: of weights
+ * that are pinned there for another layer nothing. 4 bytes each. */
+static weight_bytes marked(const th_workload *w, const th_mapping *m,
+                           bool is_pinned[ACCELS][LAYERS_MOST], bool once)
+{
+    static bool has[ACCELS][LAYERS_MOST][ELEMENTS];
+    weight_bytes x = {{0}, {0}, 0};
+    memset(has, 0, sizeof has);
+    for (int pass = 0; pass < 2; pass++) /* first what is pinned */
+        for (int i = 0; i < w->n_layers; i++) {
+            const th_layer *layer = &w->layers[i];
+            const th_set *set = &m->sets[m->set_of[i]];
+            for (int r = 0; r < set->n_accels; r++) {
+                int a = set->accels[r], owner = layer->tied_to > 0 ? layer->tied_to - 1 : i;
+                bool is_in = is_pinned[a][i];
+                th_loop_box loops = th_shard_loops(layer, 1, &m->strategy[i], set->shares, r);
+                int64_t bytes = th_shard_weight_bytes(layer, &m->strategy[i], set->shares, r);
+                if (is_in != (pass == 0))
+                    continue;
+                static bool seen[ELEMENTS];
+                memcpy(seen, has[a][owner], sizeof seen);
+                if (once && th_layer_has_weights(layer))
+                    bytes += 4 * mark(layer, &loops, is_in ? has[a][owner] : seen) -
+                             th_shard_weight_piece_bytes(layer, &loops);
+                *(is_in ? &x.pinned[a] : &x.loaded[a]) += bytes;
+                x.n_left_out += m->weights[i] == TH_WEIGHTS_PINNED && !is_in && bytes > 0;
+                x.n_left_out += m->weights[i] == TH_WEIGHTS_STREAMED && is_in;
+            }
+        }
+    return x;
+}
+
+static int lower_to(th_lower *l, const th_mapping *m, th_program *p, int64_t *bytes, th_error *e)
+{
+    int failed = th_lower_program(l, m, &th_stream_single, p, e);
+    if (!failed)
+        received(l, p, bytes);
+    return failed;
+}
+
+/* The bytes that are received where every layer's weights are: what is left are activations. */
+static void receive_activations(const th_system *s, th_workload *w, const th_mapping *m,
+                                int64_t *bytes)
+{
+    int32_t tied[LAYERS_MOST];
+    th_mapping *streamed = th_mapping_copy(m);
+    th_lower *l = th_lower_new(s, w, NULL);
+    th_program *p = th_program_new(NULL);
+    for (int i = 0; i < w->n_layers; i++) {
+        tied[i] = w->layers[i].tied_to;
+        w->layers[i].tied_to = 0;
+        streamed->weights[i] = TH_WEIGHTS_STREAMED;
+    }
+    CU_ASSERT_EQUAL(lower_to(l, streamed, p, bytes, NULL), 0);
+    for (int i = 0; i < w->n_layers; i++)
+        w->layers[i].tied_to = tied[i];
+    th_program_free(p);
+    th_lower_free(l);
+    for (int i = 0; i < w->n_layers; i++)
+        for (int r = 0; r < m->sets[m->set_of[i]].n_accels; r++)
+            bytes[m->sets[m->set_of[i]].accels[r]] -= th_shard_weight_bytes(
+                &w->layers[i], &m->strategy[i], m->sets[m->set_of[i]].shares, r);
+    th_mapping_free(streamed);
+}
+
+/* -1 if what must be pinned does not fit. Of three layers with one table, and of parts that only
+ * some of them have, a part may count twice. */
+static int compare_serial(const th_system *s, th_workload *w, const th_mapping *m, bool are_pairs,
+                          int *n_shared)
+{
+    th_error e = {"", ""};
+    th_lower *l = th_lower_new(s, w, NULL);
+    th_program *p = th_program_new(NULL);
+    bool pinned[ACCELS][LAYERS_MOST];
+    int64_t got[ACCELS], activations[ACCELS];
+    int n_wrong = 0, failed = lower_to(l, m, p, got, &e);
+    if (!failed) {
+        receive_activations(s, w, m, activations);
+        n_wrong += find_pinned(l, m, pinned);
+        weight_bytes once = marked(w, m, pinned, true), each = marked(w, m, pinned, false);
+        n_wrong += once.n_left_out;
+        for (int a = 0; a < ACCELS; a++) {
+            int64_t held = th_lower_weight_bytes(l)[a], loaded = got[a] - activations[a];
+            double space = (double)s->nodes[s->accel_node[a]].a.dram_bytes * s->weight_memory;
+            n_wrong += held < once.pinned[a] || held > each.pinned[a] || loaded < once.loaded[a] ||
+                       loaded > each.loaded[a] || (double)held > space;
+            n_wrong += are_pairs && (held != once.pinned[a] || loaded != once.loaded[a]);
+            *n_shared += held < each.pinned[a] || loaded < each.loaded[a];
+        }
+    } else
+        n_wrong += strcmp(e.id, "MAP-0085") != 0;
+    th_program_free(p);
+    th_lower_free(l);
+    return failed && n_wrong == 0 ? -1 : n_wrong;
+}
+
+TEST(weights_on_a_serial_system_are_held_and_transferred_once)
+{
+    gsl_rng *r = th_random_stream(7, "tied serial", 0);
+    int n_wrong = 0, n_shared = 0, n_refused = 0, n_all = 300;
+    for (int i = 0; i < n_all; i++) {
+        th_system *s = system_of(SERIAL);
+        th_workload *w = draw_network(r, i % 2);
+        th_mapping *m = draw_serial_mapping(r, w);
+        s->weight_memory = 1000.0 * draw(r, 0, 200) / (1 << 30);
+        int result = compare_serial(s, w, m, i % 2, &n_shared);
+        n_refused += result < 0;
+        n_wrong += result > 0;
+        th_mapping_free(m);
+        th_workload_free(w);
+        th_system_free(s);
+    }
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    CU_ASSERT_TRUE(n_shared > n_all / 4 && n_refused < n_all / 2);
+    gsl_rng_free(r);
 }
 
 /* ---- ties stay ---- */

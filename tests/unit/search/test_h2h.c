@@ -104,6 +104,22 @@ TEST(a_chain_on_one_accelerator)
     CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 0), 154));
 }
 
+/* Two layers of 52 + 16 + 32 + 8 with one layer's weights, and room for one unit of weights: it has
+ * them for both. What the first makes stays for the second, 8 + 32. */
+TEST(shared_weights_are_pinned_once)
+{
+    const char *room = "name = \"room\"; designs = ( " SLOW
+                       " ); accelerators = ( " ACCEL("a", "s", "8000B") " ); " REST("\"a\"", "0ns");
+    const char *net =
+        NET(LAYER("c1", "input", 2, 2,
+                  2) ", { name = \"c2\"; type = \"conv\"; outputs = "
+                     "2; in_channels = 2; in_height = 2; in_width = 2; stride = 2; bias = "
+                     "false; weights_of = \"c1\"; }");
+    CU_ASSERT_TRUE(takes(time_of_steps(room, net, 1), 216));
+    CU_ASSERT_TRUE(takes(time_of_steps(room, net, 2), 184));
+    CU_ASSERT_TRUE(takes(time_of_steps(room, net, 3), 144));
+}
+
 /* Every way of bytes pays the latency once: in and out of c1, in and out of c2. */
 TEST(latency_is_paid_per_way)
 {

@@ -272,6 +272,35 @@ TEST(memory_by_hand)
     th_pipeline_clear(&s);
 }
 
+/* Parameters on all stages: those of the model, and of tied embeddings a copy where the first and
+ * the last layers are on different stages. */
+TEST(every_stage_holds_what_it_computes_with)
+{
+    th_error err;
+    for (const th_pipeline_type *type = th_pipeline_types; type->name; type++)
+        for (int32_t stages = 1; stages <= 4; stages++)
+            for (int is_tied = 0; is_tied < 2; is_tied++) {
+                th_transformer t = model;
+                th_parallel_plan p = plan_of(degrees);
+                th_pipeline_schedule s;
+                t.tied = is_tied;
+                t.layers = 24;
+                p.n.tensor = 1;
+                p.n.pipeline = stages;
+                p.n.chunks = type->min_chunks;
+                p.schedule = type;
+                th_work_context c = context_of(&t, &p);
+                if (th_pipeline_make(type, &(th_pipeline_shape){stages, type->min_chunks, 16}, &s,
+                                     &err))
+                    continue;
+                int64_t sum = 0, copy = stages > 1 && !type->is_v ? 1000 * 512 : 0;
+                for (int32_t i = 0; i < stages; i++)
+                    sum += th_plan_memory_of(&c, &s, i).of[TH_MEMORY_WEIGHTS] / 2;
+                CU_ASSERT_EQUAL(sum, th_transformer_parameters(&t) + (is_tied ? copy : 0));
+                th_pipeline_clear(&s);
+            }
+}
+
 /* ---- one group for all ---- */
 
 static th_system *pod(int nodes, int each)
