@@ -90,10 +90,12 @@ void th_system_free(th_system *s)
     th_free(s->designs);
     th_free(s->accel_node);
     th_free(s->host_node);
+    th_free(s->reducer);
     if (s->routes.release)
         s->routes.release(s);
     th_free(s->adjacency.out_start);
     th_free(s->adjacency.out_links);
+    th_free(s->adjacency.out_port);
     th_free(s->adjacency.in_start);
     th_free(s->adjacency.in_links);
     th_map_free(s->names.nodes);

@@ -142,9 +142,11 @@ struct th_astra; /* astra.h */
 struct th_explicit_routes;
 struct th_generator_spec; /* generate.h */
 
-/* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]). */
+/* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]). out_port,
+ * by link: which of the media that lead out of its node it uses, 0, 1, ... in the order of links; 0
+ * of a link that no node lists. */
 typedef struct th_adjacency {
-    int32_t *out_start, *out_links, *in_start, *in_links;
+    int32_t *out_start, *out_links, *in_start, *in_links, *out_port;
 } th_adjacency;
 
 /* Nodes and links by name. */
@@ -180,10 +182,12 @@ struct th_system {
     int n_links, max_links;
     th_design_block *designs;
     int n_designs;
-    int *accel_node; /* filled by finish, like host_node and adjacency */
+    int *accel_node; /* filled by finish, like host_node, reducer and adjacency */
     int n_accels;
     int *host_node;
     int n_hosts;
+    int *reducer; /* switches that reduce, ascending */
+    int n_reducers;
     /* Shape of a system that is made of dimensions; n_dims 0 otherwise. The nodes with coordinates
      * are the first of the system, dims[0] fastest; the switches of SWITCH dimensions follow. */
     th_shape_dim dims[TH_MAX_DIMS];

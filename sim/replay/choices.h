@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choices.h - what the tuner has chosen, by all that a collective says: kind, size, nodes in order.
+/* choices.h - what the tuner has chosen, by all that a collective says: kind, size, nodes in order,
+ * or the form of its group (group_form.h).
  *   new -> (key -> find, else add)* -> clear when the system changes -> ... -> free
  * A choice depends on its key alone, so what was asked before changes no result. One thread uses
  * it. */
@@ -26,8 +27,9 @@ typedef struct th_collective_choice_key {
 } th_collective_choice_key;
 
 /* The key of *c under options of the network with this digest: of every member of *c. A schedule of
- * the user's has none. */
+ * the user's has none. of_any: of every member but the nodes. */
 th_collective_choice_key th_collective_choices_key(const th_collective *c, uint64_t options);
+th_collective_choice_key th_collective_choices_key_of_any(const th_collective *c, uint64_t options);
 
 typedef struct th_collective_choice {
     const th_algorithm *algorithm;
