@@ -207,6 +207,7 @@ unit_tests += \
 	tests/unit/collective/test_algorithms \
 	tests/unit/collective/test_bound \
 	tests/unit/collective/test_continuity \
+	tests/unit/collective/test_group_form \
 	tests/unit/collective/test_tuner \
 	tests/unit/design/test_closed_forms \
 	tests/unit/design/test_design_properties \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* group_form.c - see group_form.h.
  *   its nodes, and the switches that would reduce for it -> what they are -> the routes between
- *   all of them -> the order of all that the routes take
+ *   all of them -> the order of their media
  * What is equal and what comes first is kept of numbers, not the numbers: of what a schedule or a
  * network without memory does, nothing else depends on them. */
 #include <config.h>
@@ -18,15 +18,15 @@
 #include "sim/network/network.h"
 #include "topology/routing/route.h"
 
-enum { LINKS_MAX = 1 << 18 }; /* of all routes: more take as long as to simulate the group */
+enum { LINKS_MAX = 1 << 18 }; /* of all routes: with more, groups are large, and few */
 
 typedef struct form {
     const th_system *system;
     th_collective_choice_key facts;
     int32_t *nodes; /* of the ranks, then of switches */
     size_t n_nodes, node_capacity;
-    int32_t *links, *media; /* of all routes, one after the other */
-    size_t n_links, link_capacity, medium_capacity;
+    int32_t *media; /* of all routes, one after the other */
+    size_t n_media, medium_capacity;
     int32_t *numbers, *sorted; /* scratch */
     size_t number_capacity, sorted_capacity;
 } form;
@@ -89,8 +89,9 @@ static int add_trees(form *f, const th_collective *c)
     add(f, is_refused ? -1 : t.n_parts);
     for (int32_t i = 0; !is_refused && i < t.n_parts && !failed; i++) {
         const th_switch_part *p = &t.part[i];
-        add_all(f, (int32_t[]){p->tree, p->parent, p->child, p->n_outputs, p->first_output,
-                               p->first, p->end}, 7);
+        const int32_t facts[] = {p->tree,         p->parent, p->child, p->n_outputs,
+                                 p->first_output, p->first,  p->end};
+        add_all(f, facts, sizeof facts / sizeof *facts);
         if (p->child < 0)
             failed = add_node(f, t.node[i]);
     }
@@ -127,15 +128,13 @@ static int add_route(form *f, int from, int to, int32_t *port)
 {
     const th_system *s = f->system;
     int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
-    size_t all = f->n_links + (size_t)(n > 0 ? n : 0) + 1;
+    size_t all = f->n_media + (size_t)(n > 0 ? n : 0) + 1;
     add(f, n);
-    if (n == TH_NO_MEMORY || th_grow(&f->links, &f->link_capacity, all, sizeof *f->links) ||
-        th_grow(&f->media, &f->medium_capacity, all, sizeof *f->media))
+    if (n == TH_NO_MEMORY || th_grow(&f->media, &f->medium_capacity, all, sizeof *f->media))
         return -1;
     for (int i = 0; i < n; i++) {
         const th_link *l = &s->links[links[i]];
-        f->links[f->n_links] = links[i];
-        f->media[f->n_links++] = l->medium;
+        f->media[f->n_media++] = l->medium;
         add(f, l->latency_ps);
         add(f, s->media[l->medium].bits_per_s);
         add(f, l->to < 0 ? -1 : (int)s->nodes[l->to].kind);
@@ -153,10 +152,10 @@ static int add_routes(form *f)
                 return -1;
         if (add_order(f, f->numbers, f->n_nodes))
             return -1;
-        if (f->n_links + f->n_nodes * f->n_nodes > LINKS_MAX)
+        if (f->n_media + f->n_nodes * f->n_nodes > LINKS_MAX)
             return 0;
     }
-    return add_order(f, f->links, f->n_links) || add_order(f, f->media, f->n_links) ? -1 : 1;
+    return add_order(f, f->media, f->n_media) ? -1 : 1;
 }
 
 /* hierarchical takes the dimensions of the system for all nodes of its shape. */
@@ -179,7 +178,6 @@ int th_group_form(const th_collective *c, const th_system *s, uint64_t options,
         found = add_trees(&f, c) || add_nodes(&f, (size_t)c->n_ranks) ? -1 : add_routes(&f);
     *key = f.facts;
     th_free(f.nodes);
-    th_free(f.links);
     th_free(f.media);
     th_free(f.numbers);
     th_free(f.sorted);

@@ -2,10 +2,9 @@
 /* group_form.h - what groups of nodes that are alike have in common.
  *
  * Two collectives of one form take the same time, step by step, when each runs alone on the idle
- * system: their networks have the same routes (links, media, rates, latencies, DRAMs, and which of
- * them are the same), and nodes, links and media come in the same order, so that ties are broken in
- * the same way. Of networks that look at more of a system, such as packet's buffers, that is not
- * so. */
+ * system: their routes have the same latencies and rates and share the same media, between the same
+ * DRAMs, and nodes and media come in the same order, so that ties are broken in the same way. That
+ * does not hold on networks that look at more of a system (packet: its buffers and classes). */
 #ifndef TH_SIM_REPLAY_GROUP_FORM_H
 #define TH_SIM_REPLAY_GROUP_FORM_H
 #include "sim/replay/choices.h"
