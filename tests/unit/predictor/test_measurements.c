@@ -3,6 +3,7 @@
 #include <lzma.h>
 #include <zlib.h>
 #include "base/alloc.h"
+#include "base/map.h"
 #include "predictor/data/measurements.h"
 #include "predictor/data/decompress.h"
 #include "tests/unit/predict_help.h"
