@@ -179,7 +179,6 @@ libtharsis_la_SOURCES += \
 	sim/replay/choices.c \
 	sim/replay/choices.h \
 	sim/replay/group_form.c \
-	sim/replay/group_form.h \
 	sim/replay/tuner.c \
 	sim/replay/tuner.h \
 	sim/replay/replay.c \

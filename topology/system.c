@@ -90,7 +90,6 @@ void th_system_free(th_system *s)
     th_free(s->designs);
     th_free(s->accel_node);
     th_free(s->host_node);
-    th_free(s->reducer);
     if (s->routes.release)
         s->routes.release(s);
     th_free(s->adjacency.out_start);

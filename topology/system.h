@@ -182,12 +182,10 @@ struct th_system {
     int n_links, max_links;
     th_design_block *designs;
     int n_designs;
-    int *accel_node; /* filled by finish, like host_node, reducer and adjacency */
+    int *accel_node; /* filled by finish, like host_node and adjacency */
     int n_accels;
     int *host_node;
     int n_hosts;
-    int *reducer; /* switches that reduce, ascending */
-    int n_reducers;
     /* Shape of a system that is made of dimensions; n_dims 0 otherwise. The nodes with coordinates
      * are the first of the system, dims[0] fastest; the switches of SWITCH dimensions follow. */
     th_shape_dim dims[TH_MAX_DIMS];

@@ -8,10 +8,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 
 const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
     [TH_ALL_REDUCE] = "all_reduce",
@@ -44,46 +44,26 @@ static int check_node(const th_collective *c, const th_system *s, int32_t rank, 
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Is some node there twice? In memory of the group's size: groups may be many. 0 or -1. */
-static int find_twins(const th_collective *c, bool *has_twins, th_error *err)
-{
-    size_t n = (size_t)c->n_ranks;
-    int32_t *sorted = th_alloc_array(n, sizeof *sorted);
-    if (!sorted)
-        return th_error_no_memory(err);
-    memcpy(sorted, c->rank_node, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_number);
-    *has_twins = false;
-    for (size_t i = 1; i < n; i++)
-        *has_twins |= sorted[i] == sorted[i - 1];
-    th_free(sorted);
-    return 0;
-}
-
 static int check_ranks(const th_collective *c, const th_system *s, th_error *err)
 {
-    bool has_twins;
     if (c->n_ranks < 1 || c->n_ranks > s->n_nodes)
         return th_error_set(err, "COLL-0003", "%s of %d ranks: must be 1 .. %d",
                             th_collective_names[c->kind], c->n_ranks, s->n_nodes);
-    if (find_twins(c, &has_twins, err))
-        return -1;
-    for (int32_t i = 0; i < c->n_ranks; i++) {
-        if (check_node(c, s, i, err))
-            return -1;
-        for (int32_t j = 0; has_twins && j < i; j++)
-            if (c->rank_node[j] == c->rank_node[i])
-                return th_error_set(err, "COLL-0004", "%s: ranks %d and %d are both node %s",
-                                    th_collective_names[c->kind], j, i,
-                                    s->nodes[c->rank_node[i]].name);
+    th_map *rank_of = th_map_new(); /* by node: groups may be many, so not of all nodes */
+    int failed = rank_of ? 0 : th_error_no_memory(err);
+    for (int32_t i = 0; i < c->n_ranks && !failed; i++) {
+        const int32_t *node = &c->rank_node[i];
+        int64_t before;
+        failed = check_node(c, s, i, err);
+        if (!failed && th_map_get(rank_of, node, sizeof *node, &before))
+            failed =
+                th_error_set(err, "COLL-0004", "%s: ranks %d and %d are both node %s",
+                             th_collective_names[c->kind], (int)before, i, s->nodes[*node].name);
+        else if (!failed && th_map_put(rank_of, node, sizeof *node, i))
+            failed = th_error_no_memory(err);
     }
-    return 0;
+    th_map_free(rank_of);
+    return failed;
 }
 
 static int check_pairs(const th_collective *c, th_error *err)

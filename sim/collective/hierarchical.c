@@ -77,7 +77,7 @@ static void add_dimension(hierarchical *h, int32_t extent)
         (dimension){.extent = extent, .stride = last ? last->stride * last->extent : 1};
 }
 
-static bool is_whole_shape(const th_collective *c, const th_system *s)
+bool th_collective_is_whole_shape(const th_collective *c, const th_system *s)
 {
     int64_t nodes = s->n_dims > 0;
     for (int i = 0; i < s->n_dims; i++)
@@ -109,7 +109,8 @@ static int find_dimensions(const th_collective_schedule *cs, hierarchical *h, th
 {
     const th_collective *c = cs->collective;
     const th_system *s = cs->system;
-    int32_t island = c->n_dims == 0 && !is_whole_shape(c, s) ? island_size(c, s) : c->n_ranks;
+    int32_t island =
+        c->n_dims == 0 && !th_collective_is_whole_shape(c, s) ? island_size(c, s) : c->n_ranks;
     if (island == 0)
         return th_error_set(
             err, "COLL-0020",
@@ -118,7 +119,7 @@ static int find_dimensions(const th_collective_schedule *cs, hierarchical *h, th
             th_collective_names[c->kind], c->n_ranks);
     for (int32_t i = 0; i < c->n_dims; i++)
         add_dimension(h, c->dims[i]);
-    if (c->n_dims == 0 && is_whole_shape(c, s)) {
+    if (c->n_dims == 0 && th_collective_is_whole_shape(c, s)) {
         for (int i = 0; i < s->n_dims; i++)
             add_dimension(h, s->dims[i].size);
     } else if (c->n_dims == 0) {

@@ -52,14 +52,16 @@ static int32_t find_roots(const th_collective_schedule *cs, int *root)
     const th_system *s = cs->system;
     distance best = {INT64_MAX, INT64_MAX};
     int32_t n = 0;
-    for (int i = 0; i < s->n_reducers; i++) {
-        distance d = distance_to(cs, s->reducer[i], best.farthest);
+    for (int i = 0; i < s->n_nodes; i++) {
+        if (s->nodes[i].kind != TH_NODE_SWITCH || !s->nodes[i].reduces)
+            continue;
+        distance d = distance_to(cs, i, best.farthest);
         if (is_nearer(&d, &best)) {
             best = d;
             n = 0;
         }
         if (n < MAX_TREES && d.farthest < INT64_MAX && !is_nearer(&best, &d))
-            root[n++] = s->reducer[i];
+            root[n++] = i;
     }
     return n;
 }

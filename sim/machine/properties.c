@@ -109,11 +109,6 @@ int th_property_event_check(const th_system *s, const th_network_type *network,
     return 0;
 }
 
-int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err)
-{
-    return th_property_event_check(m->system, m->network->type, c, err);
-}
-
 /* From now on the tasks keep what faults cost them. 0 or -1. */
 static int begin_fault_times(th_machine *m)
 {
@@ -129,7 +124,7 @@ static int begin_fault_times(th_machine *m)
 
 int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err)
 {
-    if (th_machine_check_property_event(m, c, err))
+    if (th_property_event_check(m->system, m->network->type, c, err))
         return -1;
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||

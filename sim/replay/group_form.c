@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* group_form.c - see group_form.h.
+/* group_form.c - what collectives of groups that are alike have in common, see choices.h.
  *   its nodes, and the switches that would reduce for it -> what they are -> the routes between
  *   all of them -> the order of their media
  * What is equal and what comes first is kept of numbers, not the numbers: of what a schedule or a
  * network without memory does, nothing else depends on them. */
 #include <config.h>
 
-#include "sim/replay/group_form.h"
+#include "sim/replay/choices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static int add_trees(form *f, const th_collective *c)
     size_t ranks = (size_t)c->n_ranks;
     th_switch_trees t = {0};
     th_error why = {"", ""};
-    if (f->system->n_reducers == 0 || !(th_algorithm_in_switch.kinds >> c->kind & 1u))
+    if (!(th_algorithm_in_switch.kinds >> c->kind & 1u))
         return 0;
     bool is_refused = th_switch_trees_init(&t, &cs, &why) != 0;
     int failed = th_error_is_no_memory(&why) ? -1 : 0;
@@ -158,20 +158,12 @@ static int add_routes(form *f)
     return add_order(f, f->media, f->n_media) ? -1 : 1;
 }
 
-/* hierarchical takes the dimensions of the system for all nodes of its shape. */
-static bool may_be_shape(const th_collective *c, const th_system *s)
-{
-    int64_t nodes = s->n_dims > 0;
-    for (int i = 0; i < s->n_dims; i++)
-        nodes *= s->dims[i].size;
-    return nodes == c->n_ranks;
-}
-
 int th_group_form(const th_collective *c, const th_system *s, uint64_t options,
                   th_collective_choice_key *key, th_error *err)
 {
     form f = {.system = s, .facts = th_collective_choices_key_of_any(c, options)};
-    int found = may_be_shape(c, s) || (int64_t)c->n_ranks * c->n_ranks > LINKS_MAX ? 0 : 1;
+    int found = (int64_t)c->n_ranks * c->n_ranks <= LINKS_MAX;
+    add(&f, th_collective_is_whole_shape(c, s));
     for (int32_t r = 0; found > 0 && r < c->n_ranks; r++)
         found = add_node(&f, c->rank_node[r]) ? -1 : 1;
     if (found > 0)

@@ -24,7 +24,6 @@
 
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
-#include "sim/replay/group_form.h"
 #include "topology/routing/route.h"
 
 enum {

@@ -44,15 +44,12 @@ static int number_nodes(th_system *s, th_error *err)
 {
     s->accel_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->accel_node);
     s->host_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->host_node);
-    s->reducer = th_alloc_array((size_t)s->n_nodes, sizeof *s->reducer);
-    if (!s->accel_node || !s->host_node || !s->reducer)
+    if (!s->accel_node || !s->host_node)
         return th_error_no_memory(err);
     for (int i = 0; i < s->n_nodes; i++) {
         th_node *n = &s->nodes[i];
         if (n->kind == TH_NODE_HOST)
             s->host_node[s->n_hosts++] = i;
-        if (n->kind == TH_NODE_SWITCH && n->reduces)
-            s->reducer[s->n_reducers++] = i;
         if (n->kind != TH_NODE_ACCEL)
             continue;
         if (check_accel(s, n, err) < 0)

@@ -2,7 +2,7 @@
 /* test_group_form.c - groups of one form: every algorithm takes the same time for each of them
  * alone, and auto's choice is the one that it makes when asked for nothing else. */
 #include <config.h>
-#include "sim/replay/group_form.h"
+#include "sim/replay/choices.h"
 #include <string.h>
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
@@ -251,7 +251,7 @@ TEST(a_form_survives_lack_of_memory)
 {
     gsl_rng *r = th_random_stream(3, "form", 0);
     th_system *s = draw_system(r, N_TOPOLOGIES - 1);
-    while (s->n_reducers == 0) {
+    while (!s->nodes[N].reduces) {
         th_system_free(s);
         s = draw_system(r, N_TOPOLOGIES - 1);
     }
