@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* space_case.h - random small cases of a search space: a system, a workload, constraints, options. */
+/* space_case.h - random small cases of a search space: a system, a workload, constraints, options.
+ */
 #ifndef TH_TESTS_UNIT_SPACE_CASE_H
 #define TH_TESTS_UNIT_SPACE_CASE_H
 #include "base/map.h"
