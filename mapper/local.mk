@@ -153,5 +153,5 @@ tests_unit_mapper_test_constraints_SOURCES = tests/unit/mapper/test_constraints.
 tests_unit_search_test_search_random_SOURCES = tests/unit/search/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
-EXTRA_DIST += tests/unit/mapper/bounds_help.h tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h \
+EXTRA_DIST += tests/unit/mapper/bounds_help.h tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/space_case.h tests/unit/pool_help.h \
 	tests/unit/shard_help.h

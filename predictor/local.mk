@@ -65,6 +65,7 @@ dist_predictor_models_DATA = predictor/models/README.md predictor/models/default
 unit_tests += \
 	tests/unit/predictor/test_layer_op \
 	tests/unit/predictor/test_learners \
+	tests/unit/predictor/test_gpus \
 	tests/unit/predictor/test_measurements \
 	tests/unit/predictor/test_law \
 	tests/unit/predictor/test_mlp \

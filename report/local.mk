@@ -119,6 +119,7 @@ libtharsis_la_SOURCES += \
 	report/table/report.h \
 	report/table/report_scale.c \
 	report/table/report_scale.h \
+	report/table/report_data.c \
 	report/table/report_text.c \
 	report/what_if/reroute.c \
 	report/what_if/reroute.h \

@@ -183,6 +183,7 @@ libtharsis_la_SOURCES += \
 	sim/program/traffic.h \
 	sim/replay/choices.c \
 	sim/replay/choices.h \
+	sim/replay/group_form.c \
 	sim/replay/tuner.c \
 	sim/replay/tuner.h \
 	sim/replay/replay.c \
@@ -211,6 +212,7 @@ unit_tests += \
 	tests/unit/collective/test_algorithms \
 	tests/unit/collective/test_bound \
 	tests/unit/collective/test_continuity \
+	tests/unit/collective/test_group_form \
 	tests/unit/collective/test_tuner \
 	tests/unit/design/test_closed_forms \
 	tests/unit/design/test_design_properties \

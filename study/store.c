@@ -186,15 +186,12 @@ static th_store *open_file(const char *path, int flags, th_error *err)
         th_error_no_memory(err);
     } else if (!th_file_may(plain, true)) { /* SQLite opens it by itself */
         cannot_open(path, errno, err);
-    } else if (sqlite3_open_v2(plain, &t->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+    } else if (sqlite3_open_v2(plain, &t->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+               sqlite3_busy_timeout(t->db, PATIENCE_MS) != SQLITE_OK || !defend(t)) {
         sqlite_failure(t, "opened", err);
     } else {
-        sqlite3_busy_timeout(t->db, PATIENCE_MS);
-        if (defend(t)) {
-            th_free(plain);
-            return t;
-        }
-        sqlite_failure(t, "opened", err);
+        th_free(plain);
+        return t;
     }
     th_free(plain);
     th_store_close(t);
@@ -239,35 +236,6 @@ bool th_store_exists(const char *path)
     return !is_empty;
 }
 
-static int check_points(th_store *t, th_error *err);
-
-th_store *th_store_open(const char *path, bool (*is_interrupted)(void), th_error *err)
-{
-    struct stat s;
-    bool is_there = th_file_stat(path, &s) == 0;
-    if (!is_there || S_ISDIR(s.st_mode)) {
-        cannot_open(path, is_there ? EISDIR : errno, err);
-        return NULL;
-    }
-    th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
-    if (t)
-        t->is_interrupted = is_interrupted;
-    int there = t ? what_is_there(t, err) : -1;
-    if (there == 0)
-        th_error_set(err, "STUDY-0023", "%s: is empty: create_study makes a study", path);
-    if (there == 1 && (t->study = read_study(t, err)) && check_points(t, err) == 0)
-        return t;
-    th_store_close(t);
-    return NULL;
-}
-
-const th_study *th_store_study(const th_store *t)
-{
-    return t->study;
-}
-
-/* --- a new file --- */
-
 /* The columns of the table of points. */
 static char *sql_of_points(const th_study *s)
 {
@@ -301,6 +269,33 @@ static int check_points(th_store *t, th_error *err)
     th_free(expected);
     return s ? failed : -1;
 }
+
+th_store *th_store_open(const char *path, bool (*is_interrupted)(void), th_error *err)
+{
+    struct stat s;
+    bool is_there = th_file_stat(path, &s) == 0;
+    if (!is_there || S_ISDIR(s.st_mode)) {
+        cannot_open(path, is_there ? EISDIR : errno, err);
+        return NULL;
+    }
+    th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
+    if (t)
+        t->is_interrupted = is_interrupted;
+    int there = t ? what_is_there(t, err) : -1;
+    if (there == 0)
+        th_error_set(err, "STUDY-0023", "%s: is empty: create_study makes a study", path);
+    if (there == 1 && (t->study = read_study(t, err)) && check_points(t, err) == 0)
+        return t;
+    th_store_close(t);
+    return NULL;
+}
+
+const th_study *th_store_study(const th_store *t)
+{
+    return t->study;
+}
+
+/* --- a new file --- */
 
 static char *sql_of_insertion(const th_study *s)
 {
@@ -571,31 +566,23 @@ static char *sql_of_record(const th_study *s)
 
 static void bind_figure(sqlite3_stmt *s, int place, const th_figure *f, th_figure_type type)
 {
-    if (f->is_absent)
-        sqlite3_bind_null(s, place);
+    if (f->is_absent || type == TH_FIGURE_TEXT)
+        bind_text(s, place, f->is_absent ? NULL : f->text);
     else if (type == TH_FIGURE_INTEGER)
         sqlite3_bind_int64(s, place, f->whole);
-    else if (type == TH_FIGURE_REAL)
-        sqlite3_bind_double(s, place, f->real);
     else
-        bind_text(s, place, f->text);
-}
-
-static int prepare_record(th_store *t, th_error *err)
-{
-    if (t->record)
-        return 0;
-    char *sql = sql_of_record(t->study);
-    t->record = prepare(t, sql, err);
-    th_free(sql);
-    return t->record ? 0 : -1;
+        sqlite3_bind_double(s, place, f->real);
 }
 
 int th_store_record(th_store *t, const th_study_point *p, th_error *err)
 {
-    if (prepare_record(t, err))
-        return -1;
     int place = 1;
+    char *sql = t->record ? NULL : sql_of_record(t->study);
+    if (!t->record)
+        t->record = prepare(t, sql, err);
+    th_free(sql);
+    if (!t->record)
+        return -1;
     t->steps_left = STEPS_LEAST;
     bind_text(t->record, place++, th_point_state_name(p->state));
     bind_text(t->record, place++, p->error);

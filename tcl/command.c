@@ -368,6 +368,8 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
                             "refused in the procedure of a script design, which must return first");
     if (c->command->needs_every_rank && th_session_need_every_rank(c->session, &c->err) != 0)
         return -1;
+    if (!c->command->ignores_run && th_session_make_due_run(c->session, &c->err) != 0)
+        return -1;
     return c->command->run(c);
 }
 

@@ -62,6 +62,7 @@ typedef struct th_command {
     bool is_report;           /* takes "> FILE" and ">> FILE" as its last words */
     bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
     bool needs_every_rank;    /* refused where one rank of a step of training stands for others */
+    bool ignores_run;         /* does not look at the run: one that is due is not made for it */
     const char *alias_of;     /* the row is a second name of this command */
     /* What the command tells after Ctrl-C (error BASE-0008), instead of the text of the part that
      * was interrupted. NULL: "nothing was changed"; for a report "nothing was printed". */

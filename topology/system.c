@@ -96,6 +96,7 @@ void th_system_free(th_system *s)
         s->routes.release(s);
     th_free(s->adjacency.out_start);
     th_free(s->adjacency.out_links);
+    th_free(s->adjacency.out_port);
     th_free(s->adjacency.in_start);
     th_free(s->adjacency.in_links);
     th_map_free(s->names.nodes);

@@ -142,9 +142,11 @@ struct th_astra; /* astra.h */
 struct th_explicit_routes;
 struct th_generator_spec; /* generate.h */
 
-/* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]). */
+/* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]).
+ * out_port, by link: which of the media that lead out of its node it uses, 0, 1, ... in the order
+ * of links; 0 of a link that no node lists. */
 typedef struct th_adjacency {
-    int32_t *out_start, *out_links, *in_start, *in_links;
+    int32_t *out_start, *out_links, *in_start, *in_links, *out_port;
 } th_adjacency;
 
 /* Nodes and links by name. */

@@ -298,8 +298,10 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitn
 bool th_evaluator_can_lose_links(const th_evaluator *e)
 {
     const th_property_event cut = {.kind = TH_PROPERTY_ROUTE, .object = 0};
-    return e->problem.system->n_links > 0 && !e->problem.system->transfers_serially &&
-           th_machine_check_property_event(e->machine, &cut, NULL) == 0;
+    const th_system *s = e->problem.system;
+    const th_network_type *network = e->problem.network ? e->problem.network : th_network_types[0];
+    return s->n_links > 0 && !s->transfers_serially &&
+           th_property_event_check(s, network, &cut, NULL) == 0;
 }
 
 static int lose_link(th_evaluator *e, int32_t link, th_error *err)

@@ -72,6 +72,19 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
     return t ? 0 : th_error_no_memory(err);
 }
 
+static void note_means(const th_session *s, th_table *t)
+{
+    th_table_note(t, "latency",
+                  s->simulation->options.stream.n_inputs > 1
+                      ? "latency: from the arrival of an input to its end, the wait behind earlier "
+                        "inputs included; mean over the inputs"
+                      : "latency: mean over the inputs");
+    th_table_note(t, "link_utilization",
+                  "used links busy: mean over the links that carried something");
+    th_table_note(t, "expansions",
+                  "expansions: computes simulated tile by tile, since transfers shared their DRAM");
+}
+
 int th_section_summary(th_session *s, th_report *r, th_error *err)
 {
     int64_t samples = s->hand_built ? 0 : th_workload_samples(s->workload);
@@ -125,15 +138,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     if (!t)
         return th_error_no_memory(err);
     th_table_row(t, cells);
-    th_table_note(t, "latency",
-                  s->simulation->options.stream.n_inputs > 1
-                      ? "latency: from the arrival of an input to its end, the wait behind earlier "
-                        "inputs included; mean over the inputs"
-                      : "latency: mean over the inputs");
-    th_table_note(t, "link_utilization",
-                  "used links busy: mean over the links that carried something");
-    th_table_note(t, "expansions",
-                  "expansions: computes simulated tile by tile, since transfers shared their DRAM");
+    note_means(s, t);
     return s->workload->n_models > 0 ? th_section_models(s, r, err) : 0;
 }
 

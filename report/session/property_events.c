@@ -25,18 +25,49 @@ int th_run_to_position(th_simulation *sim, th_run_position p, th_error *err)
     return stop == TH_STOP_ERROR ? -1 : 0;
 }
 
+int th_property_events_begin(th_session *s, th_time *now, th_error *err)
+{
+    bool may_wait = s->hand_built && !s->hand_built->trace;
+    int failed = !s->simulation && may_wait      ? th_session_need_program(s, err)
+                 : th_session_simulation(s, err) ? 0
+                                                 : -1;
+    *now = s->simulation ? th_machine_now(s->simulation->machine) : 0;
+    return failed;
+}
+
+double th_property_events_without_faults(const th_session *s, const th_property_event *of)
+{
+    if (s->simulation)
+        return th_machine_property_without_faults(s->simulation->machine,
+                                                  (th_property_kind)of->kind, of->object);
+    const th_link *links = s->system->links;
+    for (size_t i = s->events.n; i-- > s->events.n_kept;) {
+        const th_property_event *c = &s->events.all[i].event;
+        if (c->role == TH_PROPERTY_SET && c->kind == of->kind &&
+            (th_property_is_of_link(c->kind) ? links[c->object].medium == links[of->object].medium
+                                             : c->object == of->object))
+            return c->factor;
+    }
+    return th_property_unchanged(of->kind);
+}
+
 int th_property_events_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
                            th_error *err)
 {
-    th_simulation *sim = th_session_simulation(s, err);
-    if (!sim)
+    th_time now;
+    if (th_property_events_begin(s, &now, err) != 0)
         return -1;
+    th_simulation *sim = s->simulation;
+    const th_network_type *network = sim ? sim->options.network : s->defaults.network;
     for (size_t i = 0; i < n; i++)
-        if (th_machine_check_property_event(sim->machine, &c[i], err) != 0)
+        if (th_property_event_check(s->system, network, &c[i], err) != 0)
             return -1;
     if (th_grow(&s->events.all, &s->events.capacity, s->events.n + n, sizeof *s->events.all) != 0)
         return th_error_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !sim; i++)
+        s->events.all[s->events.n++] = (th_applied_event){.event = c[i], .is_fault = is_fault};
+    s->run_is_due |= !sim;
+    for (size_t i = 0; i < n && sim; i++) {
         th_applied_event applied = {c[i], th_run_position_of(sim), is_fault};
         if (th_machine_add_property_event(sim->machine, &c[i], err) != 0) {
             s->events.n -= i;
@@ -60,8 +91,8 @@ bool th_property_events_reroute(const th_session *s)
 
 void th_property_events_discard(th_session *s)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->events.n; i++) {
+    size_t n = s->events.n_kept;
+    for (size_t i = n; i < s->events.n; i++) {
         if (!s->events.all[i].is_fault)
             continue;
         th_applied_event c = s->events.all[i];
@@ -70,13 +101,14 @@ void th_property_events_discard(th_session *s)
             c.event.factor = th_property_unchanged(c.event.kind);
         s->events.all[n++] = c;
     }
-    s->events.n = n;
+    s->events.n = s->events.n_kept = n;
+    s->run_is_due = false;
 }
 
 int th_property_events_reapply(th_session *s, th_simulation *sim, th_error *err)
 {
     for (size_t i = 0; i < s->events.n; i++)
-        if (s->events.all[i].is_fault &&
+        if ((s->run_is_due || s->events.all[i].is_fault) &&
             th_machine_add_property_event(sim->machine, &s->events.all[i].event, err) != 0)
             return -1;
     return 0;
@@ -147,5 +179,6 @@ void th_property_events_clear(th_session *s)
 {
     th_free(s->events.all);
     s->events.all = NULL;
-    s->events.n = s->events.capacity = 0;
+    s->events.n = s->events.n_kept = s->events.capacity = 0;
+    s->run_is_due = false;
 }

@@ -96,6 +96,7 @@ typedef struct th_saved_programs {
 typedef struct th_applied_events {
     struct th_applied_event *all; /* report/session/property_events.h */
     size_t n, capacity;
+    size_t n_kept; /* the first ones: faults that a run before had, of the session */
 } th_applied_events;
 
 /* Callbacks when objects are replaced that names and breakpoints refer to. */
@@ -140,7 +141,8 @@ struct th_session {
     th_hand_built *hand_built; /* instead of workload and mapping; NULL: none */
     th_saved_programs programs;
     th_run_options defaults;        /* of the next run: those of map_workload */
-    th_simulation *simulation;      /* NULL: no run yet */
+    th_simulation *simulation;      /* NULL: no run yet, or it is due */
+    bool run_is_due;                /* properties of the run changed; it is made when looked at */
     th_collective_choices *choices; /* of the tuner, on the system */
     th_progress choosing;           /* its line */
     th_saved_runs saved;
@@ -196,6 +198,9 @@ int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *er
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err);
 /* The present run, or a new one at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
+/* Makes the run if it is due: to be called before anything looks at s->simulation. 0, or -1: memory
+ * is out, or it was interrupted. A program that cannot run is no error before it runs. */
+int th_session_make_due_run(th_session *s, th_error *err);
 
 /* The tasks of the run, or of the hand-built program; NULL before a mapping is lowered. */
 const th_program *th_session_program(const th_session *s);

@@ -130,7 +130,9 @@ int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *er
     }
     if (th_session_keep_simulation(s, fresh, err) != 0)
         return -1;
-    th_property_events_discard(s);
+    if (!s->run_is_due)
+        th_property_events_discard(s);
+    s->run_is_due = false;
     return 0;
 }
 
@@ -230,6 +232,8 @@ int th_session_open_hand_built(th_session *s, th_error *err)
                             "the program \"%s\" is a trace, to which nothing can be added: "
                             "create_program first",
                             s->hand_built->name);
+    if (s->run_is_due)
+        th_property_events_discard(s);
     if (!s->simulation)
         return 0;
     if (s->simulation->has_begun)
@@ -272,4 +276,14 @@ th_simulation *th_session_simulation(th_session *s, th_error *err)
         return s->simulation;
     th_simulation *fresh = th_session_new_simulation(s, &s->defaults, err);
     return fresh && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
+}
+
+int th_session_make_due_run(th_session *s, th_error *err)
+{
+    th_error why = {"", ""};
+    if (!s->run_is_due || th_session_simulation(s, &why) ||
+        !(th_error_is_no_memory(&why) || th_error_is_interrupted(&why)))
+        return 0;
+    *err = why;
+    return -1;
 }

@@ -91,8 +91,11 @@ bool th_report_is_interrupted(th_report *r);
 /* 0, or -1: as render says it. */
 int th_report_state(const th_report *r, th_error *err);
 
-/* report_text.c */
+/* report_text.c; report_data.c: in CSV the head is lines that start with #, and tables are
+ * separated by an empty line and have names. */
 void th_report_render_text(const th_report *r, th_strbuf *out);
+void th_report_render_csv(const th_report *r, th_strbuf *out);
+void th_report_render_json(const th_report *r, th_strbuf *out);
 
 /* private */
 struct th_table {

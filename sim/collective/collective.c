@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 
 const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
     [TH_ALL_REDUCE] = "all_reduce",
@@ -48,21 +49,20 @@ static int check_ranks(const th_collective *c, const th_system *s, th_error *err
     if (c->n_ranks < 1 || c->n_ranks > s->n_nodes)
         return th_error_set(err, "COLL-0003", "%s of %d ranks: must be 1 .. %d",
                             th_collective_names[c->kind], c->n_ranks, s->n_nodes);
-    int32_t *rank_of = th_alloc_array((size_t)s->n_nodes, sizeof *rank_of);
-    if (!rank_of)
-        return th_error_no_memory(err);
-    memset(rank_of, -1, (size_t)s->n_nodes * sizeof *rank_of);
-    int failed = 0;
+    th_map *rank_of = th_map_new(); /* by node: groups may be many, so not of all nodes */
+    int failed = rank_of ? 0 : th_error_no_memory(err);
     for (int32_t i = 0; i < c->n_ranks && !failed; i++) {
+        const int32_t *node = &c->rank_node[i];
+        int64_t before;
         failed = check_node(c, s, i, err);
-        if (!failed && rank_of[c->rank_node[i]] >= 0)
-            failed = th_error_set(err, "COLL-0004", "%s: ranks %d and %d are both node %s",
-                                  th_collective_names[c->kind], rank_of[c->rank_node[i]], i,
-                                  s->nodes[c->rank_node[i]].name);
-        if (!failed)
-            rank_of[c->rank_node[i]] = i;
+        if (!failed && th_map_get(rank_of, node, sizeof *node, &before))
+            failed =
+                th_error_set(err, "COLL-0004", "%s: ranks %d and %d are both node %s",
+                             th_collective_names[c->kind], (int)before, i, s->nodes[*node].name);
+        else if (!failed && th_map_put(rank_of, node, sizeof *node, i))
+            failed = th_error_no_memory(err);
     }
-    th_free(rank_of);
+    th_map_free(rank_of);
     return failed;
 }
 

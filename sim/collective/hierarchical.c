@@ -41,7 +41,6 @@ typedef struct hierarchical {
     int32_t n_dims, n_phases;
     int32_t directions; /* 2 where there are rings */
     int32_t n_streams;  /* chunks times directions */
-    int32_t *port;      /* by link: of messages that leave on it; linear in links, not pairs */
     int32_t n_out;      /* ports of a rank, without the one to ranks of its own node */
     th_wavefront order; /* its phases: those of the group, of each direction */
 } hierarchical;
@@ -78,7 +77,7 @@ static void add_dimension(hierarchical *h, int32_t extent)
         (dimension){.extent = extent, .stride = last ? last->stride * last->extent : 1};
 }
 
-static bool is_whole_shape(const th_collective *c, const th_system *s)
+bool th_collective_is_whole_shape(const th_collective *c, const th_system *s)
 {
     int64_t nodes = s->n_dims > 0;
     for (int i = 0; i < s->n_dims; i++)
@@ -110,7 +109,8 @@ static int find_dimensions(const th_collective_schedule *cs, hierarchical *h, th
 {
     const th_collective *c = cs->collective;
     const th_system *s = cs->system;
-    int32_t island = c->n_dims == 0 && !is_whole_shape(c, s) ? island_size(c, s) : c->n_ranks;
+    int32_t island =
+        c->n_dims == 0 && !th_collective_is_whole_shape(c, s) ? island_size(c, s) : c->n_ranks;
     if (island == 0)
         return th_error_set(
             err, "COLL-0020",
@@ -119,7 +119,7 @@ static int find_dimensions(const th_collective_schedule *cs, hierarchical *h, th
             th_collective_names[c->kind], c->n_ranks);
     for (int32_t i = 0; i < c->n_dims; i++)
         add_dimension(h, c->dims[i]);
-    if (c->n_dims == 0 && is_whole_shape(c, s)) {
+    if (c->n_dims == 0 && th_collective_is_whole_shape(c, s)) {
         for (int i = 0; i < s->n_dims; i++)
             add_dimension(h, s->dims[i].size);
     } else if (c->n_dims == 0) {
@@ -148,28 +148,16 @@ static bool needs_ring(const th_collective_schedule *cs, const dimension *d)
 
 /* --- preparation ------------------------------------------------------------------------------ */
 
-/* Numbers the media on which each participant can send: 0, 1, ... in the order of its links. 0 or
- * -1. */
-static int number_ports(const th_collective_schedule *cs, hierarchical *h, th_error *err)
+/* The most media that lead out of the node of a participant. */
+static int32_t most_ports(const th_collective_schedule *cs)
 {
-    const th_system *s = cs->system;
-    const th_adjacency *a = &s->adjacency;
-    int32_t *least = th_alloc_zero((size_t)s->n_media + 1, sizeof *least); /* its first link, + 1 */
-    h->port = th_alloc_zero((size_t)s->n_links + 1, sizeof *h->port);
-    for (int32_t p = 0; p < cs->n_participants && least && h->port; p++) {
-        int32_t n = 0, begin = a->out_start[cs->node[p]], end = a->out_start[cs->node[p] + 1];
-        for (int32_t i = begin; i < end; i++)
-            least[s->links[a->out_links[i]].medium] = 0;
-        for (int32_t i = begin; i < end; i++) {
-            int link = a->out_links[i], medium = s->links[link].medium;
-            h->port[link] = least[medium] ? h->port[least[medium] - 1] : n++;
-            least[medium] = least[medium] ? least[medium] : link + 1;
-        }
-        h->n_out = n > h->n_out ? n : h->n_out;
-    }
-    bool failed = !least || !h->port;
-    th_free(least);
-    return failed ? th_error_no_memory(err) : 0;
+    const th_adjacency *a = &cs->system->adjacency;
+    int32_t most = 0;
+    for (int32_t p = 0; p < cs->n_participants; p++)
+        for (int32_t i = a->out_start[cs->node[p]]; i < a->out_start[cs->node[p] + 1]; i++)
+            if (a->out_port[a->out_links[i]] >= most)
+                most = a->out_port[a->out_links[i]] + 1;
+    return most;
 }
 
 /* The port to another participant; 0 where there is no route, which the message will tell. */
@@ -178,14 +166,12 @@ static int32_t port_to(const th_collective_schedule *cs, int32_t participant, in
     const hierarchical *h = cs->data;
     int from_node = cs->node[participant], to_node = cs->node[to];
     int link = from_node == to_node ? -1 : th_route_first(cs->system, from_node, to_node);
-    return from_node == to_node ? h->n_out : link < 0 ? 0 : h->port[link];
+    return from_node == to_node ? h->n_out : link < 0 ? 0 : cs->system->adjacency.out_port[link];
 }
 
 static void release(th_collective_schedule *cs)
 {
     hierarchical *h = cs->data;
-    if (h)
-        th_free(h->port);
     if (h)
         th_wavefront_clear(&h->order);
     th_free(h);
@@ -267,8 +253,10 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     h->n_phases = c->kind == TH_ALL_REDUCE ? 2 * h->n_dims : h->n_dims;
     h->n_streams = th_chunks_used(c) * h->directions;
     int32_t in = h->n_streams * h->n_phases;
-    if (th_collective_schedule_set_ranks(cs, 1, in, err) || number_ports(cs, h, err) ||
-        find_order(cs, h, err))
+    if (th_collective_schedule_set_ranks(cs, 1, in, err))
+        return -1;
+    h->n_out = most_ports(cs);
+    if (find_order(cs, h, err))
         return -1;
     cs->n_ports = in > h->n_out ? in : h->n_out + 1;
     cs->n_threads = h->order.n_threads;

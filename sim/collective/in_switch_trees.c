@@ -30,12 +30,13 @@ static bool is_nearer(const distance *a, const distance *b)
     return a->farthest != b->farthest ? a->farthest < b->farthest : a->sum < b->sum;
 }
 
-static distance distance_to(const th_collective_schedule *cs, int root)
+/* Of ranks that are farther than most, the first one will do. */
+static distance distance_to(const th_collective_schedule *cs, int root, int64_t most)
 {
     const th_collective *c = cs->collective;
     int32_t samples = c->n_ranks < MAX_SAMPLES ? c->n_ranks : MAX_SAMPLES;
     distance d = {0, 0};
-    for (int32_t i = 0; i < samples; i++) {
+    for (int32_t i = 0; i < samples && d.farthest <= most; i++) {
         th_route_summary route = {.n_links = 0};
         int32_t rank = (int32_t)((int64_t)i * c->n_ranks / samples);
         if (th_route_summarize(cs->system, c->rank_node[rank], root, &route))
@@ -54,7 +55,7 @@ static int32_t find_roots(const th_collective_schedule *cs, int *root)
     for (int i = 0; i < s->n_nodes; i++) {
         if (s->nodes[i].kind != TH_NODE_SWITCH || !s->nodes[i].reduces)
             continue;
-        distance d = distance_to(cs, i);
+        distance d = distance_to(cs, i, best.farthest);
         if (is_nearer(&d, &best)) {
             best = d;
             n = 0;

@@ -5,6 +5,7 @@
 #include "sim/collective/ports.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "topology/routing/route.h"
 
 /* The first medium of the route from node to node; n_media: they are one node; -1: no route. */
@@ -20,30 +21,32 @@ int32_t *th_ports_by_medium(const th_collective_schedule *cs, int32_t n_peers,
                             int32_t (*peer)(const th_collective_schedule *cs, int32_t p, int32_t k),
                             th_error *err)
 {
-    size_t media = (size_t)cs->system->n_media + 1;
     int32_t *port = th_alloc_zero((size_t)cs->n_participants * (size_t)n_peers + 1, sizeof *port);
-    int64_t *least = th_alloc_zero(media, sizeof *least); /* p * n_peers + k + 1 of its least k */
+    th_map *least = th_map_new(); /* by medium: p * n_peers + k of its least k */
     if (!port || !least) {
         th_error_no_memory(err);
         goto fail;
     }
     for (int32_t p = 0; p < cs->n_participants; p++)
         for (int32_t k = 0; k < n_peers; k++) {
-            int64_t base = (int64_t)p * n_peers;
+            int64_t base = (int64_t)p * n_peers, first = -1;
             int32_t to = peer(cs, p, k);
             if (to < 0)
                 continue;
             int medium = first_medium(cs->system, cs->node[p], cs->node[to], err);
             if (medium < 0)
                 goto fail;
-            if (least[medium] <= base)
-                least[medium] = base + k + 1;
-            port[base + k] = (int32_t)(least[medium] - base - 1);
+            th_map_get(least, &medium, sizeof medium, &first);
+            if (first < base && th_map_put(least, &medium, sizeof medium, first = base + k)) {
+                th_error_no_memory(err);
+                goto fail;
+            }
+            port[base + k] = (int32_t)(first - base);
         }
-    th_free(least);
+    th_map_free(least);
     return port;
 fail:
     th_free(port);
-    th_free(least);
+    th_map_free(least);
     return NULL;
 }

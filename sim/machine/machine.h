@@ -138,8 +138,9 @@ int th_machine_observe(th_machine *m, th_observer *first, th_error *err);
  * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 
-/* properties.c: do the machine and its network support the property event? 0 or -1. */
-int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err);
+/* properties.c: do the system and a network of this type support the property event? 0 or -1. */
+int th_property_event_check(const th_system *s, const th_network_type *network,
+                            const th_property_event *c, th_error *err);
 /* 0, or -1 with nothing changed. */
 int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err);
 /* The present factor of a property of an object. */

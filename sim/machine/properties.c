@@ -89,22 +89,23 @@ static int list_links_of_media(th_machine *m)
     return 0;
 }
 
-int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err)
+int th_property_event_check(const th_system *s, const th_network_type *network,
+                            const th_property_event *c, th_error *err)
 {
     if (!th_property_is_of_link(c->kind))
         return 0;
-    if (!m->network->type->set_bandwidth)
+    if (!network->set_bandwidth)
         return th_error_set(
             err, "SIM-0221",
             "the %s network keeps its bandwidths: only fluid can change them in a run",
-            m->network->type->name);
+            network->name);
     char most[32];
-    int64_t system_says = m->system->media[medium_of(m, c->object)].bits_per_s;
+    int64_t system_says = s->media[s->links[c->object].medium].bits_per_s;
     if (c->factor > 1)
         return th_error_set(
             err, "SIM-0222",
             "link/%s: a bandwidth in a run must be at most what the system says, %s",
-            m->system->links[c->object].name, th_format_bandwidth(system_says, most, sizeof most));
+            s->links[c->object].name, th_format_bandwidth(system_says, most, sizeof most));
     return 0;
 }
 
@@ -123,7 +124,7 @@ static int begin_fault_times(th_machine *m)
 
 int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err)
 {
-    if (th_machine_check_property_event(m, c, err))
+    if (th_property_event_check(m->system, m->network->type, c, err))
         return -1;
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||

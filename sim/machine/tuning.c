@@ -57,5 +57,6 @@ th_tuner_context th_machine_tuner_context(const th_machine *m)
                               .choices = m->options.choices ? m->options.choices : m->choices,
                               .options = digest_of(&m->options),
                               .has_no_sharing = m->options.network == th_network_find("ideal"),
+                              .has_forms = m->options.network->is_memoryless,
                               .is_interrupted = m->options.is_interrupted};
 }

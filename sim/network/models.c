@@ -39,7 +39,7 @@ static void add_link(const th_system *s, int link, double *all, double *fastest)
 /* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links
  * full both ways, an equal share of the rest among the engines exceeds what any one link can bring:
  * then max-min fairness fixes every flow elsewhere, and the engines get what flows leave. */
-static bool dram_can_saturate(const th_system *s, int node)
+bool th_network_dram_is_shared(const th_system *s, int node)
 {
     double all = 0, fastest = 0;
     if (s->routes.explicit) /* which may bring more, over segments */
@@ -73,7 +73,7 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
         return -1;
     for (int a = 0; a < s->n_accels; a++)
         n->is_contended[a] = n->is_shared[a] =
-            type->demand && dram_can_saturate(s, s->accel_node[a]);
+            type->demand && th_network_dram_is_shared(s, s->accel_node[a]);
     return 0;
 }
 

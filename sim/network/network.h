@@ -118,6 +118,9 @@ int th_network_failed(const th_network *n, th_error *err);
 extern const th_network_type *const th_network_types[];
 const th_network_type *th_network_find(const char *name);
 
+/* models.c: could flows saturate the DRAM of this node? */
+bool th_network_dram_is_shared(const th_system *s, int node);
+
 /* The demand of flows on accelerator accel's DRAM, bytes/s. */
 static inline double th_network_dram_demand(th_network *n, int accel)
 {

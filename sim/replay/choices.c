@@ -68,7 +68,7 @@ static void add_bytes(th_collective_choice_key *k, const void *bytes, size_t n)
     k->digest[1] = th_hash(bytes, n, k->digest[1]);
 }
 
-th_collective_choice_key th_collective_choices_key(const th_collective *c, uint64_t options)
+th_collective_choice_key th_collective_choices_key_of_any(const th_collective *c, uint64_t options)
 {
     size_t n = (size_t)c->n_ranks;
     th_collective_choice_key k = {{options, ~options}}, *key = &k;
@@ -83,7 +83,13 @@ th_collective_choice_key th_collective_choices_key(const th_collective *c, uint6
         add_bytes(key, c->algorithm->name, strlen(c->algorithm->name));
     if (c->pair_bytes)
         add_bytes(key, c->pair_bytes, n * n * sizeof *c->pair_bytes);
-    add_bytes(key, c->rank_node, n * sizeof *c->rank_node);
+    return k;
+}
+
+th_collective_choice_key th_collective_choices_key(const th_collective *c, uint64_t options)
+{
+    th_collective_choice_key k = th_collective_choices_key_of_any(c, options);
+    add_bytes(&k, c->rank_node, (size_t)c->n_ranks * sizeof *c->rank_node);
     return k;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choices.h - what the tuner has chosen, by all that a collective says: kind, size, nodes in order.
+/* choices.h - what the tuner has chosen, by all that a collective says: kind, size, nodes in order,
+ * or the form of its group.
  *   new -> (key -> find, else add)* -> clear when the system changes -> ... -> free
  * A choice depends on its key alone, so what was asked before changes no result. One thread uses
  * it. */
@@ -26,8 +27,18 @@ typedef struct th_collective_choice_key {
 } th_collective_choice_key;
 
 /* The key of *c under options of the network with this digest: of every member of *c. A schedule of
- * the user's has none. */
+ * the user's has none. of_any: of every member but the nodes. */
 th_collective_choice_key th_collective_choices_key(const th_collective *c, uint64_t options);
+th_collective_choice_key th_collective_choices_key_of_any(const th_collective *c, uint64_t options);
+
+/* group_form.c: the key of the form of *c. Two collectives of one form take the same time, step by
+ * step, when each runs alone on the idle system: their routes have the same latencies and rates and
+ * share the same media, between the same DRAMs, and nodes and media come in the same order, so that
+ * ties are broken in the same way. That does not hold on networks that look at more of a system
+ * (packet: its buffers and classes). 1; 0: it has none, its routes are too many; -1: memory is
+ * out. */
+int th_group_form(const th_collective *c, const th_system *s, uint64_t options,
+                  th_collective_choice_key *form, th_error *err);
 
 typedef struct th_collective_choice {
     const th_algorithm *algorithm;

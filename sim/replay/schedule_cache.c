@@ -77,35 +77,6 @@ void th_collective_schedule_cache_trim(th_collective_schedule_cache *k)
         drop_all(k);
 }
 
-/* All that a schedule depends on, without padding. */
-typedef struct {
-    const void *algorithm, *schedule;
-    int64_t bytes, delay_ps;
-    int32_t kind, n_ranks, root, chunks, n_dims, is_uneven, dims[8];
-} cache_key;
-
-typedef struct {
-    uint64_t half[2];
-} digest;
-
-static digest digest_of(const th_collective *c)
-{
-    size_t n = (size_t)c->n_ranks;
-    cache_key e;
-    digest d = {{0, ~UINT64_C(0)}};
-    memset(&e, 0, sizeof e);
-    e = (cache_key){c->algorithm, c->schedule, c->bytes,  c->delay_ps,     c->kind, c->n_ranks,
-                    c->root,      c->chunks,   c->n_dims, !!c->pair_bytes, {0}};
-    memcpy(e.dims, c->dims, sizeof e.dims);
-    for (int i = 0; i < 2; i++) {
-        d.half[i] = th_hash(&e, sizeof e, d.half[i]);
-        d.half[i] = th_hash(c->rank_node, n * sizeof *c->rank_node, d.half[i]);
-        if (c->pair_bytes)
-            d.half[i] = th_hash(c->pair_bytes, n * n * sizeof *c->pair_bytes, d.half[i]);
-    }
-    return d;
-}
-
 static int copy_arrays(th_collective *to, const th_collective *from)
 {
     size_t n = (size_t)from->n_ranks;
@@ -148,7 +119,7 @@ const th_collective_schedule *th_collective_schedule_cache_get(th_collective_sch
                                                                const th_collective *c,
                                                                th_error *err)
 {
-    digest key = digest_of(c);
+    th_collective_choice_key key = th_collective_choices_key(c, (uintptr_t)c->schedule);
     int64_t number;
     if (th_map_get(k->numbers, &key, sizeof key, &number))
         return &k->entries[number]->schedule;

@@ -353,16 +353,22 @@ static int choose_new(tuning *k, th_collective_choice *out, th_error *err)
     return failed;
 }
 
+/* Of a group, or one of its form. */
 static int find_or_choose(tuning *k, th_collective_choice *out, th_error *err)
 {
     const th_tuner_context *t = k->context;
+    th_collective_choice_key form;
     if (!t->choices || k->open->schedule)
         return choose_new(k, out, err);
     th_collective_choice_key key = th_collective_choices_key(k->open, t->options);
     if (th_collective_choices_find(t->choices, &key, out))
         return 0;
-    return choose_new(k, out, err) || th_collective_choices_add(t->choices, &key, *out, err) ? -1
-                                                                                             : 0;
+    int has_form = t->has_forms ? th_group_form(k->open, t->system, t->options, &form, err) : 0;
+    bool is_known = has_form > 0 && th_collective_choices_find(t->choices, &form, out);
+    if (has_form < 0 || (!is_known && choose_new(k, out, err)) ||
+        (has_form > 0 && !is_known && th_collective_choices_add(t->choices, &form, *out, err)))
+        return -1;
+    return th_collective_choices_add(t->choices, &key, *out, err);
 }
 
 int th_tuner_choose(const th_tuner_context *t, const th_collective *c,

@@ -25,6 +25,7 @@ typedef struct th_tuner_context {
     th_collective_choices *choices; /* what has been chosen; NULL: nothing is remembered */
     uint64_t options;               /* a digest of the network and its options, for choices */
     bool has_no_sharing;            /* messages do not share links (the network ideal) */
+    bool has_forms;                 /* groups of one form are alike to it (choices.h) */
     bool (*is_interrupted)(void);   /* polled; NULL: never */
 } th_tuner_context;
 

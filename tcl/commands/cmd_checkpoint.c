@@ -403,6 +403,7 @@ static void swap_changes(th_session *s, checkpoint *k)
     s->events.all = k->changes;
     s->events.n = k->n_changes;
     s->events.capacity = k->capacity;
+    s->events.n_kept = 0;
     k->changes = old.changes;
     k->n_changes = old.n_changes;
     k->capacity = old.capacity;

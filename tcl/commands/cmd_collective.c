@@ -322,6 +322,6 @@ const th_command th_collective_commands[] = {
      "scatter, barrier, send_recv (from the first to the second of the group) or schedule (read "
      "from a file). It is one task; its messages follow from the algorithm during the run. Returns "
      "task/N. Refused once the program has begun to run, until restart.",
-     .run = run_add_collective, .not_while_running = true},
+     .run = run_add_collective, .ignores_run = true, .not_while_running = true},
     {.name = NULL},
 };

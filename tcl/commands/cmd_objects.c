@@ -295,6 +295,9 @@ static int get(th_call *c, th_class class)
 {
     th_wanted w = {.filter.condition = NULL};
     int failed = -1;
+    if ((th_call_has(c, GET_FILTER) || th_call_has(c, GET_OF)) &&
+        th_session_make_due_run(c->session, &c->err) != 0)
+        return -1;
     if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
         parse_of(c, &w.of) == 0) {
         failed = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
@@ -336,15 +339,17 @@ static int run_get_tasks(th_call *c)
 
 const th_command th_object_commands[] = {
     {"get_accels", GROUP, "?PATTERN ...?", 0, -1, get_options, "return accelerators by name",
-     GET_HELP, .run = run_get_accels},
+     GET_HELP, .run = run_get_accels, .ignores_run = true},
     {"get_links", GROUP, "?PATTERN ...?", 0, -1, get_options, "return links by name", GET_HELP,
-     .run = run_get_links},
+     .run = run_get_links, .ignores_run = true},
     {"get_nodes", GROUP, "?PATTERN ...?", 0, -1, get_options,
-     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get_nodes},
+     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get_nodes,
+     .ignores_run = true},
     {"get_layers", GROUP, "?PATTERN ...?", 0, -1, get_options, "return layers by name", GET_HELP,
      .run = run_get_layers},
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
      "return tasks by number or by their layer",
-     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get_tasks},
+     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get_tasks,
+     .ignores_run = true},
     {.name = NULL},
 };

@@ -373,13 +373,13 @@ const th_command th_program_commands[] = {
      .run = run_create_program, .not_while_running = true},
     {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
      "Returns task/N. Refused once the program has begun to run, until restart.",
-     .run = run_add_transfer, .not_while_running = true},
+     .run = run_add_transfer, .ignores_run = true, .not_while_running = true},
     {"add_compute", GROUP, "", 0, 0, compute_options, "add a computation to the program",
      "An accelerator runs one computation at a time, of those that are ready the one that was "
      "added "
      "first. Its time is fixed: it does not share the DRAM with transfers. Returns task/N. Refused "
      "once the program has begun to run, until restart.",
-     .run = run_add_compute, .not_while_running = true},
+     .run = run_add_compute, .ignores_run = true, .not_while_running = true},
     {"save_program", GROUP, "NAME", 1, 1, NULL, "keep a copy of what is simulated now, for add_job",
      "Of a hand-built program, a parallel plan, an execution trace (as traffic of its own) or a "
      "mapping (under the options of the present run, without its layers' names). A program of the "
@@ -393,6 +393,6 @@ const th_command th_program_commands[] = {
      "the hosts that they are. report_jobs compares each with itself alone; report_links -by job "
      "tells what each sent. Returns the job's name. Refused once the program has begun to run, "
      "until restart.",
-     .run = run_add_job, .not_while_running = true},
+     .run = run_add_job, .ignores_run = true, .not_while_running = true},
     {.name = NULL},
 };

@@ -376,12 +376,12 @@ static int set_mtbf(th_call *c, th_object o, const char *name, const int32_t *ca
 }
 
 /* The faults of one link or accelerator; index: of their draws. */
-static int add_faults(th_call *c, const th_machine *m, th_property_event fault, th_fault_pattern *p,
+static int add_faults(th_call *c, th_property_event fault, th_fault_pattern *p,
                       th_fault_events *out)
 {
     if (parse_severity(c, &fault) != 0)
         return -1;
-    double back = th_machine_property_without_faults(m, (th_property_kind)fault.kind, fault.object);
+    double back = th_property_events_without_faults(c->session, &fault);
     size_t first = out->n;
     if (th_fault_events_add(out, p, &fault, back, &c->err) != 0)
         return -1;
@@ -391,20 +391,19 @@ static int add_faults(th_call *c, const th_machine *m, th_property_event fault, 
 }
 
 /* A host or switch that fails takes its links with it, those of both directions. */
-static int add_links_of(th_call *c, const th_machine *m, int node, th_fault_pattern *p,
-                        th_fault_events *out)
+static int add_links_of(th_call *c, int node, th_fault_pattern *p, th_fault_events *out)
 {
     const th_system *s = c->session->system;
     int failed = 0;
     for (int l = 0; l < s->n_links && !failed; l++)
         if (s->links[l].from == node || s->links[l].to == node)
-            failed = add_faults(
-                c, m, (th_property_event){.kind = TH_PROPERTY_BANDWIDTH, .object = l}, p, out);
+            failed = add_faults(c, (th_property_event){.kind = TH_PROPERTY_BANDWIDTH, .object = l},
+                                p, out);
     return failed;
 }
 
-static int add_object(th_call *c, const th_machine *m, const char *name, const int32_t *cable,
-                      th_fault_pattern *p, th_fault_events *out)
+static int add_object(th_call *c, const char *name, const int32_t *cable, th_fault_pattern *p,
+                      th_fault_events *out)
 {
     th_property_event fault = {.at = 0};
     th_object o;
@@ -417,7 +416,7 @@ static int add_object(th_call *c, const th_machine *m, const char *name, const i
                (uint32_t)(is_node ? o.index : fault.object);
     if (set_mtbf(c, o, name, cable, p) != 0)
         return -1;
-    return is_node ? add_links_of(c, m, o.index, p, out) : add_faults(c, m, fault, p, out);
+    return is_node ? add_links_of(c, o.index, p, out) : add_faults(c, fault, p, out);
 }
 
 /* By link: the first link of its cable. NULL: memory is out. */
@@ -433,7 +432,7 @@ static int32_t *cables_of(const th_system *s)
 }
 
 /* The events of all objects. 0 or -1. */
-static int add_objects(th_call *c, const th_machine *m, th_fault_pattern *p, th_fault_events *out)
+static int add_objects(th_call *c, th_fault_pattern *p, th_fault_events *out)
 {
     Tcl_Obj **words;
     Tcl_Size n;
@@ -452,7 +451,7 @@ static int add_objects(th_call *c, const th_machine *m, th_fault_pattern *p, th_
     n = pick_objects(c, objects, n);
     int failed = n < 1;
     for (Tcl_Size i = 0; i < n && !failed; i++)
-        failed = add_object(c, m, Tcl_GetString(objects[i]), cable, p, out);
+        failed = add_object(c, Tcl_GetString(objects[i]), cable, p, out);
     th_free(objects);
     th_free(cable);
     return failed ? -1 : 0;
@@ -463,11 +462,10 @@ static int run_inject_fault(th_call *c)
     th_fault_pattern pattern;
     th_fault_events events = {.n = 0};
     double *times = NULL;
-    th_simulation *sim = th_session_simulation(c->session, &c->err);
-    if (!sim)
+    th_time now;
+    if (th_property_events_begin(c->session, &now, &c->err) != 0)
         return -1;
-    int failed = parse_pattern(c, th_machine_now(sim->machine), &pattern, &times) ||
-                 add_objects(c, sim->machine, &pattern, &events);
+    int failed = parse_pattern(c, now, &pattern, &times) || add_objects(c, &pattern, &events);
     if (!failed)
         failed = th_property_events_add(c->session, events.all, events.n, true, &c->err);
     th_fault_events_clear(&events);
@@ -488,7 +486,7 @@ const th_command th_property_event_commands[] = {
      "objects or, on an error, none. Until "
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
-     .run = run_set_property, .needs_every_rank = true},
+     .run = run_set_property, .needs_every_rank = true, .ignores_run = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make links and accelerators fail",
      "A link goes down, or is degraded (-bandwidth), with a host or switch all of its links; an "
      "accelerator dies, is slowed (-clock), or its tasks vary (-jitter). Of faults of an object "
@@ -501,6 +499,6 @@ const th_command th_property_event_commands[] = {
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
      "random faults of an object depend on the seed and the object alone. All objects or, on an "
      "error, none. Faults happen again after restart, until another system is read.",
-     .run = run_inject_fault, .needs_every_rank = true},
+     .run = run_inject_fault, .needs_every_rank = true, .ignores_run = true},
     {.name = NULL},
 };

@@ -129,6 +129,7 @@ const th_command th_traffic_commands[] = {
      "Every message is a transfer of its own. The same options and seed give the same messages. "
      "Returns their number; report_latency prints their latencies. Refused once the program has "
      "begun to run, until restart.",
-     .run = run_add_traffic, .not_while_running = true, .after_interrupt = TH_PROGRAM_IS_AS_IT_WAS},
+     .run = run_add_traffic, .ignores_run = true, .not_while_running = true,
+     .after_interrupt = TH_PROGRAM_IS_AS_IT_WAS},
     {.name = NULL},
 };

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# growth.tcl - what twice the size costs, in TAP: of layers, accelerators, transfers, links that
-# fail and points of a study, less than 2.6 times the allocations, the bytes and the events.
+# growth.tcl - what twice the size costs, in TAP: of layers, accelerators, groups, transfers, links
+# that fail, commands in turn and points of a study, less than 2.6 times the allocations, the bytes
+# and the events.
 #   tharsis -no_init -exit tests/soak/growth.tcl      starts the probe, which runs the cases
 #   probe growth.tcl CASE SIZE                        prints what one case of one size takes
 # Counts, so that a busy machine changes nothing; tests/bench/growth.tcl has the processor time.
@@ -46,6 +47,17 @@ set cases {
         run
         report_collectives -return_string
     }
+    groups 1024 {
+        create_system -name star -topology star -dims $n -accel npu_v1 -link_bandwidth 8Gbps \
+            -link_latency 1us
+        create_program exchange
+        for {set i 0} {$i < $n} {incr i 4} {
+            add_collective all_reduce -bytes 10kB \
+                -accels [list $i [expr {$i + 1}] [expr {$i + 2}] [expr {$i + 3}]]
+        }
+        run
+        report_summary -return_string
+    }
     transfers 4000 {
         create_system -name star -topology star -dims 16 -accel npu_v1 -link_bandwidth 8Gbps \
             -link_latency 1us
@@ -79,6 +91,36 @@ set cases {
         }
         run_study s
         report_study s -return_string
+    }
+}
+
+# Two commands in turn: what adds to a program, and what changes its run.
+foreach {adds how} {
+    compute {add_compute -on accel/[expr {$i % 8}] -duration 1us}
+    transfer {add_transfer -from accel/[expr {$i % 8}] -to accel/[expr {($i + 1) % 8}] -bytes 1kB}
+    ring {add_collective all_reduce -bytes 1kB -algorithm ring}
+    auto {add_collective all_reduce -bytes 1kB -accels {0 1}}
+    job {add_job small -name j$i}
+} {
+    foreach {changes size what} {
+        fault 2000 {inject_fault accel/[expr {$i % 8}] -clock x0.5 -at ${i}us -for 1us}
+        degraded 2000 {inject_fault link/0_1 -bandwidth x0.5 -at ${i}us -for 1us}
+        property 4000 {set_property accel/1 clock x0.5}
+        breakpoint 500 {add_breakpoint -at ${i}us -continue}
+        attribute 500 {get_property task/0 kind}
+    } {
+        lappend cases $adds+$changes $size [string map [list ADD $how CHANGE $what] {
+            create_system -name ring -topology ring -dims 8 -accel npu_v1 -link_bandwidth 8Gbps \
+                -link_latency 1us
+            create_program small
+            add_compute -on accel/0 -duration 1us
+            save_program small
+            create_program p
+            for {set i 0} {$i < $n} {incr i} {
+                ADD
+                CHANGE
+            }
+        }]
     }
 }
 

@@ -87,10 +87,30 @@ static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t
     return 0;
 }
 
+static int number_ports(const th_system *s, th_adjacency *a)
+{
+    int32_t *least = th_alloc_zero((size_t)s->n_media + 1, sizeof *least); /* its first link, + 1 */
+    a->out_port = th_alloc_zero((size_t)s->n_links + 1, sizeof *a->out_port);
+    for (int node = 0; node < s->n_nodes && least && a->out_port; node++) {
+        int32_t n = 0, begin = a->out_start[node], end = a->out_start[node + 1];
+        for (int32_t i = begin; i < end; i++)
+            least[s->links[a->out_links[i]].medium] = 0;
+        for (int32_t i = begin; i < end; i++) {
+            int link = a->out_links[i], medium = s->links[link].medium;
+            a->out_port[link] = least[medium] ? a->out_port[least[medium] - 1] : n++;
+            least[medium] = least[medium] ? least[medium] : link + 1;
+        }
+    }
+    bool failed = !least || !a->out_port;
+    th_free(least);
+    return failed ? -1 : 0;
+}
+
 static int make_adjacency(th_system *s, th_error *err)
 {
     if (sort_links(s, true, &s->adjacency.out_start, &s->adjacency.out_links) == 0 &&
-        sort_links(s, false, &s->adjacency.in_start, &s->adjacency.in_links) == 0)
+        sort_links(s, false, &s->adjacency.in_start, &s->adjacency.in_links) == 0 &&
+        number_ports(s, &s->adjacency) == 0)
         return 0;
     return th_error_no_memory(err);
 }

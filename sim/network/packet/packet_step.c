@@ -42,8 +42,7 @@
 #include "base/alloc.h"
 #include "sim/network/packet/packet.h"
 
-/* --- statistics, of the system's links alone ----------------------------------------------------
- */
+/* --- statistics, of the system's links alone ------------------------------------------------ */
 
 static void enter(th_packet_network *p, int32_t link, th_time now)
 {

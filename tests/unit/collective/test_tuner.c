@@ -226,7 +226,8 @@ static int simulators_for(const th_tuner_context *t, int32_t first, int32_t step
     return n_simulators;
 }
 
-/* One group and size share a choice; others do not. What was chosen before changes nothing. */
+/* Groups that are alike and a size share a choice; others do not. What was chosen before changes
+ * nothing. */
 TEST(choices_are_remembered_by_group_and_size)
 {
     th_system *s = generated("islands", (int[]){4, 8}, 2);
@@ -241,8 +242,9 @@ TEST(choices_are_remembered_by_group_and_size)
     CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &island), 1);
     CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &other), 0);
     CU_ASSERT_PTR_EQUAL(island, other);
-    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 1);
+    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 0);
     CU_ASSERT_PTR_EQUAL(island, other);
+    CU_ASSERT_EQUAL(simulators_for(&t, 0, 4, 8, 1 << 20, &other), 1);
     CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, (1 << 20) + 1, &other), 1);
     for (int64_t bytes = 1000; bytes < 100000000; bytes = bytes * 7 / 3) {
         const th_algorithm *remembered = NULL, *alone = NULL;

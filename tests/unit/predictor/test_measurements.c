@@ -4,7 +4,6 @@
 #include <zlib.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "base/text_file.h"
 #include "predictor/data/measurements.h"
 #include "predictor/data/decompress.h"
 #include "tests/unit/predict_help.h"
@@ -508,93 +507,6 @@ TEST(a_small_file_does_not_fill_the_memory)
     remove_file(&f);
     th_free(bytes);
     th_free(packed);
-}
-
-/* --- GPUs ------------------------------------------------------------------------------------- */
-
-TEST(gpus_are_found_by_name_or_alias)
-{
-    CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "SMALL"), &gpus.gpu[0]);
-    CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "acme_small-4gb"), &gpus.gpu[0]);
-    CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "tiny"), &gpus.gpu[0]);
-    CU_ASSERT_PTR_NULL(th_gpus_find(&gpus, "smal"));
-    CU_ASSERT_PTR_NULL(th_gpus_find(&gpus, ""));
-    CU_ASSERT_EQUAL(gpus.gpu[1].x[TH_GPU_PEAK], 15360);
-}
-
-static void assert_gpus_refused(const char *text, const char *id, const char *why)
-{
-    th_error e = {"", ""};
-    temporary_file f = write_text("d.csv", text);
-    int n = gpus.n;
-    CU_ASSERT_EQUAL(th_gpus_read(&gpus, f.path, NULL, &e), -1);
-    const char *at = strstr(e.text, "d.csv");
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(at ? at : e.text, why);
-    CU_ASSERT_EQUAL(gpus.n, n);
-    remove_file(&f);
-}
-
-TEST(wrong_gpus_are_refused)
-{
-#define HEAD "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,memory_GB\n"
-    assert_gpus_refused("", "BASE-0324", "d.csv: must have a line of headings");
-    assert_gpus_refused("device,sms\n", "BASE-0323",
-                        "d.csv:1: column \"memory_bandwidth_GBps\": must be there");
-    assert_gpus_refused(HEAD "x,1,2,3\n", "BASE-0325",
-                        "d.csv:2: must have 8 fields as the line of headings, has 4");
-    assert_gpus_refused(HEAD "x,1,2,3,4,5,6,7\ny,1,2,3,4,5,6,7\nx,1,2,3,4,5,6,7\n", "PRED-0465",
-                        "d.csv:4: device \"x\": comes twice");
-    assert_gpus_refused(HEAD ",1,2,3,4,5,6,7\n", "PRED-0012",
-                        "d.csv:2: device \"\": must be 1 to 47 characters");
-    assert_gpus_refused(HEAD "x,1,2,3,4,none,6,7\n", "PRED-0013",
-                        "d.csv:2: fp32_GFLOPs \"none\": must be a number above 0");
-    assert_gpus_refused("source," HEAD " ,x,1,2,3,4,5,6,7\n", "PRED-0016",
-                        "d.csv:2: device \"x\": source: must say where its numbers come from, or "
-                        "\"assumed\"");
-    char *long_text = th_alloc_zero(1, (1 << 20) + 10);
-    memset(long_text, 'x', (1 << 20) + 5);
-    assert_gpus_refused(long_text, "BASE-0326", "d.csv: must be 1048576 bytes at most");
-    th_free(long_text);
-}
-
-/* A file with a column of sources is refused where one is missing. Peaks are 2 operations of each
- * unit in a cycle. */
-TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
-{
-    th_gpus g = {.gpu = NULL};
-    th_error e = {"", ""};
-    th_strbuf text = TH_STRBUF_INIT;
-    char path[400];
-    const char *top = getenv("srcdir");
-    snprintf(path, sizeof path, "%s/predictor/devices.csv", top ? top : ".");
-    CU_ASSERT_EQUAL(th_text_file_read(path, 1 << 20, &text, &e), 0);
-    char *end_of_names = strchr(text.text, '\n');
-    *end_of_names = '\0';
-    CU_ASSERT_PTR_NOT_NULL(strstr(text.text, ",source"));
-    CU_ASSERT_EQUAL(th_gpus_read(&g, path, NULL, &e), 0);
-    CU_ASSERT(g.n >= 32);
-    for (int i = 0; i < g.n; i++) {
-        const double *x = g.gpu[i].x;
-        double peak = 2 * x[TH_GPU_SMS] * x[TH_GPU_CORES] * x[TH_GPU_CLOCK] / 1000;
-        CU_ASSERT_DOUBLE_EQUAL(x[TH_GPU_PEAK] / peak, 1, 2e-3);
-    }
-    th_strbuf_clear(&text);
-    th_gpus_clear(&g);
-}
-
-TEST(a_gpu_told_again_is_replaced)
-{
-    th_gpus g = two_gpus();
-    th_error e = {"", ""};
-    temporary_file f = write_text("d.csv", HEAD "small,200,10,64,1000,1280,1,4\n");
-    CU_ASSERT_EQUAL(th_gpus_read(&g, f.path, NULL, &e), 0);
-    CU_ASSERT_EQUAL(g.n, 2);
-    CU_ASSERT_EQUAL(g.gpu[0].x[TH_GPU_BANDWIDTH], 200);
-    CU_ASSERT_PTR_EQUAL(th_gpus_find(&g, "tiny"), &g.gpu[0]);
-    TAP_ASSERT_TEXT(th_gpu_number_column(TH_GPU_L2), "l2_MB");
-    remove_file(&f);
-    th_gpus_clear(&g);
 }
 
 TEST(out_of_memory_leaks_nothing)

@@ -198,15 +198,19 @@ TEST(bad_nodes_are_refused)
     refused("WORK-0102", "Loop", "x", "",
             "no rule for this operator; docs/onnx.md has those that are read, and -unknown copy "
             "reads others as copies");
-    refused("WORK-0117", "If", "pixel", "",
-            "its condition \"pixel\" is not known without running the model");
-    refused("WORK-0089", "If", "x", "", "must have a condition of one number");
-    refused("WORK-0118", "If", "true", "", "then_branch: a graph was expected");
     refused("WORK-0146", "Einsum", "x", "equation=ab->ba",
             "equation: one that fits the extents of up to 8 inputs was expected");
     refused("WORK-0102", "Relo", "x", "",
             "no rule for this operator; docs/onnx.md has those that are read, and -unknown copy "
             "reads others as copies");
+}
+
+TEST(branches_without_a_condition_or_a_graph_are_refused)
+{
+    refused("WORK-0117", "If", "pixel", "",
+            "its condition \"pixel\" is not known without running the model");
+    refused("WORK-0089", "If", "x", "", "must have a condition of one number");
+    refused("WORK-0118", "If", "true", "", "then_branch: a graph was expected");
 }
 
 /* A chain of branches, each the only node of the one around it. */
