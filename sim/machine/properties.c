@@ -282,7 +282,7 @@ static int change(th_machine *m, const th_property_event *c, th_error *err)
     }
     int32_t medium = medium_of(m, c->object);
     if (c->kind == TH_PROPERTY_ROUTE)
-        return m->network->type->avoid(m->network, medium, c->factor == 0, m->now)
+        return m->network->type->avoid(m->network, m->events, medium, c->factor == 0, m->now)
                    ? th_network_failed(m->network, err)
                    : 0;
     m->properties.medium_factor[medium] = c->factor;

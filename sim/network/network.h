@@ -75,7 +75,7 @@ typedef struct th_network_type {
     /* From now on no route takes the medium (or some may again): every transfer, those in flight
      * included, takes the route that a new one would take; without another route it keeps its own.
      * Bytes that have been carried stay carried. NULL: not supported. 0 or -1. */
-    int (*avoid)(th_network *n, int32_t medium, bool is_avoided, th_time now);
+    int (*avoid)(th_network *n, th_events *q, int32_t medium, bool is_avoided, th_time now);
     /* Fills the nodes of a transfer that is in flight over a link, of those with the lowest
      * numbers; false: there is none. NULL where avoid is NULL. */
     bool (*transfer_on)(th_network *n, int link, int *src, int *dst);

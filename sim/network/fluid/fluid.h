@@ -162,6 +162,8 @@ void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time n
  * when its sharing began, at this level. -1: memory is out. */
 int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double level);
 void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now);
+/* The same before the network settles, when the flow may have a transfer that ends now. */
+void th_virtual_time_withdraw(th_fluid *f, th_events *q, int32_t slot, th_time now);
 /* Removes the first transfer of flow slot, which ends first on its bottleneck and ends now; posts
  * the event of the next transfer there that ends now, too. 0 or -1. */
 int th_virtual_time_end_first(th_fluid *f, th_events *q, int32_t slot, th_time now);
@@ -203,7 +205,7 @@ th_time th_fault_loss_end(const th_fluid *f, const th_fluid_flow *w, const th_fl
 void th_fault_loss_clear(th_fluid *f);
 
 /* reroute.c: the rows of th_network_type. */
-int th_fluid_avoid(th_network *n, int32_t medium, bool is_avoided, th_time now);
+int th_fluid_avoid(th_network *n, th_events *q, int32_t medium, bool is_avoided, th_time now);
 bool th_fluid_transfer_on(th_network *n, int link, int *src, int *dst);
 
 /* fluid.c: adds flow slot to the solver, on the media of its route and the contended DRAMs. 0 or

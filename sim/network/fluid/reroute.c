@@ -87,7 +87,8 @@ static void count_uses(th_fluid *f, const th_fluid_flow *w, int32_t n, int by)
     }
 }
 
-static int take_route(th_fluid *f, int32_t slot, const th_flow_route *route, th_time now)
+static int take_route(th_fluid *f, th_events *q, int32_t slot, const th_flow_route *route,
+                      th_time now)
 {
     th_fluid_flow *w = &f->flows[slot];
     int32_t entered = n_entered(f, slot);
@@ -96,7 +97,7 @@ static int take_route(th_fluid *f, int32_t slot, const th_flow_route *route, th_
     bool is_shared = w->sharing == TH_FLUID_IN_SOLVER;
     if (is_shared) {
         th_maxmin_remove(f->shares, slot);
-        th_virtual_time_remove(f, slot, now);
+        th_virtual_time_withdraw(f, q, slot, now);
     }
     if (leave_route(f, w, now))
         return -1;
@@ -111,26 +112,26 @@ static int take_route(th_fluid *f, int32_t slot, const th_flow_route *route, th_
 }
 
 /* The flow takes the route that a new one would take. 0 or -1. */
-static int reroute(th_fluid *f, int32_t slot, th_time now)
+static int reroute(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
     th_flow_route route;
     const th_fluid_flow *w = &f->flows[slot];
     if (th_routes_take(&f->routes, &f->head, w->src, w->dst, &route))
         return -1;
     if (!has_route(f, &route, &w->route))
-        return take_route(f, slot, &route, now);
+        return take_route(f, q, slot, &route, now);
     th_routes_give(&f->routes, &route);
     return 0;
 }
 
-int th_fluid_avoid(th_network *n, int32_t medium, bool is_avoided, th_time now)
+int th_fluid_avoid(th_network *n, th_events *q, int32_t medium, bool is_avoided, th_time now)
 {
     th_fluid *f = (th_fluid *)n;
     if (th_detours_avoid(&n->detours, n->system, medium, is_avoided))
         return -1;
     for (size_t i = 0; i < f->n_by_nodes; i++)
         for (int32_t slot = f->by_nodes[i]; slot >= 0; slot = f->flows[slot].next)
-            if (reroute(f, slot, now))
+            if (reroute(f, q, slot, now))
                 return -1;
     return 0;
 }

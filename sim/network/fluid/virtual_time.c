@@ -239,6 +239,14 @@ static int post_first_end(th_fluid *f, th_events *q, th_virtual_time *c, th_time
     return c->end == TH_NO_EVENT ? -1 : 0;
 }
 
+void th_virtual_time_withdraw(th_fluid *f, th_events *q, int32_t slot, th_time now)
+{
+    const th_fluid_flow *w = &f->flows[slot];
+    if (w->bottleneck >= 0 && f->time.of_medium[w->bottleneck].end_slot == w->first)
+        cancel_end(q, &f->time.of_medium[w->bottleneck]);
+    th_virtual_time_remove(f, slot, now);
+}
+
 int th_virtual_times_post_ends(th_fluid *f, th_events *q, th_time now)
 {
     for (int32_t i = 0; i < f->time.n_stale; i++) {
