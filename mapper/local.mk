@@ -118,6 +118,7 @@ unit_tests += \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
 	tests/unit/mapper/test_plan \
+	tests/unit/mapper/test_plan_keys \
 	tests/unit/mapper/test_pool \
 	tests/unit/search/test_search \
 	tests/unit/search/test_search_candidates \
