@@ -114,6 +114,7 @@ unit_tests += \
 	tests/unit/mapper/test_lower \
 	tests/unit/mapper/test_lower_random \
 	tests/unit/mapper/test_mapping \
+	tests/unit/mapper/test_mapping_keys \
 	tests/unit/mapper/test_mapping_read \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
@@ -133,6 +134,8 @@ unit_tests += \
 	tests/unit/mapper/test_tied \
 	tests/unit/mapper/test_worker
 
+tests_unit_mapper_test_mapping_keys_SOURCES = tests/unit/mapper/test_mapping_keys.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_mapping_keys.c - what a mapping's figures depend on is in the keys of what is kept: an
+ * evaluator and a generator of initial mappings that have been asked before answer like new ones
+ * about a mapping that differs in one thing; and digests of mappings, constraints and searches
+ * change with everything that they stand for. */
+#include <config.h>
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "mapper/evaluate/evaluate.h"
+#include "mapper/mapping_digest.h"
+#include "mapper/search/checkpoint.h"
+#include "mapper/search/initial/initial_mapping.h"
+#include "mapper/strategies.h"
+#include "tests/unit/random_net.h"
+#include "tests/unit/tap.h"
+
+/* --- mappings that differ in one thing --- */
+
+static void change_set(gsl_rng *r, const th_system *s, th_mapping *m)
+{
+    th_set *set = &m->sets[pick(r, 0, m->n_sets - 1)], *other = &m->sets[pick(r, 0, m->n_sets - 1)];
+    int32_t shares[RANDOM_ACCELS_MAX];
+    switch (pick(r, 0, 2)) {
+    case 0:
+        set->design = (int32_t)pick(r, TH_DESIGN_OWN, s->n_designs - 1);
+        break;
+    case 1: /* two members change places, maybe over sets */
+    {
+        int32_t *a = &set->accels[pick(r, 0, set->n_accels - 1)],
+                *b = &other->accels[pick(r, 0, other->n_accels - 1)], swap = *a;
+        *a = *b;
+        *b = swap;
+        break;
+    }
+    default:
+        for (int i = 0; i < set->n_accels; i++)
+            shares[i] = (int32_t)pick(r, 1, 3);
+        CU_ASSERT_EQUAL(th_set_share(set, pick(r, 0, 1) ? shares : NULL), 0);
+    }
+}
+
+static void change_layer(gsl_rng *r, const th_workload *w, th_mapping *m)
+{
+    const int layer = (int)pick(r, 0, w->n_layers - 1);
+    th_strategy *list, *at = &m->strategy[layer];
+    if (pick(r, 0, 2) == 0)
+        m->set_of[layer] = (int32_t)pick(r, 0, m->n_sets - 1);
+    int n = th_strategies_list_all(&w->layers[layer], w->batch, m->sets[m->set_of[layer]].n_accels,
+                                   &list);
+    if (n > 0)
+        *at = list[pick(r, 0, n - 1)];
+    th_free(list);
+    if (at->rotate == TH_NO_ROTATION && pick(r, 0, 2) == 0)
+        th_strategy_set_chunks(at, (int32_t)pick(r, 2, 4), (int32_t)pick(r, 0, TH_DIM_W));
+}
+
+/* A mapping that differs from m in one thing. */
+static th_mapping *neighbour(gsl_rng *r, const th_system *s, const th_workload *w,
+                             const th_mapping *m)
+{
+    for (;;) {
+        th_mapping *copy = th_mapping_copy(m);
+        if (pick(r, 0, 1))
+            change_set(r, s, copy);
+        else
+            change_layer(r, w, copy);
+        if (th_mapping_check(copy, s, w, NULL) == 0)
+            return copy;
+        th_mapping_free(copy);
+    }
+}
+
+/* --- evaluators --- */
+
+static th_evaluator *evaluator_of(const th_problem *p)
+{
+    th_error e = {"", ""};
+    th_evaluator *x = th_evaluator_new(p, &e);
+    if (!x)
+        bail_out(&e);
+    return x;
+}
+
+static th_fitness fitness_of(th_evaluator *e, const th_mapping *m)
+{
+    th_error err = {"", ""};
+    th_fitness f;
+    if (th_evaluator_run(e, m, INFINITY, &f, &err))
+        bail_out(&err);
+    return f;
+}
+
+/* By the whole program, without anything kept. */
+static th_fitness fitness_alone(const th_problem *p, const th_mapping *m)
+{
+    th_problem whole = *p;
+    whole.no_segments = true;
+    th_evaluator *e = evaluator_of(&whole);
+    th_fitness f = fitness_of(e, m);
+    th_evaluator_free(e);
+    return f;
+}
+
+typedef struct {
+    int n, n_fit, n_wrong;
+    double last;
+    int n_changed; /* times that another value came */
+} tally;
+
+static void compare(th_evaluator *asked, const th_problem *p, const th_mapping *m, tally *t)
+{
+    th_fitness f = fitness_of(asked, m), alone = fitness_alone(p, m);
+    t->n++;
+    t->n_fit += f.fit == TH_FIT;
+    t->n_changed += f.value != t->last;
+    t->last = f.value;
+    t->n_wrong += f.fit != alone.fit || f.value != alone.value;
+}
+
+/* Blocks of one shape: two are chained alike, the third reads what lies before the second; the last
+ * product has the table of the first layer for weights. */
+static const char blocks[] =
+    "name = \"n\"; batch = 2; input = { channels = 1; height = 8; width = 1; }; layers = ("
+    "{ name = \"e\"; type = \"embedding\"; vocabulary = 24; outputs = 8; },"
+    "{ name = \"a\"; type = \"conv\"; kernel = 1; outputs = 8; }, { name = \"b\"; type = \"conv\"; "
+    "kernel = 1; outputs = "
+    "8; }, { name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; },"
+    "{ name = \"c\"; type = \"conv\"; kernel = 1; outputs = 8; }, { name = \"d\"; type = \"conv\"; "
+    "kernel = 1; outputs = "
+    "8; }, { name = \"t\"; type = \"add\"; inputs = [\"c\", \"d\"]; },"
+    "{ name = \"f\"; type = \"conv\"; kernel = 1; outputs = 8; }, { name = \"g\"; type = \"conv\"; "
+    "kernel = 1; outputs = "
+    "8; }, { name = \"u\"; type = \"add\"; inputs = [\"t\", \"g\"]; },"
+    "{ name = \"o\"; type = \"conv\"; kernel = 1; outputs = 24; weights_of = \"e\"; } );";
+
+static th_workload *network(gsl_rng *r, int number)
+{
+    return number % 4 == 0 ? workload_of(blocks) : random_workload(r);
+}
+
+TEST(an_evaluator_answers_like_a_new_one)
+{
+    enum { CASES = TAP_REPEATS(60), STEPS = 24 };
+    th_system *systems[] = {shipped_system("f1_16xlarge"), shipped_system("ring8")};
+    tally t = {0};
+    for (int i = 0; i < CASES; i++) {
+        gsl_rng *r = th_random_stream(31, "evaluator", (uint64_t)i);
+        const th_system *s = systems[i % 3 == 2];
+        th_workload *w = network(r, i);
+        th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+        p.network = th_network_find(pick(r, 0, 3) ? "fluid" : "ideal");
+        th_evaluator *asked = evaluator_of(&p);
+        th_mapping *m = random_mapping(r, s, w, w->batch);
+        for (int k = 0; m && k < STEPS; k++) {
+            compare(asked, &p, m, &t);
+            th_mapping *next = neighbour(r, s, w, m);
+            th_mapping_free(m);
+            m = next;
+        }
+        if (t.n_wrong > 0)
+            printf("# case %d\n", i);
+        th_mapping_free(m);
+        th_evaluator_free(asked);
+        th_workload_free(w);
+        gsl_rng_free(r);
+    }
+    printf("# %d evaluations, %d fit, %d changes of the value\n", t.n, t.n_fit, t.n_changed);
+    CU_ASSERT_EQUAL(t.n_wrong, 0);
+    CU_ASSERT_TRUE(t.n_fit * 2 > t.n && t.n_changed * 3 > t.n);
+    for (int i = 0; i < 2; i++)
+        th_system_free(systems[i]);
+}
+
+/* --- generators of initial mappings --- */
+
+/* What dynamic programming gives a set: its strategies, and the estimate; -1: it cannot run. */
+static th_time solve(th_initial_generator *g, th_mapping *m, int set)
+{
+    th_error e = {"", ""};
+    th_time estimate = 0;
+    int status = th_initial_solve(g, m, set, (th_jitter){0, NULL}, &estimate, &e);
+    if (status < 0)
+        bail_out(&e);
+    return status ? -1 : estimate;
+}
+
+static bool same_choices(th_initial_generator *a, th_initial_generator *b, const th_mapping *m,
+                         int layer)
+{
+    const th_set *set = &m->sets[m->set_of[layer]];
+    const th_choices *x = th_initial_choices(a, set, layer, NULL),
+                     *y = th_initial_choices(b, set, layer, NULL);
+    bool same = x && y && x->n == y->n;
+    for (int i = 0; same && i < x->n; i++)
+        same = th_strategy_equal(&x->strategy[i], &y->strategy[i]) && x->time[i] == y->time[i] &&
+               x->resident_bytes[i] == y->resident_bytes[i];
+    return same;
+}
+
+/* Of every layer and set of a mapping. */
+static bool same_answers(th_initial_generator *asked, const th_problem *p, const th_mapping *m)
+{
+    th_evaluator *e = evaluator_of(p);
+    th_initial_generator *fresh = th_initial_new(e, NULL);
+    th_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m);
+    bool same = true;
+    for (int set = 0; set < m->n_sets; set++) {
+        th_time t = solve(asked, x, set), u = solve(fresh, y, set);
+        same &= t == u && (t < 0 || th_mapping_equal(x, y));
+    }
+    for (int l = 0; l < m->n_layers; l++)
+        same &= same_choices(asked, fresh, m, l);
+    th_mapping_free(x);
+    th_mapping_free(y);
+    th_initial_free(fresh);
+    th_evaluator_free(e);
+    return same;
+}
+
+/* A layer's strategy is given in some: other layers of its shape may have any. */
+static th_constraints *constraints_of(gsl_rng *r, const th_system *s, const th_workload *w,
+                                      const th_mapping *m)
+{
+    th_constraints *c = th_constraints_new(s, w);
+    c->partial = th_mapping_copy(m);
+    c->has_strategy = th_alloc_zero((size_t)w->n_layers, sizeof *c->has_strategy);
+    c->has_strategy[pick(r, 0, w->n_layers - 1)] = pick(r, 0, 1);
+    return c;
+}
+
+TEST(a_generator_answers_like_a_new_one)
+{
+    enum { CASES = TAP_REPEATS(30), STEPS = 8 };
+    th_system *systems[] = {shipped_system("f1_16xlarge"), shipped_system("ring8")};
+    int n = 0, n_wrong = 0;
+    for (int i = 0; i < CASES && n_wrong == 0; i++) {
+        gsl_rng *r = th_random_stream(32, "generator", (uint64_t)i);
+        const th_system *s = systems[i % 3 == 2];
+        th_workload *w = network(r, i);
+        th_mapping *m = random_mapping(r, s, w, w->batch);
+        th_constraints *c = m ? constraints_of(r, s, w, m) : NULL;
+        th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
+        th_evaluator *e = evaluator_of(&p);
+        th_initial_generator *asked = th_initial_new(e, NULL);
+        for (int k = 0; m && k < STEPS; k++, n++) {
+            n_wrong += !same_answers(asked, &p, m);
+            th_mapping *next = neighbour(r, s, w, m);
+            th_mapping_free(m);
+            m = next;
+        }
+        if (n_wrong > 0)
+            printf("# case %d\n", i);
+        th_initial_free(asked);
+        th_evaluator_free(e);
+        th_constraints_free(c);
+        th_mapping_free(m);
+        th_workload_free(w);
+        gsl_rng_free(r);
+    }
+    CU_ASSERT_TRUE(n_wrong == 0 && n > 4 * CASES);
+    for (int i = 0; i < 2; i++)
+        th_system_free(systems[i]);
+}
+
+/* --- digests --- */
+
+static bool same_digest(const th_mapping *a, const th_mapping *b)
+{
+    th_mapping_digest x = th_mapping_digest_of(a), y = th_mapping_digest_of(b);
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* Number i of the numbers of a mapping, one more. False: there are no more. */
+static bool add_one(th_mapping *m, int i)
+{
+    const int layers = m->n_layers, words = layers * TH_STRATEGY_WORDS;
+    int32_t *at = NULL;
+    for (int s = 0; !at && s < m->n_sets; s++) {
+        const int n = m->sets[s].n_accels;
+        if (i == 0)
+            at = &m->sets[s].design;
+        else if (i <= n)
+            at = &m->sets[s].accels[i - 1];
+        else if (i <= 2 * n)
+            at = &m->sets[s].shares[i - n - 1];
+        i -= 2 * n + 1;
+    }
+    if (at)
+        return ++*at, true;
+    if (i < layers)
+        return ++m->set_of[i], true;
+    if ((i -= layers) < words)
+        return ++((int32_t *)m->strategy)[i], true;
+    if ((i -= words) < layers)
+        return ++m->order[i], true;
+    if ((i -= layers) < layers)
+        return ++m->weights[i], true;
+    if (i - layers == 0)
+        return m->activations_cross = true, true;
+    return false;
+}
+
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(th_mapping) == 64 && sizeof(th_set) == 24, "one more: see add_one");
+#endif
+
+/* Only what made a mapping is left out. */
+TEST(every_number_of_a_mapping_is_in_its_digest)
+{
+    th_workload *w = workload_of(blocks);
+    th_mapping *m = mapping_on("012 43", w), *other = mapping_on("0124 3", w);
+    int32_t shares[] = {3, 1, 2};
+    int n = 0;
+    CU_ASSERT_FALSE(same_digest(m, other));
+    CU_ASSERT_EQUAL(th_set_share(&other->sets[1], shares), 0);
+    CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
+    for (int s = 0; s < 2; s++) {
+        th_mapping *shared = th_mapping_copy(m);
+        CU_ASSERT_EQUAL(th_set_share(&m->sets[s], shares), 0);
+        CU_ASSERT_FALSE(same_digest(m, shared));
+        th_mapping_free(shared);
+    }
+    for (bool is_there = true; is_there; n++) {
+        th_mapping *changed = th_mapping_copy(m);
+        changed->generator++;
+        CU_ASSERT_TRUE(same_digest(m, changed));
+        is_there = add_one(changed, n);
+        CU_ASSERT_EQUAL(same_digest(m, changed), !is_there);
+        th_mapping_free(changed);
+    }
+    CU_ASSERT_EQUAL(n - 1, 2 + 2 * 5 + w->n_layers * (3 + TH_STRATEGY_WORDS) + 1);
+    th_mapping_free(m);
+    th_mapping_free(other);
+    th_workload_free(w);
+}
+
+static uint64_t digest_of_flag(th_constraints *c, bool *flag)
+{
+    *flag = !*flag;
+    uint64_t d = th_constraints_digest(c);
+    *flag = !*flag;
+    return d;
+}
+
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(th_constraints) == 48, "one more: see th_constraints_digest");
+#endif
+
+TEST(everything_of_constraints_is_in_their_digest)
+{
+    th_system *s = shipped_system("f1_16xlarge");
+    th_workload *w = workload_of(blocks);
+    th_constraints *c = th_constraints_new(s, w);
+    const uint64_t free = th_constraints_digest(c);
+    c->partial = mapping_on("0123 45", w);
+    const uint64_t of = th_constraints_digest(c);
+    CU_ASSERT_TRUE(of != free && free != th_constraints_digest(NULL));
+    c->has_strategy = c->has_strategy ? c->has_strategy
+                                      : th_alloc_zero((size_t)w->n_layers, sizeof *c->has_strategy);
+    for (int i = 0; i < c->n_layers * c->n_accels; i++) {
+        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_allowed[i]), of);
+        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_forbidden[i]), of);
+    }
+    for (int i = 0; i < c->n_layers; i++) {
+        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_restricted[i]), of);
+        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->has_strategy[i]), of);
+    }
+    c->partial->strategy[3].split[TH_DIM_K]++;
+    CU_ASSERT_NOT_EQUAL(th_constraints_digest(c), of);
+    th_constraints_free(c);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* A record of a journal is that of a batch: of its mappings, their order and number, the bound. */
+TEST(everything_of_a_batch_is_in_its_digest)
+{
+    th_workload *w = workload_of(blocks);
+    th_mapping *a = mapping_on("01", w), *b = mapping_on("10", w);
+    th_mapping *const both[] = {a, b}, *const turned[] = {b, a};
+    const uint64_t of = th_checkpoint_batch(both, 2, 7);
+    CU_ASSERT_EQUAL(th_checkpoint_batch(both, 2, 7), of);
+    CU_ASSERT_NOT_EQUAL(th_checkpoint_batch(both, 1, 7), of);
+    CU_ASSERT_NOT_EQUAL(th_checkpoint_batch(both, 2, 8), of);
+    CU_ASSERT_NOT_EQUAL(th_checkpoint_batch(turned, 2, 7), of);
+    th_mapping_free(a);
+    th_mapping_free(b);
+    th_workload_free(w);
+}
+
+TAP_MAIN("mapping_keys")
