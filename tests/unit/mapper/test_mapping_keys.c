@@ -11,7 +11,9 @@
 #include "mapper/mapping_digest.h"
 #include "mapper/search/checkpoint.h"
 #include "mapper/search/initial/initial_mapping.h"
+#include "mapper/search/search.h"
 #include "mapper/strategies.h"
+#include "tests/unit/learned_help.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
@@ -224,7 +226,6 @@ static th_constraints *constraints_of(gsl_rng *r, const th_system *s, const th_w
 {
     th_constraints *c = th_constraints_new(s, w);
     c->partial = th_mapping_copy(m);
-    c->has_strategy = th_alloc_zero((size_t)w->n_layers, sizeof *c->has_strategy);
     c->has_strategy[pick(r, 0, w->n_layers - 1)] = pick(r, 0, 1);
     return c;
 }
@@ -356,8 +357,6 @@ TEST(everything_of_constraints_is_in_their_digest)
     c->partial = mapping_on("0123 45", w);
     const uint64_t of = th_constraints_digest(c);
     CU_ASSERT_TRUE(of != free && free != th_constraints_digest(NULL));
-    c->has_strategy = c->has_strategy ? c->has_strategy
-                                      : th_alloc_zero((size_t)w->n_layers, sizeof *c->has_strategy);
     for (int i = 0; i < c->n_layers * c->n_accels; i++) {
         CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_allowed[i]), of);
         CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_forbidden[i]), of);
@@ -387,6 +386,152 @@ TEST(everything_of_a_batch_is_in_its_digest)
     th_mapping_free(a);
     th_mapping_free(b);
     th_workload_free(w);
+}
+
+static bool same_header(const th_problem *p, const th_search_options *o,
+                        const th_journal_header *of)
+{
+    th_journal_header h;
+    CU_ASSERT_EQUAL(th_checkpoint_describe(th_search_find("two_level"), p, o, &h, NULL), 0);
+    return memcmp(h.part, of->part, sizeof h.part) == 0;
+}
+
+static void check_options(const th_problem *p, const th_journal_header *of)
+{
+    enum { N = 10 };
+    th_workload *w = workload_of(blocks);
+    th_mapping *start = mapping_on("01", w);
+    th_search_options o[N];
+    for (int i = 0; i < N; i++)
+        o[i] = th_search_defaults;
+    o[0].seed++;
+    o[1].sets_inside_groups = !o[1].sets_inside_groups;
+    o[2].keep_late = !o[2].keep_late;
+    o[3].start = start;
+    o[4].initial = TH_INITIAL_RANDOM;
+    o[5].space = TH_SPACE_BASIC;
+    o[6].chunks++;
+    o[7].steps++;
+    o[8].stop_gap += 0.1;
+    o[9].survives = true;
+    for (int i = 0; i < N; i++)
+        CU_ASSERT_FALSE(same_header(p, &o[i], of));
+    th_mapping_free(start);
+    th_workload_free(w);
+}
+
+static void check_networks(const th_problem *p, const th_journal_header *of)
+{
+    enum { N = 11 };
+    th_problem q[N];
+    for (int i = 0; i < N; i++)
+        q[i] = *p;
+    q[0].network = th_network_find("packet");
+    q[1].network_options.weigh_by_latency = true;
+    q[2].network_options.packet_bytes = 4096;
+    q[3].network_options.buffer_bytes = 1 << 20;
+    q[4].network_options.n_virtual_channels = 3;
+    q[5].network_options.credit_delay_ps = 7;
+    q[6].network_options.router_delay_ps = 7;
+    q[7].network_options.terminal_bits_per_s = 1000;
+    q[8].network_options.n_crossbar_inputs = 7;
+    q[9].network_options.allocation_cycle_ps = 7;
+    q[10].network_options.may_deadlock = true;
+    for (int i = 0; i < N; i++)
+        CU_ASSERT_FALSE(same_header(&q[i], &th_search_defaults, of));
+}
+
+static void check_goals(const th_problem *p, const th_journal_header *of)
+{
+    enum { N = 8 };
+    th_problem q[N];
+    for (int i = 0; i < N; i++)
+        q[i] = *p;
+    q[0].stream.n_inputs++;
+    q[1].stream.interval_ps++;
+    q[2].stream.micro_batches++;
+    q[3].stream.in_flight++;
+    q[4].goal.objective = TH_OBJECTIVE_THROUGHPUT;
+    q[5].goal.weight[TH_N_TERMS - 1] = 1;
+    q[6].goal.n_front = 2;
+    q[7].goal.deadline_ps = 7;
+    for (int i = 0; i < N; i++)
+        CU_ASSERT_FALSE(same_header(&q[i], &th_search_defaults, of));
+}
+
+/* A journal goes on where all that its batches depend on is the same. */
+TEST(everything_of_a_search_is_in_its_header)
+{
+    th_system *s = shipped_system("f1_16xlarge"), *ring = shipped_system("ring8");
+    th_workload *w = workload_of(blocks), *alexnet = shipped_workload("alexnet");
+    th_constraints *c = th_constraints_new(s, w);
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_journal_header of;
+    p.network = th_network_find("fluid");
+    CU_ASSERT_EQUAL(
+        th_checkpoint_describe(th_search_find("two_level"), &p, &th_search_defaults, &of, NULL), 0);
+    CU_ASSERT_TRUE(same_header(&p, &th_search_defaults, &of));
+    check_options(&p, &of);
+    check_networks(&p, &of);
+    check_goals(&p, &of);
+    th_problem q[] = {p, p, p};
+    q[0].system = ring;
+    q[1].workload = alexnet;
+    q[2].constraints = c;
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_FALSE(same_header(&q[i], &th_search_defaults, &of));
+    th_constraints_free(c);
+    th_workload_free(w);
+    th_workload_free(alexnet);
+    th_system_free(s);
+    th_system_free(ring);
+}
+
+/* The header of a search on a system with this design. */
+static th_journal_header header_with(const char *design)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_strbuf_printf(
+        &text,
+        "name = \"t\"; designs = ( { name = \"d\"; %s } ); accelerators = ( { dram = { "
+        "capacity = \"1GiB\"; bandwidth = \"1GB/s\"; }; vector = { clock = \"1GHz\"; "
+        "elements_per_cycle = 1; }; designs = [\"d\"]; } ); topology = { type = "
+        "\"ring\"; dims = [2]; bandwidth = \"8Gbps\"; latency = \"1us\"; };",
+        design);
+    th_system *s = system_of(text.text);
+    th_workload *w = workload_of(blocks);
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_journal_header h;
+    CU_ASSERT_EQUAL(
+        th_checkpoint_describe(th_search_find("two_level"), &p, &th_search_defaults, &h, NULL), 0);
+    th_workload_free(w);
+    th_system_free(s);
+    th_strbuf_clear(&text);
+    return h;
+}
+
+/* Of the file that a design reads, the bytes and not the name: another predictor, or another row,
+ * under the same name. */
+TEST(files_of_designs_are_in_the_header)
+{
+    const th_op_kind kinds[] = {TH_OP_CONV, TH_OP_DENSE};
+    const th_phase phases[] = {TH_PHASE_CALL, TH_PHASE_CALL};
+    th_strbuf design = TH_STRBUF_INIT, model = TH_STRBUF_INIT;
+    th_predictor *other = learned_new(kinds, phases, 2);
+    temporary_file f = learned_file();
+    th_strbuf_printf(&design, "type = \"learned\"; model = \"%s\"; gpu = \"large\";", f.path);
+    th_journal_header before = header_with(design.text), again = header_with(design.text);
+    CU_ASSERT_EQUAL(memcmp(before.part, again.part, sizeof before.part), 0);
+    th_predictor_write(other, &model);
+    FILE *out = fopen(f.path, "w");
+    CU_ASSERT_EQUAL(fwrite(model.text, 1, model.length, out), model.length);
+    fclose(out);
+    th_journal_header after = header_with(design.text);
+    CU_ASSERT_NOT_EQUAL(before.part[TH_JOURNAL_DESIGNS], after.part[TH_JOURNAL_DESIGNS]);
+    remove_file(&f);
+    th_predictor_free(other);
+    th_strbuf_clear(&model);
+    th_strbuf_clear(&design);
 }
 
 TAP_MAIN("mapping_keys")
