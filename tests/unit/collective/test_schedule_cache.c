@@ -89,11 +89,18 @@ static void change_ranks(gsl_rng *r, question *q)
     *b = swap;
 }
 
+/* Extents of a hierarchy, which only some algorithms look at. */
 static void change_extents(gsl_rng *r, th_collective *c)
 {
-    static const int32_t extents[][3] = {{2, 2, 2}, {4, 2, 1}, {2, 4, 1}, {8, 1, 1}, {2, 2, 1}};
-    c->n_dims = (int32_t)pick(r, 0, 3);
-    memcpy(c->dims, extents[pick(r, 0, 4)], sizeof *extents);
+    static const int32_t extents[][2] = {{4, 2}, {2, 4}, {8, 1}};
+    const bool is_one = c->n_dims > 0 && c->algorithm == &th_algorithm_hierarchical;
+    c->n_dims = pick(r, 0, 4) ? 2 : 0;
+    memcpy(c->dims, extents[pick(r, 0, 2)], sizeof *extents);
+    if (is_one)
+        return;
+    c->kind = TH_ALL_REDUCE;
+    c->algorithm = &th_algorithm_hierarchical;
+    c->n_ranks = RANKS_MAX;
 }
 
 /* What the change made impossible goes. */
@@ -120,7 +127,7 @@ _Static_assert(sizeof(th_collective) == 112, "one more of a collective: is it ch
 static void change(gsl_rng *r, th_user_schedule *const *u, question *q)
 {
     th_collective *c = &q->c;
-    switch (pick(r, 0, 10)) {
+    switch (pick(r, 0, 12)) {
     case 0:
         c->kind = (int32_t)pick(r, 0, TH_SEND_RECV - 1);
         break;
@@ -149,6 +156,8 @@ static void change(gsl_rng *r, th_user_schedule *const *u, question *q)
         c->chunks = (int32_t)pick(r, 0, 3);
         break;
     case 9:
+    case 10:
+    case 11:
         change_extents(r, c);
         break;
     default:
