@@ -100,12 +100,13 @@ proc case_of {number} {
 
 # The commands of a case up to its run.
 proc commands_of {case} {
-    set commands {}
-    if {[dict exists $case begin]} {set commands [dict get $case begin]}
-    if {![dict exists $case jobs]} {return [concat $commands [script_of $case]]}
+    set begin [expr {[dict exists $case begin] ? [dict get $case begin] : {}}]
+    set script [script_of $case]
+    if {$::is_there} {set script [lrange $script [lsearch $script map_workload*] end]}
+    if {![dict exists $case jobs]} {return [concat $begin $script]}
     set events [dict get $case events]
     dict set case events {}
-    return [concat [script_of $case] {{save_program one} {create_program all}} [dict get $case jobs] \
+    return [concat $script {{save_program one} {create_program all}} [dict get $case jobs] \
         $events]
 }
 
@@ -118,12 +119,26 @@ proc ask {} {
     }
 }
 
+# The case with other figures of its procedure and on another network, up to its run; what follows
+# begins with its mapping again, on the system that is there.
+proc play_other {case} {
+    if {[dict get $case layers] eq ""} return
+    dict set case begin {{set ::slow 9} {proc per_mac {} {return 7}}}
+    uplevel #0 [join [commands_of $case] \n]
+    ask
+    uplevel #0 {run -network ideal}
+    ask
+    set ::is_there 1
+}
+
 # The result of a case, or why it has none: figures of the time that the machine took are left out.
 proc play {number} {
     set case [case_of $number]
     set run "run [dict get $case run]"
+    set ::is_there 0
     puts "== $number"
     if {[catch {
+        if {$::asks} {play_other $case}
         uplevel #0 [join [commands_of $case] \n]
         ask
         if {$::asks} {
