@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# history.tcl - what a session did before changes no result, in TAP: random cases, and each again with
-# something changed that a key of some cache must see, one after the other in one session in random
-# order, with questions before the run and in the midst of it; every one prints the same bytes as
-# alone in a process of its own, unasked.
+# history.tcl - what a session did before changes no result, in TAP: random cases, and each again
+# with something changed that a key of some cache must see, one after the other in one session in
+# random order, with questions before the run and in the midst of it; every one prints the same
+# bytes as alone in a process of its own, unasked.
 #   tharsis -no_init -exit tests/soak/history.tcl           the test
 #   tharsis -no_init -exit tests/soak/history.tcl ?-ask? CASE ...  plays these cases and prints them
 # 40 cases, five of each system; with THARSIS_LONG=SECONDS as many as there is time for.
@@ -21,20 +21,21 @@ set questions {
     {report_mapping} {report_memory} {report_bounds} {report_layers} {report_links} {report_summary}
     {report_collectives} {report_utilization} {report_critical_path} {report_jobs}
     {report_sensitivity -of accel/0 -properties clock} {report_contention} {report_latency}
-    {get_links -of task/0} {get_tasks -of accel/1} {examine accel/0} {report_property accel/0} {where}
-    {get_property [lindex [get_links] 0] utilization} {predict_layer conv -gpu t4}
+    {get_links -of task/0} {get_tasks -of accel/1} {examine accel/0} {report_property accel/0}
+    {where} {get_property [lindex [get_links] 0] utilization} {predict_layer conv -gpu t4}
     {help run} {save_program kept} {save_run kept} {report_compare kept kept}
 }
 
-# The same case with other designs: of a procedure whose figures depend on another and a variable, or
-# of learned times.
+# The same case with other designs: of a procedure whose figures depend on another and a variable,
+# or of learned times.
 proc with_design {case number} {
     expr {srand(7000 + $number)}
     draw 2
     if {[dict get $case layers] eq ""} {dict set case layers [draw_layers]}
     if {[dict get $case map] eq ""} {dict set case map [draw_map]}
     set design [one_of {
-        {name mine type script procedure mine clock 1GHz} {name mine type learned model default gpu t4}
+        {name mine type script procedure mine clock 1GHz}
+        {name mine type learned model default gpu t4}
         {name mine type learned model default gpu v100}
         {name mine type script procedure mine clock 1GHz wide 2}
     }]
@@ -70,7 +71,8 @@ proc with_jobs {case number} {
     dict set case events {}
     if {[dict get $case run] in {{} {-weights latency}}} {
         dict set case events [one_of {
-            {} {{set_property [lindex [get_links] 0] bandwidth x0.5}} {{set_property accel/1 clock x0.25}}
+            {} {{set_property [lindex [get_links] 0] bandwidth x0.5}}
+            {{set_property accel/1 clock x0.25}}
             {{inject_fault [lindex [get_links] 0] -at 2us -for 9us}}
         }]
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_program_digest.c - the digest of a program, by which checkpoints and comparisons of runs know
- * it, changes with everything that its times depend on. */
+/* test_program_digest.c - the digest of a program, by which checkpoints and comparisons of runs
+ * know it, changes with everything that its times depend on. */
 #include <config.h>
 #include <stddef.h>
 #include "base/alloc.h"
