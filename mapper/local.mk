@@ -114,10 +114,12 @@ unit_tests += \
 	tests/unit/mapper/test_lower \
 	tests/unit/mapper/test_lower_random \
 	tests/unit/mapper/test_mapping \
+	tests/unit/mapper/test_mapping_keys \
 	tests/unit/mapper/test_mapping_read \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
 	tests/unit/mapper/test_plan \
+	tests/unit/mapper/test_plan_keys \
 	tests/unit/mapper/test_pool \
 	tests/unit/search/test_search \
 	tests/unit/search/test_search_candidates \
@@ -132,6 +134,8 @@ unit_tests += \
 	tests/unit/mapper/test_tied \
 	tests/unit/mapper/test_worker
 
+tests_unit_mapper_test_mapping_keys_SOURCES = tests/unit/mapper/test_mapping_keys.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \

@@ -149,7 +149,8 @@ report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AWK) -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
 
 
-unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_verdict
+unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_program_digest \
+	tests/unit/report/test_verdict
 tests_unit_report_test_axis_SOURCES = tests/unit/report/test_axis.c
 tests_unit_report_test_model_error_SOURCES = tests/unit/report/test_model_error.c
 tests_unit_report_test_verdict_SOURCES = tests/unit/report/test_verdict.c

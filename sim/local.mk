@@ -217,6 +217,7 @@ unit_tests += \
 	tests/unit/design/test_closed_forms \
 	tests/unit/design/test_design_properties \
 	tests/unit/design/test_tiling \
+	tests/unit/collective/test_schedule_cache \
 	tests/unit/collective/test_collective \
 	tests/unit/collective/test_collective_bounds \
 	tests/unit/collective/test_collective_machine \

@@ -112,7 +112,16 @@ th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_
     return time;
 }
 
-/* An edge's key: of its producer, of its consumers, and the batch. */
+/* Is the tensor shared with other consumers? An external input of which each layer has its own is
+ * not. */
+static bool is_shared(const th_plans *p, const th_edge_ends *ends)
+{
+    int part = th_workload_part_of(p->workload, ends->consumers[ends->n - 1].layer, 0);
+    return ends->producer || !th_workload_part(p->workload, part).has_own_inputs;
+}
+
+/* An edge's key: of its producer, or whether an external input is shared; of its consumers; the
+ * batch. */
 typedef struct {
     int32_t few[TH_PLACED_WORDS * (FEW_CONSUMERS + 1) + 1], *word;
     size_t bytes;
@@ -126,19 +135,13 @@ static int make_key(const th_plans *p, const th_edge_ends *ends, edge_key *key)
     key->word = ends->n > FEW_CONSUMERS ? th_alloc_array(words, sizeof *key->word) : key->few;
     if (!key->word)
         return -1;
-    key_of_placed(p, ends->producer, ends->producer ? ends->producer->members_id : -1, key->word);
+    const int32_t external = ends->n > 1 && is_shared(p, ends) ? -2 : -1;
+    key_of_placed(p, ends->producer, ends->producer ? ends->producer->members_id : external,
+                  key->word);
     for (int i = 0; i < ends->n; i++)
         key_of_consumer(p, &ends->consumers[i], key->word + TH_PLACED_WORDS * (i + 1));
     key->word[words - 1] = ends->batch;
     return 0;
-}
-
-/* Is the tensor shared with other consumers? An external input of which each layer has its own is
- * not. */
-static bool is_shared(const th_plans *p, const th_edge_ends *ends)
-{
-    int part = th_workload_part_of(p->workload, ends->consumers[ends->n - 1].layer, 0);
-    return ends->producer || !th_workload_part(p->workload, part).has_own_inputs;
 }
 
 /* The plans of the edges to the consumers before the last one. 0 or -1. */

@@ -12,14 +12,14 @@
 #include "base/text_file.h"
 #include "mapper/mapping_digest.h"
 #include "mapper/serialize/serializer.h"
+#include "sim/design/design.h"
 #include "sim/design/script_memo.h"
-#include "sim/design/table_read.h"
 
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_search_options) == 112, "see describe_search");
 #endif
 
-enum { TABLE_BYTES_MAX = 1 << 26 };
+enum { FILE_BYTES_MAX = 1 << 26 };
 
 /* The digest of what was written; clears the serializer. */
 static int digest_of(th_serializer *w, uint64_t *out, th_error *err)
@@ -41,16 +41,16 @@ static const char *text_of(const th_design_block *b, const char *key)
     return "";
 }
 
-static int add_table(th_serializer *w, const th_design_block *b, th_error *err)
+static int add_file(th_serializer *w, const th_design_block *b, th_error *err)
 {
     const th_design_type *type;
     th_design_config config;
     if (th_design_configure(b, &type, &config, err))
         return -1;
-    const th_time_table *table = config.data;
     th_strbuf text = TH_STRBUF_INIT;
-    int failed = th_text_file_read(table->path, TABLE_BYTES_MAX, &text, err);
-    if (!failed)
+    int failed =
+        type->file ? th_text_file_read(type->file(&config), FILE_BYTES_MAX, &text, err) : 0;
+    if (!failed && type->file)
         th_serializer_bytes(w, text.text, text.length);
     th_strbuf_clear(&text);
     th_design_release(type, &config);
@@ -73,9 +73,8 @@ static int describe_designs(th_serializer *w, const th_problem *p, th_journal_he
     int failed = 0;
     for (int i = 0; !failed && i < p->system->n_designs; i++) {
         const th_design_block *b = &p->system->designs[i];
-        if (strcmp(b->type, "table") == 0)
-            failed = add_table(w, b, err);
-        else if (strcmp(b->type, "script") == 0)
+        failed = add_file(w, b, err);
+        if (!failed && strcmp(b->type, "script") == 0)
             failed = add_script(w, p, b);
     }
     uint64_t *digest = &out->part[TH_JOURNAL_DESIGNS];

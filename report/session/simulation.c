@@ -196,10 +196,9 @@ void th_simulation_free(th_simulation *s)
     th_free(s);
 }
 
-bool th_simulation_is_current(const th_simulation *s)
+bool th_simulation_calls_scripts(const th_simulation *s)
 {
-    return !s->lower ||
-           th_compute_cost_scripts_are_current(th_plans_costs(th_lower_plans(s->lower)));
+    return s->lower && th_compute_cost_uses_scripts(th_lower_costs(s->lower));
 }
 
 /* Is the same program loaded again before anybody can have pressed Ctrl-C? A machine remembers what

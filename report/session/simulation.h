@@ -51,8 +51,8 @@ th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_
 /* Is it one of ASTRA-sim's networks? */
 bool th_network_is_astra(const th_network_type *n, bool *is_aware);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
-/* Are the procedures of script designs the same as when the mapping was lowered? */
-bool th_simulation_is_current(const th_simulation *s);
+/* Did procedures of script designs say how long its tasks take? They may say so no more. */
+bool th_simulation_calls_scripts(const th_simulation *s);
 /* Back to time 0; nobody watches then (th_probes_update). 0, or -1: it failed, or was
  * interrupted, and stands where it stood. Of a long program the machine is made anew beside the one
  * that is there, which takes its tens of bytes per task twice until then; the program, which takes

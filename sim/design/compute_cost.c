@@ -137,14 +137,6 @@ bool th_compute_cost_uses_hosts(const th_compute_cost_cache *cache)
     return any;
 }
 
-bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *cache)
-{
-    for (int i = 0; i < cache->system->n_designs; i++)
-        if (!th_script_is_current(cache->designs[i].type, &cache->designs[i].config))
-            return false;
-    return true;
-}
-
 /* False: the shard runs on the vector unit. */
 static bool runs_on_design(const th_compute_cost_cache *cache, int design, const th_shard *s)
 {

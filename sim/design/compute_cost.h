@@ -56,9 +56,6 @@ int th_compute_cost_set_scripts(th_compute_cost_cache *cache, th_script_memo *sc
 bool th_compute_cost_uses_scripts(const th_compute_cost_cache *cache);
 /* True if any design needs time of the host. */
 bool th_compute_cost_uses_hosts(const th_compute_cost_cache *cache);
-/* True if the procedures of the script designs are unchanged. Called in the thread of the provider.
- */
-bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *cache);
 
 /* The cost of a shard on accelerator accel configured with design (an index in system.designs).
  * Layers without multiply-accumulates run on the vector unit, unless the design runs all layers.

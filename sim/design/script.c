@@ -129,17 +129,6 @@ bool th_script_is_asked(const th_design_type *type)
     return type == &th_design_script;
 }
 
-bool th_script_is_current(const th_design_type *type, const th_design_config *c)
-{
-    if (type != &th_design_script)
-        return true;
-    const script *s = c->data;
-    uint64_t digest = 0;
-    return !s->memo ||
-           (th_script_memo_digest(s->memo, s->block, s->procedure, &digest, NULL) == 0 &&
-            digest == s->digest);
-}
-
 int64_t th_script_tensor_bytes(const th_shard *s, th_tensor tensor)
 {
     const int32_t *d = s->dim;

@@ -2,7 +2,9 @@
 /* script_memo.c - see script_memo.h.
  *   find -> known | recorded as needed | (ask -> check -> known)
  *   fill -> for all recorded questions, in order: ask -> check -> known, or failed and stop
- * Invariant: a known entry never changes, so a caller may read the result of find without the lock.
+ *   renew -> the next find of every question asks again
+ * Invariant: an answer never changes, so a caller may read the result of find without the lock; one
+ * that is another after renew has an entry of its own, and the former stays until clear.
  * The memo calls the provider without holding the lock. */
 #include <config.h>
 
@@ -26,7 +28,9 @@ typedef struct {
 typedef struct {
     entry_key key;
     entry_state state;
+    int64_t round;               /* of the memo, when the state was set */
     th_script_question question; /* valid while NEEDED; its shard is key.shard */
+    bool has_answer;             /* maybe of an earlier round */
     th_script_answer answer;
     th_error failure;
 } entry;
@@ -37,6 +41,7 @@ struct th_script_memo {
     th_map *numbers; /* by key */
     entry **entries; /* each allocated on its own, so that answers never move */
     size_t n, capacity;
+    int64_t round; /* how often it was renewed */
     bool deferred;
 };
 
@@ -178,12 +183,10 @@ int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const
     return 0;
 }
 
-/* The entry of a key, FORGOTTEN if it is new. The caller holds the lock. NULL: out of memory. */
-static entry *entry_of(th_script_memo *m, const entry_key *key)
+/* A new entry in the place of any other with the key. The caller holds the lock. NULL: out of
+ * memory. */
+static entry *new_entry(th_script_memo *m, const entry_key *key)
 {
-    int64_t number;
-    if (th_map_get(m->numbers, key, sizeof *key, &number))
-        return m->entries[number];
     if (th_grow(&m->entries, &m->capacity, m->n + 1, sizeof *m->entries))
         return NULL;
     entry *e = th_alloc_zero(1, sizeof *e);
@@ -193,6 +196,47 @@ static entry *entry_of(th_script_memo *m, const entry_key *key)
     }
     e->key = *key;
     m->entries[m->n++] = e;
+    return e;
+}
+
+/* The entry of a key, FORGOTTEN if it is new or of an earlier round. The caller holds the lock.
+ * NULL: out of memory. */
+static entry *entry_of(th_script_memo *m, const entry_key *key)
+{
+    int64_t number;
+    entry *e =
+        th_map_get(m->numbers, key, sizeof *key, &number) ? m->entries[number] : new_entry(m, key);
+    if (e && e->round != m->round) {
+        e->state = FORGOTTEN;
+        e->round = m->round;
+    }
+    return e;
+}
+
+static bool same_answer(const th_script_answer *a, const th_script_answer *b)
+{
+    bool same = strcmp(a->variant, b->variant) == 0 && strcmp(a->cannot, b->cannot) == 0;
+    for (int i = 0; i < TH_SCRIPT_N_NUMBERS; i++)
+        same &= a->has[i] == b->has[i] && a->number[i] == b->number[i];
+    return same;
+}
+
+/* Asks the question of an entry in the provider's thread. Its entry from now on, KNOWN. NULL: err
+ * is set. */
+static entry *ask_for(th_script_memo *m, entry *e, const th_script_question *q, th_error *err)
+{
+    th_script_answer answer;
+    if (ask(m, q, &answer, err))
+        return NULL;
+    if (e->has_answer && !same_answer(&e->answer, &answer) && !(e = new_entry(m, &e->key))) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    if (!e->has_answer)
+        e->answer = answer;
+    e->has_answer = true;
+    e->round = m->round;
+    e->state = KNOWN;
     return e;
 }
 
@@ -246,13 +290,22 @@ const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
     if (reason.id[0] != '\0')
         return fail(th_error_set(err, reason.id, "%s", reason.text));
     if (!found) { /* not deferred, so no other thread calls find */
-        if (ask(m, q, &e->answer, err))
+        if (!(e = ask_for(m, e, q, err)))
             return NULL;
-        e->state = KNOWN;
+        found = &e->answer;
     }
-    if (e->answer.cannot[0] != '\0')
-        return fail(fail_cannot(q->procedure, e->answer.cannot, err));
-    return &e->answer;
+    if (found->cannot[0] != '\0')
+        return fail(fail_cannot(q->procedure, found->cannot, err));
+    return found;
+}
+
+void th_script_memo_renew(th_script_memo *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    m->round++;
+    pthread_mutex_unlock(&m->lock);
 }
 
 /* ---- batches ---- */
@@ -286,10 +339,11 @@ int th_script_memo_fill(th_script_memo *m, th_error *err)
     qsort(needed, n, sizeof(entry *), compare_entries);
     int failed = 0;
     for (size_t i = 0; !failed && i < n; i++) {
-        failed = ask(m, &needed[i]->question, &needed[i]->answer, &needed[i]->failure);
-        needed[i]->state = failed ? FAILED : KNOWN;
-        if (failed)
+        failed = ask_for(m, needed[i], &needed[i]->question, &needed[i]->failure) ? 0 : -1;
+        if (failed) {
+            needed[i]->state = FAILED;
             th_error_set(err, needed[i]->failure.id, "%s", needed[i]->failure.text);
+        }
     }
     th_free(needed);
     return failed;

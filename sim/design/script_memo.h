@@ -2,15 +2,16 @@
 /* script_memo.h - caches the answers of the procedures of script designs (script.c), one per
  * distinct shard.
  *
- *   new -> (digest -> find*, by every th_compute_cost_cache, find from any thread)* -> clear* ->
- *   free
+ *   new -> (renew -> (digest -> find*, by every th_compute_cost_cache, find from any thread)*)* ->
+ *   clear* -> free
  *   a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
  *
  * The simulator has no interpreter: a provider answers, in the thread that owns the interpreter.
  * Outside batches find asks the provider at once. While answers are deferred, find records a
  * missing question and fails as "needed". When the threads have finished, the thread that owns the
  * provider calls fill, which asks all recorded questions, and repeats the work that failed. One
- * memo serves every th_compute_cost_cache of a session; the provider is asked once per shard. */
+ * memo serves every th_compute_cost_cache of a session; the provider is asked once per shard, and
+ * again after renew: answers may depend on more than the procedure, as on others that it calls. */
 #ifndef TH_SIM_DESIGN_SCRIPT_MEMO_H
 #define TH_SIM_DESIGN_SCRIPT_MEMO_H
 #include "sim/design/design.h"
@@ -68,6 +69,8 @@ th_script_memo *th_script_memo_new(const th_script_provider *p, th_error *err);
 /* No schedule made from its answers may be in use. Both accept NULL. */
 void th_script_memo_clear(th_script_memo *m);
 void th_script_memo_free(th_script_memo *m);
+/* From now on find asks the provider again; answers that it has given stay valid. Accepts NULL. */
+void th_script_memo_renew(th_script_memo *m);
 int64_t th_script_memo_count(const th_script_memo *m); /* answers held */
 
 /* Computes the digest of the procedure and of its parameters in the block, under which answers are
@@ -99,8 +102,6 @@ int th_script_check(const th_script_answer *a, th_error *err);
 int th_script_connect(const th_design_type *type, th_design_config *c, th_script_memo *m,
                       th_error *err);
 bool th_script_is_asked(const th_design_type *type); /* true for script designs */
-/* True if the procedure is still the one that c was connected with. */
-bool th_script_is_current(const th_design_type *type, const th_design_config *c);
 /* True if the design defines the key; false if it is a parameter. */
 bool th_script_is_own_key(const char *key);
 /* The size of a tensor of the shard in bytes: the default where an answer has none. */

@@ -149,7 +149,7 @@ static int begin_again(th_call *c, th_simulation *sim)
 static int run_restart(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
-    if (sim && !th_simulation_is_current(sim)) {
+    if (sim && th_simulation_calls_scripts(sim)) {
         c->session->defaults = sim->options;
         th_session_drop_run(c->session); /* the next run calls the present procedures */
         return 0;

@@ -326,8 +326,8 @@ const th_capability *th_partitioner_capability(th_partitioner *pr, const th_set 
         return NULL;
     }
     key[0] = set->design;
-    for (size_t i = 1; i < n; i++)
-        key[i] = pr->kind_of[set->accels[i - 1]];
+    for (size_t i = 1; i < n; i++) /* of several, the links between them count, too */
+        key[i] = set->n_accels > 1 ? set->accels[i - 1] : pr->kind_of[set->accels[0]];
     const th_capability *known = th_shared_map_find(pr->capabilities->by_key, key, n * sizeof *key);
     if (!known)
         known = make_and_keep(pr, set, key, n * sizeof *key, err);

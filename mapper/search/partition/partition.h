@@ -33,7 +33,7 @@ typedef struct th_partition {
     bool equal_shares; /* of members of several kinds too */
 } th_partition;
 
-/* What a set of accelerators of certain kinds can do with a design. */
+/* What a set of accelerators can do with a design. */
 typedef struct th_capability {
     struct th_capability *next; /* list of all */
     th_time *time; /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */

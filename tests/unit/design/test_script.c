@@ -282,17 +282,11 @@ TEST(a_shard_is_asked_for_once)
     CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w[2], m, NULL), 0);
     CU_ASSERT_EQUAL(th_compute_cost_lookup(w[2], 0, 0, &s, NULL), 0);
     CU_ASSERT_TRUE(f.calls == 3 && f.rows == 4);
-    CU_ASSERT_TRUE(th_compute_cost_scripts_are_current(w[0]));
     f.digest = 6;
-    CU_ASSERT_FALSE(th_compute_cost_scripts_are_current(w[0]));
     th_compute_cost_cache *changed = th_compute_cost_cache_new(three, NULL);
     CU_ASSERT_EQUAL(th_compute_cost_set_scripts(changed, m, NULL), 0);
     CU_ASSERT_EQUAL(th_compute_cost_lookup(changed, 0, 0, &s, NULL), 0);
     CU_ASSERT_TRUE(f.calls == 4 && th_script_memo_count(m) == 4);
-    f.digest = 5;
-    CU_ASSERT_TRUE(th_compute_cost_scripts_are_current(w[0]));
-    f.is_gone = true;
-    CU_ASSERT_FALSE(th_compute_cost_scripts_are_current(w[0]));
     th_compute_cost_cache_free(changed);
     for (int i = 0; i < 3; i++)
         th_compute_cost_cache_free(w[i]);
@@ -301,6 +295,42 @@ TEST(a_shard_is_asked_for_once)
     th_script_memo_free(m);
     th_system_free(three);
     th_system_free(four);
+}
+
+/* After renew the procedure is asked again, as it may depend on more than its text and the shard:
+ * another answer counts from then on, and what was made of the former one stays as it was. */
+TEST(renewed_answers_are_asked_for_again)
+{
+    fake f = {0};
+    th_script_memo *m = memo_of(&f);
+    th_system *s = system_with(SCRIPT);
+    th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
+    static const double cycles[] = {7, 7, 9, 7};
+    static const char *const variants[] = {"a", "a", "a", "b"};
+    static const int calls[] = {1, 2, 3, 4};
+    th_compute_cost_cache *w[4];
+    for (int i = 0; i < 4; i++) {
+        set(&f.answer, TH_SCRIPT_CYCLES, cycles[i]);
+        strcpy(f.answer.variant, variants[i]);
+        th_script_memo_renew(m);
+        th_script_memo_defer(m, i % 2);
+        w[i] = th_compute_cost_cache_new(s, NULL);
+        CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w[i], m, NULL), 0);
+        int found = th_compute_cost_lookup(w[i], 0, 0, &shard, NULL);
+        CU_ASSERT_EQUAL(found, i % 2 ? -1 : 0);
+        CU_ASSERT_EQUAL(th_script_memo_fill(m, NULL), 0);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w[i], 0, 0, &shard, NULL), 0);
+        CU_ASSERT_EQUAL(f.calls, calls[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        const th_schedule *made = &th_compute_cost_get(w[i], 0)->schedule;
+        CU_ASSERT_EQUAL(made->step[TH_LAST_H].cycles, (int64_t)cycles[i]);
+        CU_ASSERT_STRING_EQUAL(made->variant, variants[i]);
+        th_compute_cost_cache_free(w[i]);
+    }
+    th_script_memo_renew(NULL);
+    th_script_memo_free(m);
+    th_system_free(s);
 }
 
 /* Deferred questions are noted; fill asks them in an order of its own and stops at a failure, which

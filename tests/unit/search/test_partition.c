@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/search/partition/partition.h"
+#include "mapper/search/partition/partition_state.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -293,6 +293,39 @@ TEST(sets_of_several_kinds_have_equal_shares_too)
     }
     CU_ASSERT_TRUE(n > 0);
     tear_down(&f);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* Four accelerators of one kind in a row, of which the last two have a slow link: how quick a set
+ * is depends on its links, and not on which set was asked about first. */
+TEST(a_capability_is_that_of_its_set)
+{
+    th_system *s = system_of("name = \"row\"; designs = ( " MACS(
+        "d",
+        "100") " ); accelerators = ( { names = [\"a\", "
+               "\"b\", \"c\", \"d\"]; " DRAM VECTOR "designs = [\"d\"]; } ); links = ( { between = "
+               "[\"a\", \"b\"]; bandwidth = \"100GB/s\"; latency = \"1ns\"; }, { between = [\"b\", "
+               "\"c\"]; bandwidth = \"1GB/s\"; latency = \"1ns\"; }, { between = [\"c\", \"d\"]; "
+               "bandwidth = \"2GB/s\"; latency = \"3us\"; } );");
+    th_workload *w =
+        workload_of("name = \"n\"; batch = 1; input = { channels = 512; height = 1; width = 1; }; "
+                    "layers = ( { name = \"f\"; type = \"fc\"; outputs = 1; } );");
+    int32_t first[] = {0, 1}, last[] = {2, 3};
+    const th_set sets[] = {{0, 2, first, NULL}, {0, 2, last, NULL}};
+    th_time time[2][2];
+    for (int order = 0; order < 2; order++) {
+        fixture f;
+        set_up(&f, s, w);
+        for (int i = 0; i < 2; i++) {
+            const int set = i ^ order;
+            time[order][set] = th_partitioner_capability(&f.partitioner, &sets[set], NULL)->time[0];
+        }
+        tear_down(&f);
+    }
+    CU_ASSERT_EQUAL(time[0][0], time[1][0]);
+    CU_ASSERT_EQUAL(time[0][1], time[1][1]);
+    CU_ASSERT_TRUE(time[0][0] < time[0][1]);
     th_workload_free(w);
     th_system_free(s);
 }
