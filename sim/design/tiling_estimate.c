@@ -5,7 +5,8 @@
  *   even + (uneven - even) / (slots - 1) + first loads + last store
  *   even    max(cycles, bytes of an engine / its port, all bytes / bandwidth)
  *   uneven  the same maximum, taken separately over steps that load different operands; a step that
- *           loads takes at least (latency + bytes + cycles) / slots
+ *           loads takes at least (latency + bytes + cycles) / slots; so does one that stores, with
+ *           the slots of outputs; sums that stay are stored in the last iteration of C
  * An operand that stays is loaded in bursts, which the slots spread over few steps. Remainder tiles
  * count in proportion to their size. Not counted: bursts of stores. The estimate only ranks
  * tilings; the pipeline computes the times (tiling.c). */
@@ -130,12 +131,30 @@ static load_time time_of_load(const th_tiling_problem *f, const th_tile_properti
                        bytes * m->dram_part[e] * BITS_PS / (double)f->memory->bits_per_s};
 }
 
+/* What stores cost a step, on average: in the DRAM, and until a slot is free again. */
+typedef struct {
+    double dram_ps, slot_ps;
+} store_time;
+
+static store_time time_of_stores(const th_tiling_problem *f, const th_tile_properties *m,
+                                 const double *passes)
+{
+    const int e = TH_ENGINE_OUTPUT;
+    double spills = passes[TH_ENGINE_PARTIAL] / m->steps, stores = passes[e] / m->steps;
+    double bytes = stores * m->bytes[e] + spills * m->bytes[TH_ENGINE_PARTIAL];
+    double dram = bytes * m->dram_part[e] * BITS_PS / (double)f->memory->bits_per_s;
+    double waits = (double)f->memory->latency_ps + m->compute_ps / m->steps;
+    double port = th_max(dram, bytes * BITS_PS / m->bits_per_s[e]);
+    return (store_time){dram, (port + (stores + spills) * m->tiles[e] * waits) / f->t->slots_out};
+}
+
 /* The time of a step that loads through the engines in the mask `loading`, if all steps around it
  * do. */
 static double step_ps(const th_tiling_problem *f, const load_time *loads, unsigned loading,
-                      double compute_ps, double store_ps)
+                      double compute_ps, const store_time *store)
 {
-    double slots = f->t->slots_in, longest = compute_ps, dram = store_ps;
+    double slots = f->t->slots_in, longest = th_max(compute_ps, store->slot_ps);
+    double dram = store->dram_ps;
     for (int e = 0; e < TH_ENGINE_OUTPUT; e++) {
         if (!(loading >> e & 1u))
             continue;
@@ -149,13 +168,17 @@ static double step_ps(const th_tiling_problem *f, const load_time *loads, unsign
 /* The time of all steps, grouped by the engines that load: loads come in bursts, which the slots
  * spread over few steps. */
 static double steps_ps(const th_tiling_problem *f, const th_tile_properties *m,
-                       const th_tiling_choice *choice, bool spills, double store_ps)
+                       const th_tiling_choice *choice, bool spills, bool late,
+                       const store_time *store)
 {
     load_time loads[TH_ENGINE_OUTPUT];
     double n_in = m->steps / count_over(m->count, choice->input_stays);
     double n_weight = m->steps / count_over(m->count, choice->weight_stays);
     double n_both = m->steps / count_over(m->count, choice->input_stays | choice->weight_stays);
     double n[] = {m->steps - n_in - n_weight + n_both, n_in - n_both, n_weight - n_both, n_both};
+    /* Sums that stay through loops inside C are all stored in its last iteration. */
+    double storing = late ? 1.0 / m->count[TH_LOOP_C] : 1;
+    const store_time none = {0, 0}, then = {store->dram_ps / storing, store->slot_ps / storing};
     double reads = spills ? 1 - 1.0 / m->count[TH_LOOP_C] : 0;
     double compute = m->compute_ps / m->steps, all = 0;
     for (int e = 0; e < TH_ENGINE_OUTPUT; e++)
@@ -163,10 +186,11 @@ static double steps_ps(const th_tiling_problem *f, const th_tile_properties *m,
     for (unsigned set = 0; set < 4; set++) {
         if (n[set] <= 0)
             continue;
-        all += n[set] * (1 - reads) * step_ps(f, loads, set, compute, store_ps);
+        all += n[set] * (1 - reads) * storing * step_ps(f, loads, set, compute, &then);
+        all += n[set] * (1 - storing) * step_ps(f, loads, set, compute, &none);
         unsigned with_sums = set | 1u << TH_ENGINE_PARTIAL;
         if (reads > 0)
-            all += n[set] * reads * step_ps(f, loads, with_sums, compute, store_ps);
+            all += n[set] * reads * step_ps(f, loads, with_sums, compute, &then);
     }
     return all;
 }
@@ -175,21 +199,21 @@ th_tiling_candidate th_tiling_choice_estimate(const th_tiling_problem *f,
                                               const th_tile_properties *m,
                                               const th_tiling_choice *choice, bool revisits)
 {
-    double passes[TH_N_ENGINES], dram = 0, even = m->compute_ps, all = 0, store_ps = 0;
+    double passes[TH_N_ENGINES], dram = 0, even = m->compute_ps, all = 0;
     find_passes(f, m, choice, revisits, passes);
     for (int e = 0; e < TH_N_ENGINES; e++) {
         double bytes = passes[e] * m->bytes[e];
-        if (e == TH_ENGINE_OUTPUT) {
+        if (e == TH_ENGINE_OUTPUT)
             bytes += passes[TH_ENGINE_PARTIAL] * m->bytes[TH_ENGINE_PARTIAL];
-            store_ps = bytes * m->dram_part[e] * BITS_PS / (double)f->memory->bits_per_s;
-        }
         all += bytes;
         dram += bytes * m->dram_part[e];
         even = th_max(even, bytes * BITS_PS / m->bits_per_s[e]);
     }
     even = th_max(even, dram * BITS_PS / (double)f->memory->bits_per_s);
-    double uneven =
-        steps_ps(f, m, choice, passes[TH_ENGINE_PARTIAL] > 0, store_ps / m->steps) - even;
+    const store_time store = time_of_stores(f, m, passes);
+    double uneven = steps_ps(f, m, choice, passes[TH_ENGINE_PARTIAL] > 0,
+                             revisits && choice->sums_stay, &store) -
+                    even;
     double longest = even + th_max(uneven, 0) / (f->t->slots_in > 1 ? f->t->slots_in - 1 : 1);
     double fill = th_max(first_ps(f, m, TH_ENGINE_INPUT), first_ps(f, m, TH_ENGINE_WEIGHT));
     return (th_tiling_candidate){*choice, longest + fill + first_ps(f, m, TH_ENGINE_OUTPUT), all,
