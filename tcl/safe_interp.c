@@ -22,6 +22,7 @@ void th_interp_confine_all(bool (*may)(const char *path, bool writes))
  * ask for "interp issafe". "file normalize" would tell where links elsewhere lead: here it does
  * not look at files. */
 static const char restrictions[] =
+    "auto_load ::tclPkgUnknown\n" /* its file makes an alias */
     "foreach name {exec socket load unload interp} {\n"
     "    if {[::tcl::namespace::which -command ::$name] eq {}} continue\n"
     "    interp hide {} $name\n"
@@ -44,9 +45,26 @@ static const char restrictions[] =
     "}\n"
     "array unset ::env\n";
 
+static Tcl_ObjCmdProc *open_of_tcl;
+
+/* "open" without its programs. */
+static int open_file(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *const objv[])
+{
+    if (objc < 2 || Tcl_GetString(objv[1])[0] != '|')
+        return open_of_tcl(data, interp, objc, objv);
+    Tcl_SetObjResult(interp,
+                     Tcl_NewStringObj("open: a program: refused in a stranger's script", -1));
+    return TCL_ERROR;
+}
+
 static int restrict_commands(Tcl_Interp *interp)
 {
+    Tcl_CmdInfo info;
     th_tcl_of(th_session_of(interp))->files = &confined;
+    if (!Tcl_GetCommandInfo(interp, "open", &info))
+        return TCL_ERROR;
+    open_of_tcl = info.objProc; /* the same in all interpreters */
+    Tcl_CreateObjCommand(interp, "open", open_file, info.objClientData, NULL);
     return Tcl_EvalEx(interp, restrictions, -1, TCL_EVAL_GLOBAL);
 }
 

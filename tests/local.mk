@@ -98,7 +98,7 @@ check_PROGRAMS += tests/tcl/policy/tables
 tests_tcl_policy_tables_SOURCES = tests/tcl/policy/tables.c
 tests_tcl_policy_tables_CPPFLAGS = $(face_flags)
 tests_tcl_policy_tables_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
-EXTRA_DIST += tests/tcl/policy/watch.c
+EXTRA_DIST += tests/tcl/policy/lacking.c tests/tcl/policy/watch.c
 tests/tcl/all.log: tests/tcl/policy/tables$(EXEEXT)
 
 # The commands, as scripts see them; the example scripts, with small budgets.

@@ -415,11 +415,12 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
         return answer - 1;
     if (line.only_safe && !line.is_safe)
         return complain("is only for -safe:", line.only_safe);
+    /* Tcl takes the encoding of texts from the environment, which -safe empties. */
+    if (!th_shell_find_tcl(argv[0]))
+        return EXIT_SCRIPT;
     if (line.is_safe && confine(&line, argv, elsewhere) != 0)
         return EXIT_SCRIPT;
     Tcl_Interp *interp;
-    if (!th_shell_find_tcl(argv[0]))
-        return EXIT_SCRIPT;
     int code = th_interp_new(false, &interp);
     if (code != TCL_OK || (code = start(interp, &line, elsewhere)) != TCL_OK) {
         fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
