@@ -30,10 +30,10 @@ int th_error_set(th_error *err, const char *id, const char *format, ...)
     va_start(args, format);
     /* The text is formed aside, as an argument may point into *err itself. */
     char text[TH_ERROR_TEXT_MAX];
-    vsnprintf(text, sizeof text, format, args);
+    th_print_list(text, sizeof text, format, args);
     va_end(args);
     flatten(text);
-    snprintf(err->text, sizeof err->text, "%s", text);
+    memcpy(err->text, text, sizeof text);
     snprintf(err->id, sizeof err->id, "%s", id);
     return -1;
 }

@@ -14,7 +14,7 @@ void th_note(th_strbuf *notes, const char *format, ...)
     if (!notes)
         return;
     va_start(args, format);
-    vsnprintf(part, sizeof part, format, args);
+    th_print_list(part, sizeof part, format, args);
     va_end(args);
     th_strbuf_printf(notes, "%s%s", notes->length > 0 ? "; " : "", part);
 }

@@ -129,12 +129,37 @@ void th_strbuf_add_json(th_strbuf *b, const char *text)
     th_strbuf_add(b, "\"");
 }
 
-int th_utf8_fit(const char *text, int max)
+/* The bytes at c with which a character begins that does not go on; 0: none. */
+static size_t begun_length(const unsigned char *c)
 {
-    const char *end = text, *next = text;
-    while (*end && th_utf8_next(&next) && next - text <= max)
-        end = next;
-    return (int)(end - text);
+    size_t needs = c[0] < 0xC2 || c[0] > 0xF4 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
+    size_t n = 1;
+    while (n < needs && c[n] >= 0x80 && c[n] <= 0xBF)
+        n++;
+    return n < needs ? n : 0;
+}
+
+void th_print_list(char *out, size_t size, const char *format, va_list args)
+{
+    vsnprintf(out, size, format, args);
+    const char *from = out;
+    char *to = out;
+    while (*from) {
+        size_t cut = begun_length((const unsigned char *)from);
+        size_t n = cut > 0 ? 0 : utf8_length((const unsigned char *)from);
+        from += cut;
+        for (n += cut == 0 && n == 0; n > 0; n--)
+            *to++ = *from++;
+    }
+    *to = '\0';
+}
+
+void th_print(char *out, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    th_print_list(out, size, format, args);
+    va_end(args);
 }
 
 void th_strbuf_clear(th_strbuf *b)

@@ -2,6 +2,7 @@
 /* strbuf.h - a growing text. Failure is sticky: check `failed` once, after all additions. */
 #ifndef TH_BASE_STRBUF_H
 #define TH_BASE_STRBUF_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,8 +31,12 @@ void th_strbuf_add_visible(th_strbuf *b, const char *text);
 /* The code point of the UTF-8 character at *text, not its end, and moves *text behind it. A byte
  * that is no UTF-8 (file names may hold any) becomes U+FFFD. */
 uint32_t th_utf8_next(const char **text);
-/* How many bytes the first characters of text have that fit into max: for "%.*s". */
-int th_utf8_fit(const char *text, int max);
+/* As snprintf and vsnprintf, but no character is cut in two by size, or by a precision as in
+ * "%.40s". */
+void th_print(char *out, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void th_print_list(char *out, size_t size, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 void th_strbuf_clear(th_strbuf *b); /* frees; ready for use again */
 
 #endif

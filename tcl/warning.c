@@ -4,6 +4,7 @@
 #include "tcl/warning.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
+#include "base/strbuf.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +95,7 @@ void th_warn(const th_call *c, const char *id, const char *format, ...)
     char text[TH_ERROR_TEXT_MAX];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    th_print_list(text, sizeof text, format, args);
     va_end(args);
     th_error_set(&e, id, "%s", text);
     th_warn_of(c, &e);

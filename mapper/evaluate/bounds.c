@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "mapper/lower/plan_state.h"
 #include "topology/routing/route.h"
 
@@ -356,7 +357,7 @@ static void find_path(th_bound_finder *f)
         return;
     }
     n = path_length(f, last, &first);
-    snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.14s .. %.14s", n,
+    th_print(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.14s .. %.14s", n,
              n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "mapper/evaluate/bounds_state.h"
 
 static int note(th_bound_finder *f, th_unknown_bound gap)
@@ -52,7 +53,7 @@ static const char *design_text(const th_unknown_bound *g, const th_system *s, ch
                                size_t size)
 {
     const th_design_block *d = g->design >= 0 ? &s->designs[g->design] : NULL;
-    snprintf(out, size, "%.60s (%.20s)", d ? d->name : "-", d ? d->type : "-");
+    th_print(out, size, "%.60s (%.20s)", d ? d->name : "-", d ? d->type : "-");
     return out;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "predictor/data/measurements_text.h"
 #include "predictor/data/decompress.h"
 #include "predictor/op/members.h"
@@ -22,7 +23,7 @@ static int find_group(const measurement_reader *r, const char *network, int32_t 
 {
     th_measurements *m = r->m;
     char name[120];
-    snprintf(name, sizeof name, "%.80s, batch %d", network, batch);
+    th_print(name, sizeof name, "%.80s, batch %d", network, batch);
     for (int i = 0; i < m->n_groups; i++)
         if (strcmp(m->group[i], name) == 0)
             return i;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "predictor/model/calibration.h"
 #include "predictor/model/nearest_device.h"
 
@@ -95,7 +96,7 @@ static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *tex
         }
         if (gpu->x[i] >= least && gpu->x[i] <= most)
             continue;
-        snprintf(text, size, "%s %g of %.40s: training had %g to %g",
+        th_print(text, size, "%s %g of %.40s: training had %g to %g",
                  th_gpu_number_column((th_gpu_number)i), gpu->x[i], gpu->name, least, most);
         return true;
     }

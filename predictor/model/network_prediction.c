@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 
 typedef struct {
     th_network_prediction *out;
@@ -35,7 +36,7 @@ static void note_outside(maker *k, const char *layer, const th_layer_model *m, c
         return;
     k->out->n_outside++;
     if (is_first)
-        snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer,
+        th_print(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer,
                  th_layer_model_name(m), th_phase_name(m->phase), why);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/strbuf.h"
 
 th_plot *th_plot_new(th_plot_type type)
 {
@@ -38,7 +39,7 @@ const char *th_plot_text(th_plot *p, const char *format, ...)
     char text[400];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    th_print_list(text, sizeof text, format, list);
     va_end(list);
     const char *copy = th_arena_string(p->arena, text);
     p->failed = p->failed || !copy;

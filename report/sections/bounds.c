@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/pool/pool.h"
 #include "report/session/property_events.h"
@@ -113,9 +114,9 @@ static void name_layers(const th_session *s, const th_unknown_bound *g, int n, c
     const th_layer *layers = s->workload->layers;
     *out = '\0';
     if (g->layer >= 0 && n == 1)
-        snprintf(out, size, "%.80s", layers[g->layer].name);
+        th_print(out, size, "%.80s", layers[g->layer].name);
     else if (g->layer >= 0)
-        snprintf(out, size, "%.40s .. %.40s (%d)", layers[g->layer].name,
+        th_print(out, size, "%.40s .. %.40s (%d)", layers[g->layer].name,
                  layers[g[n - 1].layer].name, n);
 }
 

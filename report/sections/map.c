@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "report/session/property_event_list.h"
 #include "report/sections/sections.h"
 
@@ -22,19 +23,19 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
 {
     char text[400], seed[60] = "", batch[32];
     if (s->system) {
-        snprintf(text, sizeof text, "%.200s, %d accelerator%s, %d link%s", s->system->name,
+        th_print(text, sizeof text, "%.200s, %d accelerator%s, %d link%s", s->system->name,
                  s->system->n_accels, s->system->n_accels == 1 ? "" : "s", s->system->n_links,
                  s->system->n_links == 1 ? "" : "s");
         th_report_head_line(r, "system", text);
     }
     if (s->workload) {
         snprintf(batch, sizeof batch, "batch %d", (int)s->workload->batch);
-        snprintf(text, sizeof text, "%.200s, %d layer%s, %s", s->workload->name,
+        th_print(text, sizeof text, "%.200s, %d layer%s, %s", s->workload->name,
                  s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s", batch);
         th_report_head_line(r, "workload", text);
     }
     if (s->hand_built) {
-        snprintf(text, sizeof text, "%.200s, %d task%s, %s", s->hand_built->name,
+        th_print(text, sizeof text, "%.200s, %d task%s, %s", s->hand_built->name,
                  (int)s->hand_built->program->n_tasks,
                  s->hand_built->program->n_tasks == 1 ? "" : "s", digest);
         th_report_head_line(r, "program", text);
@@ -266,9 +267,9 @@ static void add_layer_line(th_session *s, th_table *t, const th_layer_line *line
 {
     char name[200], shard[120];
     const th_layer *layers = s->workload->layers;
-    snprintf(name, sizeof name, "%.96s", layers[line->first].name);
+    th_print(name, sizeof name, "%.96s", layers[line->first].name);
     if (line->last > line->first)
-        snprintf(name, sizeof name, "%.96s .. %.96s", layers[line->first].name,
+        th_print(name, sizeof name, "%.96s .. %.96s", layers[line->first].name,
                  layers[line->last].name);
     format_shard(line, shard, sizeof shard);
     th_table_row(t, (th_quantity[]){th_text(name), th_count(line->last - line->first + 1),

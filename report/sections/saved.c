@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "report/session/model_error.h"
 #include "report/session/property_event_list.h"
 #include "report/session/saved_figures.h"
@@ -213,26 +214,20 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     return 0;
 }
 
-/* A name for "%.*s", not cut within a character. */
-enum { NAME_MAX_BYTES = 30, TEXT_MAX_BYTES = 200 };
-#define CUT_NAME(text) th_utf8_fit(text, NAME_MAX_BYTES), text
-#define CUT_TEXT(text) th_utf8_fit(text, TEXT_MAX_BYTES), text
-
 typedef void (*th_line)(const th_saved_run *run, char *text, size_t size);
 
 static void say_system(const th_saved_run *run, char *text, size_t size)
 {
-    snprintf(text, size, "%.*s: %.*s, %s", CUT_NAME(run->name), CUT_TEXT(run->system),
-             run->figures->system);
+    th_print(text, size, "%.30s: %.200s, %s", run->name, run->system, run->figures->system);
 }
 
 static void say_workload(const th_saved_run *run, char *text, size_t size)
 {
     if (run->program)
-        snprintf(text, size, "%.*s: program %.*s", CUT_NAME(run->name), CUT_TEXT(run->program));
+        th_print(text, size, "%.30s: program %.200s", run->name, run->program);
     else
-        snprintf(text, size, "%.*s: %.*s, batch %d, %s", CUT_NAME(run->name),
-                 CUT_TEXT(run->workload), (int)run->batch, run->figures->workload);
+        th_print(text, size, "%.30s: %.200s, batch %d, %s", run->name, run->workload,
+                 (int)run->batch, run->figures->workload);
 }
 
 static void say_run(const th_saved_run *run, char *text, size_t size)
@@ -240,8 +235,8 @@ static void say_run(const th_saved_run *run, char *text, size_t size)
     char seed[40] = "";
     if (run->has_seed)
         snprintf(seed, sizeof seed, ", seed %" PRIu64, run->seed);
-    snprintf(text, size, "%.*s: %s %s%s, %s", CUT_NAME(run->name),
-             run->program ? "program" : "mapping", run->mapping, seed, run->network);
+    th_print(text, size, "%.30s: %s %s%s, %s", run->name, run->program ? "program" : "mapping",
+             run->mapping, seed, run->network);
 }
 
 /* A line for each run, the key before the first. */
@@ -266,7 +261,9 @@ static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
         th_strbuf line = TH_STRBUF_INIT;
         if (runs[i]->events->n == 0)
             continue;
-        th_strbuf_printf(&line, "%.*s: ", CUT_NAME(runs[i]->name));
+        char name[40];
+        th_print(name, sizeof name, "%.30s: ", runs[i]->name);
+        th_strbuf_add(&line, name);
         th_property_event_list_add_line(runs[i]->events, TH_HEAD_WIDTH - (int)line.length, &line);
         if (line.text)
             th_report_head_line(r, is_first ? "changes" : "", line.text);
@@ -322,8 +319,7 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     if (has_one_workload && runs[0]->program) {
         th_report_head_line(r, "program", runs[0]->program);
     } else if (has_one_workload) {
-        snprintf(text, sizeof text, "%.*s, batch %d", CUT_TEXT(runs[0]->workload),
-                 (int)runs[0]->batch);
+        th_print(text, sizeof text, "%.200s, batch %d", runs[0]->workload, (int)runs[0]->batch);
         th_report_head_line(r, "workload", text);
     }
     th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/min_max.h"
+#include "base/strbuf.h"
 
 enum {
     NARROWEST = 16, /* a name is not cut to less than this */
@@ -170,21 +172,32 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The text as a column of this width has it: in out[width + 1] where it is cut. */
+/* The text behind its first n characters. */
+static const char *after(const char *text, int n)
+{
+    while (n-- > 0)
+        th_utf8_next(&text);
+    return text;
+}
+
+/* The bytes of so many characters, and the end. */
+#define ROOM(width) (4 * (size_t)(width) + 1)
+
+/* The text as a column of this width has it: in out[ROOM(width)] where it is cut. */
 static const char *cut(const char *text, int width, char *out)
 {
-    int bytes = (int)strlen(text), length = th_text_width(text);
-    if (length <= width || length != bytes) /* no cut inside a character of several bytes */
+    int length = th_text_width(text), head = (width - CUT + 1) / 2, tail = width - CUT - head;
+    if (length <= width)
         return text;
-    int head = (width - CUT + 1) / 2, tail = width - CUT - head;
-    snprintf(out, (size_t)width + 1, "%.*s..%s", head, text, text + bytes - tail);
+    int bytes = (int)(after(text, head) - text);
+    snprintf(out, ROOM(width), "%.*s..%s", bytes, text, after(text, length - tail));
     return out;
 }
 
 /* The number of different texts of a column in this width; -1: memory is out. */
 static int64_t n_different(const th_layout *l, int c, int width)
 {
-    size_t n = l->table.n_rows, room = (size_t)width + 1;
+    size_t n = l->table.n_rows, room = ROOM(width);
     const char **texts = th_alloc_array(n + 1, sizeof *texts);
     char *cuts = th_alloc_array(n + 1, room);
     int64_t different = texts && cuts ? 0 : -1;
@@ -243,17 +256,20 @@ static int widest_name(const th_layout *l, const int *least)
     return widest;
 }
 
-/* Cuts the widest names until the table fits; if it cannot, down to WIDEST. */
+/* Cuts the widest names until the table fits; if it cannot, down to WIDEST, or less where column 0
+ * and another one need it. */
 static void cut_names(th_layout *l)
 {
-    int least[TH_COLUMNS_MAX], excess = total_width(l) - line_width(l->table.report), spare = 0;
+    int least[TH_COLUMNS_MAX], line = line_width(l->table.report), beside = 0, spare = 0;
+    int excess = total_width(l) - line;
     for (int c = 0; c < l->table.n_columns; c++) {
         least[c] = least_width(l, c);
         spare += l->width[c] - least[c];
+        beside = c > 0 ? th_max(beside, least[c]) : 0;
     }
     for (int c = 0; spare < excess && c < l->table.n_columns; c++) {
-        int limit = l->width[c] < WIDEST ? l->width[c] : WIDEST;
-        least[c] = least[c] > limit ? least[c] : limit;
+        int room = line - TH_TEXT_GAP - (c > 0 ? least[0] : beside);
+        least[c] = th_max(least[c], th_min(l->width[c], th_min(room, WIDEST)));
     }
     for (int c = widest_name(l, least); c >= 0 && excess > 0; excess--) {
         l->width[c]--;
@@ -358,8 +374,9 @@ int th_layout_block(th_layout *l, int first)
 
 void th_layout_add_padded(th_strbuf *out, const char *text, int width, bool to_right)
 {
-    char shorter[1024];
-    if (text && width < (int)sizeof shorter)
+    enum { CUT_MAX = 1024 };
+    char shorter[ROOM(CUT_MAX)];
+    if (text && width <= CUT_MAX)
         text = cut(text, width, shorter);
     int length = th_text_width(text), pad = width > length ? width - length : 0;
     th_strbuf_printf(out, "%*s%s%*s", to_right ? pad : 0, "", text ? text : "", to_right ? 0 : pad,

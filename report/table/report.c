@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/names.h"
+#include "base/strbuf.h"
 #include "report/interrupt.h"
 
 const char *th_format_name(int i)
@@ -114,7 +115,7 @@ const char *th_report_printf(th_report *r, const char *format, ...)
     char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    th_print_list(text, sizeof text, format, args);
     va_end(args);
     return th_report_keep(r, text);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "study/pareto.h"
 #include "tcl/study/study_list.h"
 #include "tcl/study/study_metric.h"
@@ -228,7 +229,7 @@ static bool take_missed(Tcl_Interp *interp, char *out, size_t size)
         return false;
     said += sizeof begin - 1;
     size_t n = strcspn(said, "\"");
-    snprintf(out, size, "%.*s", (int)(n < size ? n : size - 1), said);
+    th_print(out, size, "%.*s", (int)(n < size ? n : size - 1), said);
     return true;
 }
 
@@ -559,7 +560,7 @@ int th_study_head(th_report *r, th_store *t, const th_study_selection *what, con
     if (th_store_counts(t, counts, err) != 0)
         return -1;
     snprintf(digest, sizeof digest, "%016" PRIx64, th_study_digest(s));
-    snprintf(text, sizeof text, "%.100s, %s, seed %" PRId64, s->name, digest, s->seed);
+    th_print(text, sizeof text, "%.100s, %s, seed %" PRId64, s->name, digest, s->seed);
     th_report_head_line(r, "study", text);
     th_report_head_field(r, "study", th_text(s->name));
     th_report_head_field(r, "digest", th_text(digest));

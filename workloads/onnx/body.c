@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "workloads/onnx/nodes.h"
 
 enum { NAME_BYTES = 256, WORDS = 16 };
@@ -95,7 +96,7 @@ static char *layer_name(th_onnx_body *b, const char *outputs)
 {
     char name[NAME_BYTES];
     size_t length = strcspn(outputs, " ");
-    snprintf(name, sizeof name, "%.180s%s%.*s", th_onnx_node_name(b->call), length ? "." : "",
+    th_print(name, sizeof name, "%.180s%s%.*s", th_onnx_node_name(b->call), length ? "." : "",
              (int)length, outputs);
     return keep(b, name, strlen(name));
 }

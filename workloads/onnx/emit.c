@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "workloads/workload_check.h"
 
 enum { NAME_BYTES = 240, N_EXTENTS = 3 };
@@ -36,7 +37,7 @@ int32_t th_onnx_add_layer(th_onnx_reader *r, th_layer *l, int32_t *from, int32_t
                           const char *suffix)
 {
     char name[NAME_BYTES];
-    snprintf(name, sizeof name, "%.190s%.20s", th_onnx_node_name(r->node), suffix);
+    th_print(name, sizeof name, "%.190s%.20s", th_onnx_node_name(r->node), suffix);
     if (free_name(r, name, sizeof name))
         return -1;
     l->name = name;

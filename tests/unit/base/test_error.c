@@ -36,6 +36,13 @@ TEST(cuts_what_is_too_long)
     CU_ASSERT_EQUAL(strlen(e.id), TH_ERROR_ID_MAX - 1);
 }
 
+TEST(cuts_between_characters)
+{
+    th_error e;
+    th_error_set(&e, "TEST-0008", "\"%.4s\": \"%.2s\"", "abc\303\251", "\346\227\245");
+    TAP_ASSERT_TEXT(e.text, "\"abc\": \"\"");
+}
+
 TEST(may_quote_itself)
 {
     th_error e;

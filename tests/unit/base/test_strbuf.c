@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "tests/unit/tap.h"
+#include <stdio.h>
 #include <string.h>
 
 TEST(appends)
@@ -49,6 +50,33 @@ TEST(replaces_what_is_no_utf8)
     TAP_ASSERT_TEXT(b.text, "\"\\ufffdt\\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \\ud83d\\ude00 "
                             "\\ufffd\\ufffd\"");
     th_strbuf_clear(&b);
+}
+
+/* The bytes of the characters of text, in a letter each, that fit. */
+static int whole_bytes(const char *lengths, int most)
+{
+    int bytes = 0;
+    while (*lengths && bytes + (*lengths - '0') <= most)
+        bytes += *lengths++ - '0';
+    return bytes;
+}
+
+TEST(prints_whole_characters)
+{
+    static const char text[] = "a\303\251\346\227\245b\360\235\204\236\303\251",
+                      lengths[] = "123142";
+    char out[40], expected[40];
+    for (int most = 0; most < 20; most++) {
+        int bytes = whole_bytes(lengths, most);
+        th_print(out, sizeof out, "%.*s\" %d", most, text, most);
+        snprintf(expected, sizeof expected, "%.*s\" %d", bytes, text, most);
+        TAP_ASSERT_TEXT(out, expected);
+        th_print(out, (size_t)most + 1, "%s", text);
+        snprintf(expected, sizeof expected, "%.*s", bytes, text);
+        TAP_ASSERT_TEXT(out, expected);
+    }
+    th_print(out, sizeof out, "%.2s%.3s%.1s|\200x", "a\303\251", "\346\227\245", "\303\251");
+    TAP_ASSERT_TEXT(out, "a\346\227\245|\200x");
 }
 
 TEST(stays_failed)
