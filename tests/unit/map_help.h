@@ -4,6 +4,7 @@
 #ifndef TH_TESTS_UNIT_MAP_HELP_H
 #define TH_TESTS_UNIT_MAP_HELP_H
 #include <string.h>
+#include "mapper/evaluate/evaluate.h"
 #include "mapper/mapping_read.h"
 #include "tests/unit/sim_help.h"
 #include "workloads/workload_read.h"
@@ -99,5 +100,15 @@ static inline void put_layer(th_mapping *m, int layer, int set, const char *stra
     "\"; bandwidth = \"1000GB/s\"; latency = "                                                     \
     "\"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "         \
     "designs = [\"d\"]; } );"
+
+static inline th_evaluator *evaluator_of(th_problem p, bool no_segments)
+{
+    th_error e = {"", ""};
+    p.no_segments = no_segments;
+    th_evaluator *x = th_evaluator_new(&p, &e);
+    if (!x)
+        bail_out(&e);
+    return x;
+}
 
 #endif

@@ -97,9 +97,8 @@ static inline void drive(const th_system *s, const th_network_options *o, transf
 }
 
 /* A ring with chords of different speeds and a half-duplex one. */
-static inline th_system *random_system(gsl_rng *r, int n)
+static inline th_system *random_cables(gsl_rng *r, th_system *s, int n)
 {
-    th_system *s = new_system(n, 100);
     for (int i = 0; i < n; i++)
         connect(s, i, (i + 1) % n, pick(r, 1, 4) * GB / 4, (int)pick(r, 0, 300));
     for (int i = 0; i < n / 2; i++) {
@@ -108,6 +107,11 @@ static inline th_system *random_system(gsl_rng *r, int n)
             s, a, b, th_cable_symmetric(pick(r, 1, 4) * GB / 4, 50 * NS, pick(r, 0, 1)), NULL);
     }
     return finish(s);
+}
+
+static inline th_system *random_system(gsl_rng *r, int n)
+{
+    return random_cables(r, new_system(n, 100), n);
 }
 
 #endif

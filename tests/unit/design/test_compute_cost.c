@@ -110,20 +110,8 @@ TEST(every_number_of_an_accelerator_is_in_the_key)
         offsetof(th_accel, vector_buffer_bytes),
     };
     enum { WORDS = sizeof words / sizeof *words };
-    th_shard softmax = {.kind = TH_LAYER_SOFTMAX,
-                        .dim = {2, 1000, 1, 30, 10, 1, 1},
-                        .groups = 1,
-                        .in_h = 30,
-                        .in_w = 10,
-                        .stride_h = 1,
-                        .stride_w = 1,
-                        .dilation_h = 1,
-                        .dilation_w = 1,
-                        .up_h = 1,
-                        .up_w = 1,
-                        .precision = {TH_FP16, TH_FP16, TH_FP16},
-                        .density_ppm = {1000000, 1000000, 1000000},
-                        .n_operands = 1};
+    th_shard softmax = conv_shard(2, 1000, 1, 30, 10, 1);
+    softmax.kind = TH_LAYER_SOFTMAX;
     const th_shard shards[] = {conv_shard(1, 24, 12, 40, 40, 3), softmax};
     int n_changed = 0;
     for (int i = 0; i < WORDS + 2; i++) {

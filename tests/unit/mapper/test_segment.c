@@ -12,16 +12,6 @@
 
 static int n_compared, n_stopped, n_infeasible, n_wrong;
 
-static th_evaluator *evaluator_of(th_problem p, bool no_segments)
-{
-    th_error e = {"", ""};
-    p.no_segments = no_segments;
-    th_evaluator *x = th_evaluator_new(&p, &e);
-    if (!x)
-        bail_out(&e);
-    return x;
-}
-
 static th_fitness fitness_of(th_evaluator *e, const th_mapping *m, double bound)
 {
     th_error err = {"", ""};

@@ -173,16 +173,6 @@ TEST(by_hand)
     th_system_free(s);
 }
 
-static th_evaluator *evaluator_of(th_problem p, bool no_segments)
-{
-    th_error e = {"", ""};
-    p.no_segments = no_segments;
-    th_evaluator *x = th_evaluator_new(&p, &e);
-    if (!x)
-        bail_out(&e);
-    return x;
-}
-
 TEST(segments_fit_where_the_whole_fits)
 {
     th_system *s = system_of(RING4("2400B"));

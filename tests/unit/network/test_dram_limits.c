@@ -100,14 +100,7 @@ static th_system *random_drams(gsl_rng *r, int n)
     th_system *s = new_system(n, 100);
     for (int i = 0; i < n; i++)
         set_dram(s, i, pick(r, 0, 3) ? pick(r, 1, 12) * GB / 8 : 100 * GB);
-    for (int i = 0; i < n; i++)
-        connect(s, i, (i + 1) % n, pick(r, 1, 4) * GB / 4, (int)pick(r, 0, 300));
-    for (int i = 0; i < n / 2; i++) {
-        int a = (int)pick(r, 0, n - 1), b = (a + (int)pick(r, 2, n - 2)) % n;
-        th_system_add_cable(
-            s, a, b, th_cable_symmetric(pick(r, 1, 4) * GB / 4, 50 * NS, pick(r, 0, 1)), NULL);
-    }
-    return finish(s);
+    return random_cables(r, s, n);
 }
 
 static th_network_options random_options(gsl_rng *r)
