@@ -200,7 +200,8 @@ const th_command th_run_commands[] = {
     {"run", GROUP, "?TIME?", 0, 1, run_options, "simulate; return why it stopped",
      "TIME is short for -for TIME. Returns done, until, \"breakpoint NAME\" or interrupted. "
      "Continues where the previous run "
-     "stopped. Without options for them, the stream and the network are those of map_workload. "
+     "stopped. Options of the stream and the network hold until others are given; before, those of "
+     "map_workload. "
      "Ctrl-C stops between two events, and `run` continues from there. A run that runs out of "
      "memory is lost: the next command begins it anew.",
      .run = run_run, .not_while_running = true},
