@@ -175,6 +175,10 @@ static int open_query(query *q, th_session *s)
     int code = sqlite3_open_v2(":memory:", &q->db, flags, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_exec(q->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+#ifdef SQLITE_DBCONFIG_DQS_DML /* "strat" is an unknown column then, and no text */
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(q->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+#endif
     if (code == SQLITE_OK)
         code = add_tables(q, s);
     if (code != SQLITE_OK)
