@@ -19,6 +19,10 @@ libtharsis_la_SOURCES += \
 	report/objects/accel_attributes.c \
 	report/objects/attributes.c \
 	report/objects/class_attributes.h \
+	report/objects/figures.c \
+	report/objects/figures.h \
+	report/objects/program_figures.c \
+	report/objects/run_figures.c \
 	report/objects/layer_attributes.c \
 	report/objects/objects.c \
 	report/objects/objects.h \
@@ -42,6 +46,10 @@ libtharsis_la_SOURCES += \
 	report/plot/script.c \
 	report/plot/text.c \
 	report/plot/text_points.c \
+	report/query/query.c \
+	report/query/query.h \
+	report/query/query_names.c \
+	report/query/virtual_table.c \
 	report/sections/alternatives.c \
 	report/sections/faults.c \
 	report/sections/jobs.c \
@@ -90,6 +98,8 @@ libtharsis_la_SOURCES += \
 	report/session/hand_built.h \
 	report/interrupt.c \
 	report/interrupt.h \
+	report/session/messages.c \
+	report/session/messages.h \
 	report/session/link_flows.c \
 	report/session/model_error.c \
 	report/session/model_error.h \

@@ -48,6 +48,7 @@ const th_command *const th_command_families[] = {
     th_advice_commands,
     th_reliability_commands,
     th_survival_commands,
+    th_query_commands,
     th_output_commands,
     th_plot_commands,
     th_trace_commands,

@@ -99,7 +99,7 @@ extern const th_command th_session_commands[], th_system_commands[], th_workload
     th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
     th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
     th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
-    th_survival_commands[];
+    th_survival_commands[], th_query_commands[];
 extern const th_command *const th_command_families[];
 
 /* Creates every command in ::tharsis and exports it. */

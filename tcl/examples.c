@@ -209,6 +209,9 @@ static const th_example examples[] = {
     {"report_search", "map_workload -algorithm two_level -evaluations 50\n"
                       "report_search -convergence\n"},
     {"report_bounds", "report_bounds\n"},
+    {"query", "query {SELECT layer, sum(duration_ps) FROM tasks GROUP BY layer\n"
+              "       ORDER BY 2 DESC LIMIT 5}\n"
+              "query tasks -tables\n"},
     {"report_summary", "report_summary\nreport_summary -format json > out/summary.json\n"},
     {"report_utilization", "report_utilization -sort_by busy -limit 3\n"},
     {"report_layers",

@@ -20,6 +20,7 @@ face_sources = \
 	tcl/commands/cmd_program.c \
 	tcl/commands/cmd_property.c \
 	tcl/commands/cmd_property_events.c \
+	tcl/commands/cmd_query.c \
 	tcl/commands/cmd_report.c \
 	tcl/commands/cmd_report_map.c \
 	tcl/commands/cmd_report_network.c \

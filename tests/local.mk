@@ -123,6 +123,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/report/diff.test \
+	tests/tcl/query.test \
 	tests/tcl/report/random_faults.test \
 	tests/tcl/report/reliability.test \
 	tests/tcl/report/survival.test \

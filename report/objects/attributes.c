@@ -44,7 +44,7 @@ enum {
     LINK_UTILIZATION
 };
 
-static const th_attribute link_attributes[] = {
+const th_attribute th_link_attributes[] = {
     [LINK_NAME] = {"name", TH_KIND_TEXT, "the part after link/"},
     [LINK_FROM] = {"from", TH_KIND_TEXT, "node that it leaves"},
     [LINK_TO] = {"to", TH_KIND_TEXT, "node that it reaches"},
@@ -65,7 +65,7 @@ static const th_attribute link_attributes[] = {
 static th_quantity link_figure(th_session *s, int index, int attribute)
 {
     if (!s->simulation)
-        return th_absent(link_attributes[attribute].kind);
+        return th_absent(th_link_attributes[attribute].kind);
     const th_link_result l = th_machine_link(s->simulation->machine, index);
     int32_t flows = th_machine_link_flows(s->simulation->machine, index);
     switch (attribute) {
@@ -86,7 +86,7 @@ static th_quantity link_figure(th_session *s, int index, int attribute)
     }
 }
 
-static th_quantity link_value(th_session *s, int index, int attribute)
+th_quantity th_link_attribute(th_session *s, int index, int attribute)
 {
     const th_link *l = &s->system->links[index];
     switch (attribute) {
@@ -119,7 +119,7 @@ static const char *node_kind(int i)
     return names[i];
 }
 
-static const th_attribute node_attributes[] = {
+const th_attribute th_node_attributes[] = {
     [NODE_NAME] = {"name", TH_KIND_TEXT, "the part after node/"},
     [NODE_KIND] = {"kind", TH_KIND_TEXT, "accelerator, host or switch", node_kind},
     [NODE_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
@@ -128,7 +128,7 @@ static const th_attribute node_attributes[] = {
     {NULL, TH_KIND_TEXT, NULL},
 };
 
-static th_quantity node_value(th_session *s, int index, int attribute)
+th_quantity th_node_attribute(th_session *s, int index, int attribute)
 {
     const th_node *n = &s->system->nodes[index];
     switch (attribute) {
@@ -152,8 +152,8 @@ static const struct {
     th_quantity (*value)(th_session *s, int index, int attribute);
 } classes[TH_N_CLASSES] = {
     [TH_CLASS_ACCEL] = {th_accel_attributes, th_accel_attribute},
-    [TH_CLASS_LINK] = {link_attributes, link_value},
-    [TH_CLASS_NODE] = {node_attributes, node_value},
+    [TH_CLASS_LINK] = {th_link_attributes, th_link_attribute},
+    [TH_CLASS_NODE] = {th_node_attributes, th_node_attribute},
     [TH_CLASS_LAYER] = {th_layer_attributes, th_layer_attribute},
     [TH_CLASS_TASK] = {th_task_attributes, th_task_attribute},
 };

@@ -5,9 +5,12 @@
 #define TH_REPORT_OBJECTS_CLASS_ATTRIBUTES_H
 #include "report/objects/objects.h"
 
-extern const th_attribute th_accel_attributes[], th_layer_attributes[], th_task_attributes[];
+extern const th_attribute th_accel_attributes[], th_layer_attributes[], th_link_attributes[],
+    th_node_attributes[], th_task_attributes[];
 th_quantity th_accel_attribute(th_session *s, int index, int attribute);
 th_quantity th_layer_attribute(th_session *s, int index, int attribute);
+th_quantity th_link_attribute(th_session *s, int index, int attribute);
+th_quantity th_node_attribute(th_session *s, int index, int attribute);
 th_quantity th_task_attribute(th_session *s, int index, int attribute);
 
 /* Bits of th_record_kind at which the value of an attribute can change. */

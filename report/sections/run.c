@@ -2,74 +2,64 @@
 /* run.c - the summary of a run, and the figures of accelerators. */
 #include <config.h>
 #include <string.h>
-#include "report/objects/objects.h"
+#include "report/objects/figures.h"
 #include "report/sections/sections.h"
 
 /* ---- summary ---- */
 
-static int64_t dram_bytes(const th_result *result)
+/* A figure of th_figures_of_run, and its heading in text. */
+typedef struct line {
+    const char *figure, *title;
+    bool if_known; /* left out where it is absent */
+} line;
+
+static int find(const char *figure)
 {
-    int64_t sum = 0;
-    for (int a = 0; a < result->n_accels; a++)
-        sum += th_stats_read(&result->accels[a].stats) +
-               result->accels[a].stats.moved_bytes[TH_ENGINE_OUTPUT];
-    return sum;
+    int i = 0;
+    while (strcmp(th_figures_of_run.attributes[i].name, figure) != 0)
+        i++;
+    return i;
 }
 
-static int32_t inputs_done(const th_result *result)
+/* A record of these figures. NULL: memory is out. */
+static th_table *add_summary(th_session *s, th_report *r, const line *lines, int n)
 {
-    int32_t n = 0;
-    for (int32_t i = 0; i < result->n_inputs; i++)
-        n += result->input_end_ps[i] >= 0;
-    return n;
-}
-
-/* The last of n columns is the energy, left out if unknown. NULL: memory is out. */
-static th_table *add_summary(th_report *r, const th_column *columns, int n, bool has_energy)
-{
-    th_column *shown = th_report_columns(r, n);
-    if (!shown)
+    th_quantity all[TH_FIGURES_MAX], cells[TH_FIGURES_MAX];
+    th_column *columns = th_report_columns(r, n);
+    int k = 0;
+    if (!columns)
         return NULL;
-    for (int c = 0; c < n; c++)
-        shown[c] = columns[c];
-    shown[has_energy ? n : n - 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    return th_report_record(r, "summary", NULL, shown);
+    th_figures_of_run.row(s, 0, all);
+    if (s->text.scratch.failed)
+        return th_strbuf_clear(&s->text.scratch), NULL;
+    for (int i = 0; i < n; i++) {
+        int figure = find(lines[i].figure);
+        const th_attribute *a = &th_figures_of_run.attributes[figure];
+        if (lines[i].if_known && all[figure].is_absent)
+            continue;
+        columns[k] = (th_column){a->name, lines[i].title, a->kind};
+        cells[k++] = all[figure];
+    }
+    columns[k] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table *t = th_report_record(r, "summary", NULL, columns);
+    th_table_row(t, cells);
+    return t;
 }
 
-/* What of a summary holds for a hand-built program. Where one rank stands for others, its messages
- * are on no link. */
-static int summarize_program(th_session *s, const th_result *x, th_report *r, th_error *err)
+/* What of a summary holds for a hand-built program. */
+static int summarize_program(th_session *s, th_report *r, th_error *err)
 {
-    enum { LINKS = 4, BEHIND_LINKS = 6, ALL = 8 }; /* columns */
-    th_column columns[] = {
-        {"state", "state", TH_KIND_TEXT},
-        {"makespan", "makespan", TH_KIND_TIME},
-        {"tasks", "tasks", TH_KIND_COUNT},
-        {"tasks_done", "tasks done", TH_KIND_COUNT},
-        {"link_utilization", "used links busy", TH_KIND_SHARE},
-        {"network", "moved over the network", TH_KIND_BYTES},
-        {"events", "events", TH_KIND_COUNT},
-        {"energy", "energy", TH_KIND_ENERGY},
+    static const line lines[] = {
+        {"state", "state"},
+        {"makespan", "makespan"},
+        {"tasks", "tasks"},
+        {"tasks_done", "tasks done"},
+        {"link_utilization", "used links busy", .if_known = true},
+        {"network", "moved over the network", .if_known = true},
+        {"events", "events"},
+        {"energy", "energy", .if_known = true},
     };
-    th_quantity cells[] = {
-        th_text(x->is_done ? "done" : "stopped"),
-        th_ps(x->elapsed_ps),
-        th_count(x->n_tasks),
-        th_count(th_machine_tasks_done(s->simulation->machine)),
-        th_share(th_result_link_utilization(x)),
-        th_bytes(x->moved_bytes),
-        th_count(x->n_events),
-        th_joules(th_result_energy_j(x)),
-    };
-    int n = ALL;
-    if (s->hand_built->step && s->hand_built->step->is_merged) {
-        n -= BEHIND_LINKS - LINKS;
-        memmove(&columns[LINKS], &columns[BEHIND_LINKS], (ALL - BEHIND_LINKS) * sizeof *columns);
-        memmove(&cells[LINKS], &cells[BEHIND_LINKS], (ALL - BEHIND_LINKS) * sizeof *cells);
-    }
-    th_table *t = add_summary(r, columns, n, x->has_energy);
-    th_table_row(t, cells);
-    return t ? 0 : th_error_no_memory(err);
+    return add_summary(s, r, lines, sizeof lines / sizeof *lines) ? 0 : th_error_no_memory(err);
 }
 
 static void note_means(const th_session *s, th_table *t)
@@ -87,57 +77,32 @@ static void note_means(const th_session *s, th_table *t)
 
 int th_section_summary(th_session *s, th_report *r, th_error *err)
 {
-    int64_t samples = s->hand_built ? 0 : th_workload_samples(s->workload);
-    const th_column columns[] = {
-        {"state", "state", TH_KIND_TEXT},
-        {"makespan", "makespan", TH_KIND_TIME},
-        {"latency", "latency", TH_KIND_TIME},
-        {"throughput", "throughput, samples", TH_KIND_RATE},
-        {"batch_throughput", samples > 1 ? "throughput, batches" : NULL, TH_KIND_RATE},
-        {"inputs_done", "inputs done", TH_KIND_COUNT},
-        {"macs", "multiply-accumulates", TH_KIND_COUNT},
-        {"achieved_macs", "achieved, MACs", TH_KIND_RATE},
-        {"accel_utilization", "accelerators busy", TH_KIND_SHARE},
-        {"link_utilization", "used links busy", TH_KIND_SHARE},
-        {"network", "moved over the network", TH_KIND_BYTES},
-        {"dram", "moved to and from DRAM", TH_KIND_BYTES},
-        {"tasks", "tasks", TH_KIND_COUNT},
-        {"events", "events", TH_KIND_COUNT},
-        {"expansions", "expansions", TH_KIND_COUNT},
-        {"energy", "energy", TH_KIND_ENERGY},
+    const line lines[] = {
+        {"state", "state"},
+        {"makespan", "makespan"},
+        {"latency", "latency"},
+        {"throughput", "throughput, samples"},
+        {"batch_throughput",
+         !s->hand_built && th_workload_samples(s->workload) > 1 ? "throughput, batches" : NULL},
+        {"inputs_done", "inputs done"},
+        {"macs", "multiply-accumulates"},
+        {"achieved_macs", "achieved, MACs"},
+        {"accel_utilization", "accelerators busy"},
+        {"link_utilization", "used links busy"},
+        {"network", "moved over the network"},
+        {"dram", "moved to and from DRAM"},
+        {"tasks", "tasks"},
+        {"events", "events"},
+        {"expansions", "expansions"},
+        {"energy", "energy", .if_known = true},
     };
-    const th_result *x = th_simulation_result(s->simulation, err);
-    if (!x)
+    if (!th_simulation_result(s->simulation, err))
         return -1;
     if (s->hand_built)
-        return summarize_program(s, x, r, err);
-    int32_t done = inputs_done(x);
-    int64_t macs = th_workload_macs(s->workload) * done;
-    bool has_time = x->elapsed_ps > 0 && done > 0;
-    double batches = th_result_throughput(x);
-    th_quantity cells[] = {
-        th_text(x->is_done ? "done" : "stopped"),
-        th_ps(x->elapsed_ps),
-        done > 0 ? th_ps(th_simulation_latency(s->simulation, x)) : th_absent(TH_KIND_TIME),
-        x->is_done ? th_rate((double)samples * batches) : th_absent(TH_KIND_RATE),
-        x->is_done ? th_rate(batches) : th_absent(TH_KIND_RATE),
-        th_count(done),
-        th_count(macs),
-        has_time ? th_rate((double)macs * (double)TH_PS_PER_S / (double)x->elapsed_ps)
-                 : th_absent(TH_KIND_RATE),
-        th_share(th_result_accel_utilization(x)),
-        th_share(th_result_link_utilization(x)),
-        th_bytes(x->moved_bytes),
-        th_bytes(dram_bytes(x)),
-        th_count(x->n_tasks),
-        th_count(x->n_events),
-        th_count(x->n_expanded),
-        th_joules(th_result_energy_j(x)),
-    };
-    th_table *t = add_summary(r, columns, sizeof columns / sizeof *columns, x->has_energy);
+        return summarize_program(s, r, err);
+    th_table *t = add_summary(s, r, lines, sizeof lines / sizeof *lines);
     if (!t)
         return th_error_no_memory(err);
-    th_table_row(t, cells);
     note_means(s, t);
     return s->workload->n_models > 0 ? th_section_models(s, r, err) : 0;
 }

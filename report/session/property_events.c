@@ -114,14 +114,31 @@ int th_property_events_reapply(th_session *s, th_simulation *sim, th_error *err)
     return 0;
 }
 
-int th_property_events_replay(const th_session *s, th_simulation *sim, size_t *next, th_time t,
-                              th_error *err)
+/* Up to the last of the events until t. */
+static int apply_until(const th_session *s, th_simulation *sim, size_t *next, th_time t,
+                       th_error *err)
 {
     for (; *next < s->events.n && s->events.all[*next].applied_at.now <= t; ++*next)
         if (th_run_to_position(sim, s->events.all[*next].applied_at, err) != 0 ||
             th_machine_add_property_event(sim->machine, &s->events.all[*next].event, err) != 0)
             return -1;
-    return th_run_to_position(sim, (th_run_position){0, t, true}, err);
+    return 0;
+}
+
+int th_property_events_replay(const th_session *s, th_simulation *sim, size_t *next, th_time t,
+                              th_error *err)
+{
+    return apply_until(s, sim, next, t, err) != 0
+               ? -1
+               : th_run_to_position(sim, (th_run_position){0, t, true}, err);
+}
+
+int th_property_events_catch_up(const th_session *s, th_simulation *sim, th_error *err)
+{
+    size_t next = 0;
+    return apply_until(s, sim, &next, TH_TIME_MAX, err) != 0
+               ? -1
+               : th_run_to_position(sim, th_run_position_of(s->simulation), err);
 }
 
 /* Before all other events of time 0. */

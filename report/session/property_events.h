@@ -47,6 +47,8 @@ int th_property_events_reapply(th_session *s, th_simulation *sim, th_error *err)
  * *next: how many of them were applied, 0 at first. 0, or -1: it failed, or was interrupted. */
 int th_property_events_replay(const th_session *s, th_simulation *sim, size_t *next, th_time t,
                               th_error *err);
+/* The same up to the very position of the present run. */
+int th_property_events_catch_up(const th_session *s, th_simulation *sim, th_error *err);
 /* Runs sim, of any program from time 0, through time t, with the same events at the same times. 0,
  * or -1: it failed, or was interrupted. */
 int th_property_events_repeat(const th_session *s, th_simulation *sim, th_time t, th_error *err);

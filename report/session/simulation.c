@@ -182,12 +182,20 @@ th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_
     return sim;
 }
 
+static void free_messages(th_sent_messages *x)
+{
+    if (x)
+        th_free(x->all);
+    th_free(x);
+}
+
 void th_simulation_free(th_simulation *s)
 {
     if (!s)
         return;
     th_result_clear(&s->result);
     th_free(s->slacks);
+    free_messages(s->messages);
     th_free(s->ranks);
     th_machine_free(s->machine);
     th_program_free(s->lowered);
@@ -241,6 +249,8 @@ void th_simulation_changed(th_simulation *s)
     s->result_is_fresh = false;
     th_free(s->slacks);
     s->slacks = NULL;
+    free_messages(s->messages);
+    s->messages = NULL;
 }
 
 const th_result *th_simulation_result(th_simulation *s, th_error *err)

@@ -17,6 +17,18 @@ typedef struct th_run_options {
     th_collective_choices *choices;
 } th_run_options;
 
+/* The messages of a run: report/session/messages.h. */
+typedef struct th_sent_message {
+    int32_t task, from, to; /* nodes */
+    int64_t bytes;
+    th_time start_ps, end_ps; /* -1: under way */
+} th_sent_message;
+
+typedef struct th_sent_messages {
+    th_sent_message *all;
+    size_t n, capacity;
+} th_sent_messages;
+
 typedef struct th_simulation {
     th_run_options options;
     th_lower *lower; /* NULL: the program is hand-built */
@@ -32,6 +44,7 @@ typedef struct th_simulation {
     th_result result;
     bool result_is_fresh;
     th_astra_rank_times *ranks; /* of a trace as ASTRA-sim replays it, else NULL */
+    th_sent_messages *messages; /* report/session/messages.h; likewise */
     th_time *slacks;            /* NULL: not computed since the machine moved */
 } th_simulation;
 

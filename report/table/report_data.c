@@ -80,9 +80,11 @@ static void add_csv_row(const th_table *t, size_t row, th_strbuf *out)
 
 static void render_csv_table(const th_table *t, th_strbuf *out)
 {
-    for (int c = 0; c < t->n_columns; c++)
-        th_strbuf_printf(out, "%s%s%s", c > 0 ? "," : "", t->columns[c].name,
-                         th_kind_suffix(t->columns[c].kind, t->columns[c].name));
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_add(out, c > 0 ? "," : "");
+        add_csv_text(out, t->columns[c].name);
+        th_strbuf_add(out, th_kind_suffix(t->columns[c].kind, t->columns[c].name));
+    }
     th_strbuf_add(out, "\n");
     for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++)
         add_csv_row(t, row, out);
@@ -111,9 +113,20 @@ void th_report_render_csv(const th_report *r, th_strbuf *out)
 
 /* ---- JSON ---- */
 
+/* The names of a query are what the user wrote: "sum(\"bytes\")". These have no suffix. */
+static void add_json_key(th_strbuf *out, const char *key, const char *suffix)
+{
+    if (strpbrk(key, "\"\\<")) {
+        th_strbuf_add_json(out, key);
+        th_strbuf_add(out, ": ");
+    } else {
+        th_strbuf_printf(out, "\"%s%s\": ", key, suffix);
+    }
+}
+
 static void add_json_field(th_strbuf *out, const char *key, const th_quantity *q)
 {
-    th_strbuf_printf(out, "\"%s%s\": ", key, th_kind_suffix(q->kind, key));
+    add_json_key(out, key, th_kind_suffix(q->kind, key));
     if (q->is_absent)
         th_strbuf_add(out, "null");
     else if (q->kind == TH_KIND_TEXT)

@@ -357,7 +357,7 @@ static int replay(th_machine *m, th_error *err)
         return 0;
     case TH_REPLAY_SENDS:
         m->counts.events++;
-        TH_NOTIFY(m->observers, message_start, m->now, step.flow, &step.message);
+        TH_NOTIFY(m->observers, message_start, m->now, step.task, step.flow, &step.message);
         return m->network->type->start(m->network, m->events, m->now, step.flow, &step.message)
                    ? th_network_failed(m->network, err)
                    : 0;

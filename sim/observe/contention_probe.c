@@ -106,8 +106,10 @@ static void task_end(th_observer *o, th_time now, int32_t task)
         end(p, now, task, &m);
 }
 
-static void message_start(th_observer *o, th_time now, int32_t flow, const th_message *m)
+static void message_start(th_observer *o, th_time now, int32_t task, int32_t flow,
+                          const th_message *m)
 {
+    (void)task;
     th_contention_probe *p = (th_contention_probe *)o;
     if (find_pair(p, m->src, m->dst))
         begin(p, now, flow);

@@ -86,8 +86,10 @@ static void message_event(th_step_probe *p, th_time now, th_happened_kind kind,
         count(p, 1, &(th_happened){.at = now, .kind = (int32_t)kind, .message = *message});
 }
 
-static void message_start(th_observer *o, th_time now, int32_t flow, const th_message *message)
+static void message_start(th_observer *o, th_time now, int32_t task, int32_t flow,
+                          const th_message *message)
 {
+    (void)task;
     (void)flow;
     message_event((th_step_probe *)o, now, TH_HAPPENED_MESSAGE_START, message);
 }

@@ -49,8 +49,9 @@ typedef struct th_observer_type {
     void (*queued)(th_observer *o, th_time now, int accel);
     /* There are `flows` on the link now, `change` more than before. */
     void (*link)(th_observer *o, th_time now, int link, int32_t flows, int32_t change);
-    /* A message of a collective; its flow number is not that of any task. */
-    void (*message_start)(th_observer *o, th_time now, int32_t flow, const th_message *m);
+    /* A message of the collective `task`; its flow number is not that of any task. */
+    void (*message_start)(th_observer *o, th_time now, int32_t task, int32_t flow,
+                          const th_message *m);
     void (*message_end)(th_observer *o, th_time now, int32_t flow, const th_message *m);
 
     void (*tiles)(th_observer *o, th_time now, int accel, const th_tiles *tiles);

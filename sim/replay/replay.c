@@ -345,6 +345,7 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     out->message.delay_ps = is_local ? 0 : cs->collective->delay_ps;
     if (begins)
         out->message.delay_ps = th_time_add(out->message.delay_ps, cs->system->collective_start_ps);
+    out->task = e->task;
     out->flow = e->base + participant * cs->n_ports + s->send_port;
     out->work_ps = s->work_ps;
     return is_local ? TH_REPLAY_WORKS : TH_REPLAY_SENDS;

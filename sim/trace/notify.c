@@ -77,8 +77,10 @@ static void send_ends(th_trace *t, int32_t number, int32_t from, int32_t to)
     }
 }
 
-static void message_start(th_observer *o, th_time now, int32_t flow, const th_message *m)
+static void message_start(th_observer *o, th_time now, int32_t task, int32_t flow,
+                          const th_message *m)
 {
+    (void)task;
     th_trace *t = (th_trace *)o;
     th_trace_event(t, now);
     send_begins(t, &(th_span){.number = flow,

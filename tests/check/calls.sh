@@ -15,6 +15,7 @@ base/write_file.c: stat lstat readlink faccessat rename unlink # behind th_file_
 predictor/law/algebra.c: dlopen # a library of numerics, by a name that the build gives
 predictor/regress/boost.c: dlopen # XGBoost, by a name that the build gives
 report/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name
+report/query/query.c: sqlite3_open_v2 # in memory, and it may not attach a file
 study/store.c: sqlite3_open_v2 # behind th_file_may; its journal is beside it
 tcl/commands/cmd_study.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/commands/cmd_write.c: Tcl_FSGetNormalizedPath # a name, no file

@@ -25,7 +25,7 @@ TEST(counts_events_of_chosen_tasks)
     const th_observer_type *type = p.observer.type;
     type->task_start(&p.observer, 1, 0);
     type->task_start(&p.observer, 2, 1);
-    type->message_start(&p.observer, 3, 7, &(th_message){.bytes = 5});
+    type->message_start(&p.observer, 3, 0, 7, &(th_message){.bytes = 5});
     type->task_end(&p.observer, 4, 0);
     CU_ASSERT_TRUE(p.left == 1 && !p.observer.stops_run);
     type->task_start(&p.observer, 9, 2);

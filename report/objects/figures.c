@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* figures.c - see figures.h: the columns of a class, and the classes. */
+#include <config.h>
+#include "report/objects/figures.h"
+#include <stdio.h>
+#include <string.h>
+#include "report/objects/class_attributes.h"
+#include "report/table/report.h"
+
+/* ---- columns ---- */
+
+int th_figures_n_keys(const th_figures *f)
+{
+    int n = 0;
+    while (f->keys && f->keys[n].name)
+        n++;
+    return n;
+}
+
+th_attribute th_figures_column(const th_figures *f, int column)
+{
+    static const th_attribute id = {"id", TH_KIND_COUNT, "its number, from 0"};
+    int n_keys = th_figures_n_keys(f);
+    return column == 0        ? id
+           : column <= n_keys ? f->keys[column - 1]
+                              : f->attributes[column - n_keys - 1];
+}
+
+/* Shares are of 1 here, as with get_property -exact, so that their names do not say percent. */
+static const char *suffix_of(th_kind kind, const char *name)
+{
+    const char *suffix = kind == TH_KIND_SHARE ? "" : th_kind_suffix(kind, name);
+    size_t n = strlen(name), length = strlen(suffix);
+    return n >= length && strcmp(name + n - length, suffix) == 0 ? "" : suffix;
+}
+
+const char *th_figures_name(const th_attribute *column, bool is_keyword,
+                            char out[static TH_FIGURE_NAME_MAX])
+{
+    const char *suffix = suffix_of(column->kind, column->name);
+    if (is_keyword && suffix[0] == '\0')
+        suffix = column->kind == TH_KIND_TEXT ? "_name" : "_id";
+    snprintf(out, TH_FIGURE_NAME_MAX, "%s%s", column->name, suffix);
+    return out;
+}
+
+const char *th_figures_unit(th_kind kind)
+{
+    const char *suffix = th_kind_suffix(kind, "");
+    return kind == TH_KIND_TEXT     ? "text"
+           : kind == TH_KIND_SHARE  ? "of 1"
+           : kind == TH_KIND_ENERGY ? "J"
+           : suffix[0] != '\0'      ? suffix + 1
+                                    : "number";
+}
+
+/* ---- classes of objects ---- */
+
+#define CLASS_OF_OBJECTS(class, name)                                                              \
+    static int need_##name(th_session *s, th_error *err)                                           \
+    {                                                                                              \
+        return th_class_need(s, class, err);                                                       \
+    }                                                                                              \
+    static int32_t count_##name(const th_session *s)                                               \
+    {                                                                                              \
+        return th_class_count(s, class);                                                           \
+    }
+CLASS_OF_OBJECTS(TH_CLASS_ACCEL, accels)
+CLASS_OF_OBJECTS(TH_CLASS_LINK, links)
+CLASS_OF_OBJECTS(TH_CLASS_NODE, nodes)
+CLASS_OF_OBJECTS(TH_CLASS_LAYER, layers)
+CLASS_OF_OBJECTS(TH_CLASS_TASK, tasks)
+
+static const th_attribute accel_keys[] = {{"node_id", TH_KIND_COUNT, "its node"},
+                                          {"set_id", TH_KIND_COUNT, "its set in the mapping"},
+                                          {.name = NULL}};
+
+static int64_t key_of_accel(th_session *s, int32_t row, int key)
+{
+    if (key == 0)
+        return s->system->accel_node[row];
+    for (int k = 0; s->mapping && k < s->mapping->n_sets; k++)
+        for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
+            if (s->mapping->sets[k].accels[i] == row)
+                return k;
+    return -1;
+}
+
+static const th_attribute link_keys[] = {{"source_id", TH_KIND_COUNT, "the node that it leaves"},
+                                         {"target_id", TH_KIND_COUNT, "the node that it reaches"},
+                                         {.name = NULL}};
+
+static int64_t key_of_link(th_session *s, int32_t row, int key)
+{
+    return key == 0 ? s->system->links[row].from : s->system->links[row].to;
+}
+
+static const th_attribute node_keys[] = {{"accel_id", TH_KIND_COUNT, "the accelerator that it is"},
+                                         {.name = NULL}};
+
+static int64_t key_of_node(th_session *s, int32_t row, int key)
+{
+    (void)key;
+    return s->system->nodes[row].accel;
+}
+
+static const th_attribute task_keys[] = {
+    {"layer_id", TH_KIND_COUNT, "its layer"},
+    {"accel_id", TH_KIND_COUNT, "the accelerator that computes it"},
+    {"node_id", TH_KIND_COUNT, "the node where it runs, or the sender"},
+    {"peer_id", TH_KIND_COUNT, "the node that receives a transfer"},
+    {"job_id", TH_KIND_COUNT, "its job"},
+    {.name = NULL}};
+
+static int64_t key_of_task(th_session *s, int32_t row, int key)
+{
+    const th_program *p = th_session_program(s);
+    const th_task *t = &p->tasks[row];
+    switch (key) {
+    case 0:
+        return t->layer;
+    case 1:
+        return t->kind == TH_TASK_COMPUTE ? s->system->nodes[t->node].accel : -1;
+    case 2:
+        return t->node;
+    case 3:
+        return t->kind == TH_TASK_TRANSFER ? t->peer : -1;
+    default:
+        return th_program_job_of(p, row);
+    }
+}
+
+/* ---- all classes ---- */
+
+#define FIGURES_OF(object)                                                                         \
+    .name = #object "s", .need = need_##object##s, .count = count_##object##s,                     \
+    .attributes = th_##object##_attributes, .get = th_##object##_attribute
+static const th_figures of_accels = {FIGURES_OF(accel), .keys = accel_keys, .key = key_of_accel};
+static const th_figures of_links = {FIGURES_OF(link), .keys = link_keys, .key = key_of_link};
+static const th_figures of_nodes = {FIGURES_OF(node), .keys = node_keys, .key = key_of_node};
+static const th_figures of_layers = {FIGURES_OF(layer)};
+static const th_figures of_tasks = {FIGURES_OF(task), .keys = task_keys, .key = key_of_task};
+
+const th_figures *const th_figure_classes[] = {&of_accels,
+                                               &of_links,
+                                               &of_nodes,
+                                               &of_layers,
+                                               &of_tasks,
+                                               &th_figures_of_messages,
+                                               &th_figures_of_dependencies,
+                                               &th_figures_of_sets,
+                                               &th_figures_of_stages,
+                                               &th_figures_of_ranks,
+                                               &th_figures_of_jobs,
+                                               &th_figures_of_search,
+                                               &th_figures_of_run,
+                                               NULL};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* figures.h - every class of figures as rows and columns: what `query` reads. The columns are the
+ * number of the row (id), and its attributes, which are those of get_property where the class has
+ * objects; what ends in _id is the number of a row of another class.
+ *   need -> (count -> (row | key | get)*)*, valid until the session changes */
+#ifndef TH_REPORT_OBJECTS_FIGURES_H
+#define TH_REPORT_OBJECTS_FIGURES_H
+#include "report/objects/objects.h"
+
+enum { TH_FIGURES_MAX = 64 }; /* attributes of a class */
+
+typedef struct th_figures {
+    const char *name; /* "tasks" */
+    /* What there must be, as the commands ask for that return these objects; 0 or -1. Then: how
+     * many rows there are. */
+    int (*need)(th_session *s, th_error *err);
+    int32_t (*count)(const th_session *s);
+    const th_attribute *attributes;
+    /* The attributes of a row, all or one; one of the two is NULL. Texts are valid until the next
+     * call. s->text.scratch.failed: memory was out. */
+    void (*row)(th_session *s, int32_t row, th_quantity *cells);
+    th_quantity (*get)(th_session *s, int row, int attribute);
+    /* With get: numbers of other rows, before the attributes, as counts; NULL: none. -1: none. */
+    const th_attribute *keys;
+    int64_t (*key)(th_session *s, int32_t row, int key);
+} th_figures;
+
+extern const th_figures *const th_figure_classes[]; /* ends in NULL */
+
+int th_figures_n_keys(const th_figures *f);
+/* The column of this number, by its name without a unit: "start"; the name is NULL behind the
+ * last. */
+th_attribute th_figures_column(const th_figures *f, int column);
+/* Its name with its unit: "start_ps". A keyword of SQL without unit ends in _id (a number) or _name
+ * (a text). */
+enum { TH_FIGURE_NAME_MAX = 64 };
+const char *th_figures_name(const th_attribute *column, bool is_keyword,
+                            char out[static TH_FIGURE_NAME_MAX]);
+/* "ps", "bits_per_s", "of 1", "number", "text". */
+const char *th_figures_unit(th_kind kind);
+
+/* program_figures.c, run_figures.c: those without objects; of run there is one row. */
+extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets,
+    th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs, th_figures_of_search,
+    th_figures_of_run;
+
+/* program_figures.c: of a rank of the session's trace, by the present run; -1: not finished. */
+typedef struct th_rank_times {
+    th_time finish_ps, exposed_ps;
+} th_rank_times;
+th_rank_times th_rank_times_of(const th_session *s, int32_t rank);
+
+#endif

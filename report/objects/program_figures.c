@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* program_figures.c - classes of figures of the mapping and the program without objects of their
+ * own: sets, stages, ranks, jobs, messages, dependencies, and the improvements of a search. */
+#include <config.h>
+#include "report/objects/class_attributes.h"
+#include "report/objects/figures.h"
+#include "report/session/jobs.h"
+#include "report/session/messages.h"
+
+static int need_tasks(th_session *s, th_error *err)
+{
+    return th_class_need(s, TH_CLASS_TASK, err);
+}
+
+/* ---- sets ---- */
+
+static const th_attribute set_attributes[] = {
+    {"design", TH_KIND_TEXT, "design of its accelerators"},
+    {"n_accels", TH_KIND_COUNT, "its accelerators"},
+    {"n_layers", TH_KIND_COUNT, "layers that it runs"},
+    {.name = NULL},
+};
+
+static int32_t count_sets(const th_session *s)
+{
+    return s->mapping->n_sets;
+}
+
+static void set_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_mapping *m = s->mapping;
+    int n_layers = 0;
+    for (int l = 0; l < m->n_layers; l++)
+        n_layers += m->set_of[l] == row;
+    cells[0] = th_text(th_set_design_name(&m->sets[row], s->system));
+    cells[1] = th_count(m->sets[row].n_accels);
+    cells[2] = th_count(n_layers);
+}
+
+const th_figures th_figures_of_sets = {"sets", th_session_need_mapping, count_sets, set_attributes,
+                                       .row = set_row};
+
+/* ---- stages and ranks ---- */
+
+static const th_attribute stage_attributes[] = {
+    {"ranks", TH_KIND_COUNT, "its ranks"},
+    {"weights", TH_KIND_BYTES, "memory of a rank: weights"},
+    {"gradients", TH_KIND_BYTES, "gradients"},
+    {"states", TH_KIND_BYTES, "states of the optimizer"},
+    {"activations", TH_KIND_BYTES, "activations"},
+    {"buffers", TH_KIND_BYTES, "buffers"},
+    {"memory", TH_KIND_BYTES, "all memory of a rank"},
+    {.name = NULL},
+};
+
+static const th_training_step *step_of(const th_session *s)
+{
+    return s->hand_built ? s->hand_built->step : NULL;
+}
+
+static int32_t count_stages(const th_session *s)
+{
+    return step_of(s) ? step_of(s)->plan.n.pipeline : 0;
+}
+
+static void stage_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_training_step *x = step_of(s);
+    cells[0] = th_count(th_plan_stage_ranks(&x->plan));
+    for (int i = 0; i < TH_N_MEMORY_TERMS; i++)
+        cells[1 + i] = th_bytes(x->memory[row].of[i]);
+    cells[1 + TH_N_MEMORY_TERMS] = th_bytes(th_plan_memory_sum(&x->memory[row]));
+}
+
+const th_figures th_figures_of_stages = {"stages", need_tasks, count_stages, stage_attributes,
+                                         .row = stage_row};
+
+static const th_attribute rank_attributes[] = {
+    {"accel_id", TH_KIND_COUNT, "its accelerator"},
+    {"stage_id", TH_KIND_COUNT, "its stage in a plan of training"},
+    {"state", TH_KIND_TEXT, "finished or not_finished, of a trace"},
+    {"finish", TH_KIND_TIME, "when its last node ended"},
+    {"exposed", TH_KIND_TIME, "time until then without computation"},
+    {.name = NULL},
+};
+
+static const th_trace *trace_of(const th_session *s)
+{
+    return s->hand_built ? s->hand_built->trace : NULL;
+}
+
+static int32_t count_ranks(const th_session *s)
+{
+    const th_training_step *x = step_of(s);
+    return x             ? x->plan.n.pipeline * th_plan_stage_ranks(&x->plan)
+           : trace_of(s) ? trace_of(s)->n_ranks
+                         : 0;
+}
+
+static th_rank_times times_of_tasks(const th_program *p, const th_task_result *times, int32_t first,
+                                    int32_t n)
+{
+    th_rank_times t = {0, 0};
+    for (int32_t i = first; i < first + n; i++) {
+        if (times[i].end_ps < 0)
+            return (th_rank_times){-1, -1};
+        t.finish_ps = times[i].end_ps > t.finish_ps ? times[i].end_ps : t.finish_ps;
+        if (p->tasks[i].kind == TH_TASK_COMPUTE)
+            t.exposed_ps -= times[i].end_ps - times[i].start_ps;
+    }
+    t.exposed_ps += t.finish_ps;
+    return t;
+}
+
+th_rank_times th_rank_times_of(const th_session *s, int32_t rank)
+{
+    static const th_time ps_per_ns = 1000;
+    const th_simulation *sim = s->simulation;
+    if (!sim->ranks)
+        return times_of_tasks(sim->program, th_machine_times(sim->machine),
+                              (int32_t)th_trace_first_of_rank(trace_of(s), rank),
+                              trace_of(s)->ranks[rank].n_nodes);
+    const th_astra_rank_times *r = &sim->ranks[rank];
+    if (r->finish_ns < 0 || r->finish_ns * ps_per_ns > th_machine_now(sim->machine))
+        return (th_rank_times){-1, -1};
+    return (th_rank_times){r->finish_ns * ps_per_ns, (int64_t)r->exposed_ns * ps_per_ns};
+}
+
+static void rank_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_training_step *x = step_of(s);
+    int32_t n = x ? th_plan_stage_ranks(&x->plan) : 1;
+    bool has_times = trace_of(s) && s->simulation;
+    th_rank_times t = has_times ? th_rank_times_of(s, row) : (th_rank_times){-1, -1};
+    cells[0] = th_count(x ? th_plan_accel(&x->plan, row / n, row % n) : row);
+    cells[1] = x ? th_count(row / n) : th_absent(TH_KIND_COUNT);
+    cells[2] = th_text(!has_times ? NULL : t.finish_ps >= 0 ? "finished" : "not_finished");
+    cells[3] = th_ps_or_absent(t.finish_ps);
+    cells[4] = th_ps_or_absent(t.exposed_ps);
+}
+
+const th_figures th_figures_of_ranks = {"ranks", need_tasks, count_ranks, rank_attributes,
+                                        .row = rank_row};
+
+/* ---- jobs ---- */
+
+static const th_attribute job_attributes[] = {
+    {"name", TH_KIND_TEXT, "its name"},
+    {"program", TH_KIND_TEXT, "the program that it is a copy of"},
+    {"ranks", TH_KIND_COUNT, "accelerators that it uses"},
+    {"tasks", TH_KIND_COUNT, "its tasks"},
+    {"start", TH_KIND_TIME, "when it may start"},
+    {"end", TH_KIND_TIME, "when its last task ended"},
+    {"time", TH_KIND_TIME, "end - start"},
+    {.name = NULL},
+};
+
+static int32_t count_jobs(const th_session *s)
+{
+    return th_session_program(s)->n_jobs;
+}
+
+static void job_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_program *p = th_session_program(s);
+    const th_program_job *j = &p->jobs[row];
+    const th_result *x = th_run_result(s);
+    th_time end_ps = x ? th_job_end(p, x, row) : -1;
+    cells[0] = th_text(j->name);
+    cells[1] = th_text(j->program);
+    cells[2] = th_count(j->n_accels);
+    cells[3] = th_count(j->n_tasks);
+    cells[4] = th_ps(j->start_ps);
+    cells[5] = th_ps_or_absent(end_ps);
+    cells[6] = end_ps < 0 ? th_absent(TH_KIND_TIME) : th_ps(end_ps - j->start_ps);
+}
+
+const th_figures th_figures_of_jobs = {"jobs", need_tasks, count_jobs, job_attributes,
+                                       .row = job_row};
+
+/* ---- messages ---- */
+
+static const th_attribute message_attributes[] = {
+    {"task_id", TH_KIND_COUNT, "its transfer or collective"},
+    {"source_id", TH_KIND_COUNT, "the node that sends it"},
+    {"target_id", TH_KIND_COUNT, "the node that receives it"},
+    {"source", TH_KIND_TEXT, "name of the node that sends it"},
+    {"target", TH_KIND_TEXT, "name of the node that receives it"},
+    {"bytes", TH_KIND_BYTES, "its size"},
+    {"start", TH_KIND_TIME, "when it was sent"},
+    {"end", TH_KIND_TIME, "when all of it had arrived"},
+    {"duration", TH_KIND_TIME, "from its start to its end"},
+    {.name = NULL},
+};
+
+static int need_messages(th_session *s, th_error *err)
+{
+    return need_tasks(s, err) != 0 || !th_session_messages(s, err) ? -1 : 0;
+}
+
+static int32_t count_messages(const th_session *s)
+{
+    const th_sent_messages *x = s->simulation ? s->simulation->messages : NULL;
+    return x ? (int32_t)x->n : 0;
+}
+
+static void message_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_sent_message *m = &s->simulation->messages->all[row];
+    cells[0] = th_count(m->task);
+    cells[1] = th_count(m->from);
+    cells[2] = th_count(m->to);
+    cells[3] = th_text(s->system->nodes[m->from].name);
+    cells[4] = th_text(s->system->nodes[m->to].name);
+    cells[5] = th_bytes(m->bytes);
+    cells[6] = th_ps(m->start_ps);
+    cells[7] = th_ps_or_absent(m->end_ps);
+    cells[8] = m->end_ps < 0 ? th_absent(TH_KIND_TIME) : th_ps(m->end_ps - m->start_ps);
+}
+
+const th_figures th_figures_of_messages = {"messages", need_messages, count_messages,
+                                           message_attributes, .row = message_row};
+
+/* ---- dependencies ---- */
+
+static const th_attribute dependency_attributes[] = {
+    {"task_id", TH_KIND_COUNT, "the task that waits"},
+    {"before_id", TH_KIND_COUNT, "the task that must have ended"},
+    {.name = NULL},
+};
+
+static int32_t count_dependencies(const th_session *s)
+{
+    int64_t n = th_session_program(s)->n_dependencies;
+    return n < INT32_MAX ? (int32_t)n : INT32_MAX; /* more cannot be run */
+}
+
+static void dependency_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    cells[0] = th_count(th_session_program(s)->edge_to[row]);
+    cells[1] = th_count(th_session_program(s)->edge_from[row]);
+}
+
+const th_figures th_figures_of_dependencies = {"dependencies", need_tasks, count_dependencies,
+                                               dependency_attributes, .row = dependency_row};
+
+/* ---- the search ---- */
+
+static const th_attribute search_attributes[] = {
+    {"evaluation", TH_KIND_COUNT, "the evaluation that found a better mapping"},
+    {"makespan", TH_KIND_TIME, "of that mapping"},
+    {"interval", TH_KIND_TIME, "time between its batches"},
+    {"lateness", TH_KIND_TIME, "past its deadlines, summed"},
+    {"energy", TH_KIND_ENERGY, "of its run, where the objective needs it"},
+    {"found_by", TH_KIND_TEXT, "the search that found it"},
+    {"generator", TH_KIND_TEXT, "what made it"},
+    {.name = NULL},
+};
+
+static int32_t count_improvements(const th_session *s)
+{
+    return (int32_t)s->search.n_improvements;
+}
+
+static void search_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_improvement *x = &s->search.improvements[row];
+    cells[0] = th_count(x->evaluation);
+    cells[1] = th_ps(x->metrics.latency_ps);
+    cells[2] = th_ps(x->metrics.interval_ps);
+    cells[3] = th_ps(x->metrics.lateness_ps);
+    cells[4] = th_goal_needs_energy(&s->search.goal) ? th_joules(x->metrics.energy_j)
+                                                     : th_absent(TH_KIND_ENERGY);
+    cells[5] = th_text(x->found_by->name);
+    cells[6] = th_text(th_generator_names[x->generator]);
+}
+
+const th_figures th_figures_of_search = {"search", th_session_need_mapping, count_improvements,
+                                         search_attributes, .row = search_row};

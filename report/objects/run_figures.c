@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* run_figures.c - the figures of a whole run: those of report_summary, and what was run. */
+#include <config.h>
+#include <string.h>
+#include "report/objects/class_attributes.h"
+#include "report/objects/figures.h"
+
+static const th_attribute run_attributes[] = {
+    {"system", TH_KIND_TEXT, "name of the system"},
+    {"workload", TH_KIND_TEXT, "name of the workload, or of the program"},
+    {"mapping", TH_KIND_TEXT, "digest of the mapping, or of the program"},
+    {"state", TH_KIND_TEXT, "done or stopped"},
+    {"makespan", TH_KIND_TIME, "time so far, in the end that of the whole run"},
+    {"tasks", TH_KIND_COUNT, "tasks of the program"},
+    {"tasks_done", TH_KIND_COUNT, "tasks that have ended"},
+    {"events", TH_KIND_COUNT, "events that the simulator processed"},
+    {"link_utilization", TH_KIND_SHARE, "busy / elapsed, mean over links that carried something"},
+    {"network", TH_KIND_BYTES, "moved over the network"},
+    {"energy", TH_KIND_ENERGY, "where the system says what things cost"},
+    {"latency", TH_KIND_TIME, "mean time from the arrival of an input to its end"},
+    {"throughput", TH_KIND_RATE, "samples in the steady state"},
+    {"batch_throughput", TH_KIND_RATE, "batches in the steady state"},
+    {"inputs_done", TH_KIND_COUNT, "inputs that have left the system"},
+    {"macs", TH_KIND_COUNT, "multiply-accumulates of these"},
+    {"achieved_macs", TH_KIND_RATE, "multiply-accumulates"},
+    {"accel_utilization", TH_KIND_SHARE, "busy / elapsed, mean over all accelerators"},
+    {"dram", TH_KIND_BYTES, "moved to and from DRAM"},
+    {"expansions", TH_KIND_COUNT, "computes simulated tile by tile"},
+    {.name = NULL},
+};
+enum {
+    N = sizeof run_attributes / sizeof *run_attributes - 1,
+    WORK = 11 /* of a workload alone */
+};
+
+static int64_t dram_bytes(const th_result *result)
+{
+    int64_t sum = 0;
+    for (int a = 0; a < result->n_accels; a++)
+        sum += th_stats_read(&result->accels[a].stats) +
+               result->accels[a].stats.moved_bytes[TH_ENGINE_OUTPUT];
+    return sum;
+}
+
+static int32_t inputs_done(const th_result *result)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < result->n_inputs; i++)
+        n += result->input_end_ps[i] >= 0;
+    return n;
+}
+
+static void put_work(const th_session *s, const th_result *x, th_quantity *cells)
+{
+    int64_t samples = th_workload_samples(s->workload);
+    int32_t done = inputs_done(x);
+    int64_t macs = th_workload_macs(s->workload) * done;
+    bool has_time = x->elapsed_ps > 0 && done > 0;
+    double batches = th_result_throughput(x);
+    const th_quantity all[N - WORK] = {
+        done > 0 ? th_ps(th_simulation_latency(s->simulation, x)) : th_absent(TH_KIND_TIME),
+        x->is_done ? th_rate((double)samples * batches) : th_absent(TH_KIND_RATE),
+        x->is_done ? th_rate(batches) : th_absent(TH_KIND_RATE),
+        th_count(done),
+        th_count(macs),
+        has_time ? th_rate((double)macs * (double)TH_PS_PER_S / (double)x->elapsed_ps)
+                 : th_absent(TH_KIND_RATE),
+        th_share(th_result_accel_utilization(x)),
+        th_bytes(dram_bytes(x)),
+        th_count(x->n_expanded),
+    };
+    memcpy(cells, all, sizeof all);
+}
+
+static void run_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    char digest[20];
+    const th_result *x = th_run_result(s);
+    (void)row;
+    for (int i = 0; i < N; i++)
+        cells[i] = th_absent(run_attributes[i].kind);
+    if (!x)
+        return;
+    /* where one rank of a step stands for others, its messages are on no link */
+    bool is_merged = s->hand_built && s->hand_built->step && s->hand_built->step->is_merged;
+    th_strbuf_clear(&s->text.scratch);
+    th_strbuf_add(&s->text.scratch, th_session_digest(s, digest, sizeof digest));
+    const th_quantity all[WORK] = {
+        th_text(s->system->name),
+        th_text(s->hand_built ? s->hand_built->name : s->workload->name),
+        th_text(s->text.scratch.text),
+        th_text(x->is_done ? "done" : "stopped"),
+        th_ps(x->elapsed_ps),
+        th_count(x->n_tasks),
+        th_count(th_machine_tasks_done(s->simulation->machine)),
+        th_count(x->n_events),
+        is_merged ? th_absent(TH_KIND_SHARE) : th_share(th_result_link_utilization(x)),
+        is_merged ? th_absent(TH_KIND_BYTES) : th_bytes(x->moved_bytes),
+        x->has_energy ? th_joules(th_result_energy_j(x)) : th_absent(TH_KIND_ENERGY),
+    };
+    memcpy(cells, all, sizeof all);
+    if (!s->hand_built)
+        put_work(s, x, &cells[WORK]);
+}
+
+static int32_t count_runs(const th_session *s)
+{
+    (void)s;
+    return 1;
+}
+
+const th_figures th_figures_of_run = {"run", th_session_need_run, count_runs, run_attributes,
+                                      .row = run_row};
