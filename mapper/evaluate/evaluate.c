@@ -89,9 +89,10 @@ static int make_completions(th_evaluator *e, const th_evaluator *of, th_error *e
 
 static int make_machine(th_evaluator *e, th_error *err)
 {
-    const th_machine_options options = {.network = e->problem.network,
-                                        .network_options = e->problem.network_options,
-                                        .completions = e->completions};
+    th_machine_options options = {.network = e->problem.network,
+                                  .network_options = e->problem.network_options,
+                                  .completions = e->completions};
+    th_network_of_mappings(e->problem.system, &options.network, &options.network_options);
     e->machine = th_machine_new(e->problem.system, th_lower_costs(e->lower), &options, err);
     return e->machine ? 0 : -1;
 }
@@ -278,7 +279,7 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitn
 bool th_evaluator_can_lose_links(const th_evaluator *e)
 {
     const th_property_event cut = {.kind = TH_PROPERTY_ROUTE, .object = 0};
-    return e->problem.system->n_links > 0 && !e->problem.system->transfers_serially &&
+    return e->problem.system->n_links > 0 &&
            th_machine_check_property_event(e->machine, &cut, NULL) == 0;
 }
 

@@ -17,6 +17,40 @@
 
 #include "base/alloc.h"
 
+/* --- the begin and the end of a part --- */
+
+int th_emit_release(th_lower *l, const th_stream *stream, int number, th_error *err)
+{
+    th_model part = th_workload_part(l->workload, number);
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = -1,
+                 .peer = -1,
+                 .compute_cost = -1,
+                 .layer = -1,
+                 .input = l->emission.input,
+                 .release_ps = part.arrival_ps + l->emission.input * stream->interval_ps};
+    int32_t before = l->emission.pass - l->passes.in_flight[number];
+    l->emission.release = th_program_add(l->emission.program, &t, err);
+    if (l->emission.release < 0)
+        return -1;
+    if (before < 0)
+        return 0;
+    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
+    for (size_t i = l->passes.end_start[at]; i < l->passes.end_start[at + 1]; i++)
+        if (th_program_depend(l->emission.program, l->emission.release, l->passes.end[i], err))
+            return -1;
+    return 0;
+}
+
+int th_emit_end(th_lower *l, int32_t task)
+{
+    if (th_grow(&l->passes.end, &l->passes.end_capacity, l->passes.n_ends + 1,
+                sizeof *l->passes.end))
+        return -1;
+    l->passes.end[l->passes.n_ends++] = task;
+    return 0;
+}
+
 /* --- inputs --- */
 
 static int accel_of(const th_lower *l, int layer, int r)
@@ -371,15 +405,6 @@ static int emit_reduction(th_lower *l, int layer, int from, int to, th_error *er
 
 /* --- passes --- */
 
-static int end_of_pass(th_lower *l, int32_t task)
-{
-    if (th_grow(&l->passes.end, &l->passes.end_capacity, l->passes.n_ends + 1,
-                sizeof *l->passes.end))
-        return -1;
-    l->passes.end[l->passes.n_ends++] = task;
-    return 0;
-}
-
 /* What the host does once it has an output. The task after which it is done, or -1. */
 static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_error *err)
 {
@@ -408,7 +433,7 @@ static int emit_output(th_lower *l, int layer, int r, th_error *err)
     task = emit_relayout(l, layer, r, task, err);
     if (task < 0)
         return -1;
-    return end_of_pass(l, task) ? th_error_no_memory(err) : 0;
+    return th_emit_end(l, task) ? th_error_no_memory(err) : 0;
 }
 
 static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
@@ -420,31 +445,6 @@ static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
             if (emit_output(l, layer, r, err))
                 return -1;
     }
-    return 0;
-}
-
-/* The release: the part's input has arrived, and no more than in_flight passes of the part are in
- * the system. */
-static int emit_release(th_lower *l, const th_stream *stream, int number, const th_model *part,
-                        th_error *err)
-{
-    th_task t = {.kind = TH_TASK_HOST,
-                 .node = -1,
-                 .peer = -1,
-                 .compute_cost = -1,
-                 .layer = -1,
-                 .input = l->emission.input,
-                 .release_ps = part->arrival_ps + l->emission.input * stream->interval_ps};
-    int32_t before = l->emission.pass - l->passes.in_flight[number];
-    l->emission.release = th_program_add(l->emission.program, &t, err);
-    if (l->emission.release < 0)
-        return -1;
-    if (before < 0)
-        return 0;
-    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
-    for (size_t i = l->passes.end_start[at]; i < l->passes.end_start[at + 1]; i++)
-        if (th_program_depend(l->emission.program, l->emission.release, l->passes.end[i], err))
-            return -1;
     return 0;
 }
 
@@ -478,7 +478,7 @@ static int emit_part(th_lower *l, const th_stream *stream, int number, th_error 
 {
     th_model part = th_workload_part(l->workload, number);
     l->emission.launch_key = (int64_t)l->emission.pass * th_workload_parts(l->workload) + number;
-    if (emit_release(l, stream, number, &part, err) ||
+    if (th_emit_release(l, stream, number, err) ||
         emit_layers(l, part.first_layer, part.first_layer + part.n_layers - 1, err))
         return -1;
     return emit_outputs(l, &part, err);
@@ -532,7 +532,7 @@ int th_emit_segment(th_lower *l, int first, int last, const th_pending_tasks *be
     forget_launches(l);
     l->emission.starts_unreleased = false;
     l->passes.n_ends = 0;
-    if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)
+    if (first == 0 ? th_emit_release(l, &th_stream_single, 0, err)
                    : emit_remains(l, first - 1, before, err))
         return -1;
     if (emit_layers(l, first, last, err))

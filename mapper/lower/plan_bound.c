@@ -97,7 +97,7 @@ th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th
                      .layer = &p->workload->layers[at->layer],
                      .batch = batch,
                      .position = at->set->n_accels - 1};
-    if (p->system->transfers_serially || at->strategy.chunks > 0)
+    if (at->strategy.chunks > 0)
         return 0;
     th_time phases = phases_bound(&b, err);
     const int partners = th_shard_partners(&at->strategy, b.layer, b.position, NULL, NULL);

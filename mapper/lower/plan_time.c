@@ -8,8 +8,6 @@
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
 {
     th_plan_traffic t;
-    if (p->system->transfers_serially)
-        return th_plan_serial_edge_time(p, e, err);
     th_plan_traffic_begin(&t, p);
     for (int d = 0; d < e->n; d++)
         th_plan_carry(&t, e->deliveries[d].from_node, e->deliveries[d].to_node,
@@ -66,8 +64,6 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err)
 {
-    if (p->system->transfers_serially)
-        return th_plan_serial_layer_time(p, at, plan, err);
     th_time sum = reduction_time(p, at, plan);
     for (int phase = 0; phase < plan->phases && sum >= 0; phase++) {
         th_time time = phase_time(p, at, plan, phase);

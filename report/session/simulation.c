@@ -22,6 +22,8 @@ static th_machine *new_machine(const th_simulation *sim, th_error *err)
                                   .per_layer = true,
                                   .choices = sim->choices,
                                   .is_interrupted = th_interrupt_is_pending};
+    if (sim->lower)
+        th_network_of_mappings(sim->system, &options.network, &options.network_options);
     th_machine *m = th_machine_new(sim->system, th_simulation_costs(sim), &options, err);
     if (m && th_machine_load(m, sim->program, err) == 0)
         return m;

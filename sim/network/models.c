@@ -22,6 +22,14 @@ const th_network_type *th_network_find(const char *name)
     return NULL;
 }
 
+void th_network_of_mappings(const th_system *s, const th_network_type **type, th_network_options *o)
+{
+    if (!s->transfers_serially)
+        return;
+    *type = &th_network_ideal;
+    o->ignores_drams = true;
+}
+
 int th_network_failed(const th_network *n, th_error *err)
 {
     if (!n->why.id[0])

@@ -95,6 +95,7 @@ static void run(const th_system *s, const th_program *p, const th_compute_cost_c
 {
     th_error e = {"", ""};
     th_machine_options o = {.network = NULL};
+    th_network_of_mappings(s, &o.network, &o.network_options);
     th_machine *m = th_machine_new(s, costs, &o, &e);
     if (!m || th_machine_load(m, p, &e) || th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
         bail_out(&e);

@@ -389,20 +389,4 @@ TEST(searches_that_are_refused)
     TAP_ASSERT_TEXT(e.id, "WORK-0071");
 }
 
-/* 10^15 bytes at a bit per second. */
-TEST(moves_that_never_end)
-{
-    th_error e = {"", ""};
-    th_system *s = system_of(ONE REST("\"a\"", "0ns"));
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &e);
-    CU_ASSERT_EQUAL(
-        th_compute_cost_lookup_moves(
-            costs,
-            &(th_moves){.in_bytes = 1000000000000000, .in_bits_per_s = 1, .out_bits_per_s = 1}, &e),
-        -1);
-    TAP_ASSERT_TEXT(e.id, "SIM-0190");
-    th_compute_cost_cache_free(costs);
-    th_system_free(s);
-}
-
 TAP_MAIN("h2h")
