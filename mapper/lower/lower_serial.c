@@ -37,11 +37,6 @@ struct th_serial {
     int32_t *sums_sent; /* by position, scratch: the task that sends its partial sums */
 };
 
-static int accel_of(const th_serial *s, int layer, int r)
-{
-    return s->l->planned.placed[layer].set->accels[r];
-}
-
 static size_t place_of(const th_serial *s, int layer, int r)
 {
     return (size_t)(s->l->emission.first_final[layer] + r);
@@ -75,7 +70,7 @@ static int list_items(const th_serial *s, int accel, items *list, int64_t *space
             size_t place = place_of(s, layer, r);
             int where = s->m->weights ? s->m->weights[layer] : TH_WEIGHTS_AUTO;
             int64_t units = units_of(s->l->planned.layer_plan[layer]->at[r].weight_bytes);
-            if (accel_of(s, layer, r) != accel)
+            if (th_lower_accel(s->l, layer, r) != accel)
                 continue;
             s->pinned[place] = where == TH_WEIGHTS_PINNED;
             if (where == TH_WEIGHTS_PINNED)
@@ -130,17 +125,12 @@ static void link_queues(th_serial *s)
         next[a] = -1;
     for (int i = s->m->n_layers - 1; i >= 0; i--)
         for (int r = 0; r < s->l->planned.layer_plan[layer_at(s, i)]->n; r++) {
-            int a = accel_of(s, layer_at(s, i), r);
+            int a = th_lower_accel(s->l, layer_at(s, i), r);
             s->after[place_of(s, layer_at(s, i), r)] = next[a];
             next[a] = layer_at(s, i);
         }
     for (int a = 0; a < s->l->system->n_accels; a++)
         s->queue_end[a] = -1;
-}
-
-static int32_t edge_of_input(const th_lower *l, int layer, int input)
-{
-    return l->graph.input_edge[l->graph.first_input[layer] + input];
 }
 
 /* Does it stay where it was made? */
@@ -155,7 +145,7 @@ static int64_t bytes_in(const th_serial *s, int layer, int r)
     const th_position_plan *at = &s->l->planned.layer_plan[layer]->at[r];
     int64_t bytes = s->pinned[place_of(s, layer, r)] ? 0 : at->weight_bytes;
     for (int i = 0; i < s->l->workload->layers[layer].n_inputs; i++) {
-        const th_edge *e = &s->l->graph.edges[edge_of_input(s->l, layer, i)];
+        const th_edge *e = &s->l->graph.edges[th_lower_input_edge(s->l, layer, i)];
         for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++)
             if (!stays(s, e, &e->plan->deliveries[d]))
                 bytes += e->plan->deliveries[d].bytes;
@@ -198,7 +188,7 @@ int th_serial_check(const th_serial *s, th_error *err)
     memset(l->memory.peak_layer, -1, accels * sizeof *l->memory.peak_layer);
     for (int layer = 0; layer < s->m->n_layers; layer++)
         for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
-            int a = accel_of(s, layer, r);
+            int a = th_lower_accel(s->l, layer, r);
             int64_t weights = l->planned.layer_plan[layer]->at[r].weight_bytes,
                     run = bytes_in(s, layer, r);
             run += l->planned.layer_plan[layer]->at[r].output_bytes;
@@ -227,37 +217,30 @@ int th_serial_check(const th_serial *s, th_error *err)
 
 /* --- tasks --- */
 
-/* The next task of a position; it follows the accelerator's last one. Its number, or -1. */
-static int32_t add_task(th_serial *s, int layer, int r, th_task t, th_error *err)
+/* A new task of a position (-1: there is none) follows the accelerator's last one. It, or -1. */
+static int32_t chain(th_serial *s, int layer, int r, int32_t task, th_error *err)
 {
-    int32_t *end = &s->queue_end[accel_of(s, layer, r)], before = *end;
-    t.layer = layer;
-    t.input = s->l->emission.input;
-    *end = th_program_add(s->l->emission.program, &t, err);
-    return *end >= 0 && before >= 0 && th_program_depend(s->l->emission.program, *end, before, err)
+    int32_t *end = &s->queue_end[th_lower_accel(s->l, layer, r)], before = *end;
+    *end = task;
+    return task >= 0 && before >= 0 && th_program_depend(s->l->emission.program, task, before, err)
                ? -1
-               : *end;
+               : task;
 }
 
 static int32_t add_compute(th_serial *s, int layer, int r, int32_t cost, th_error *err)
 {
-    int node = s->l->system->accel_node[accel_of(s, layer, r)];
-    th_task t = {.kind = TH_TASK_COMPUTE, .node = node, .peer = -1, .compute_cost = cost};
-    return add_task(s, layer, r, t, err);
+    return chain(s, layer, r, th_emit_compute(s->l, layer, r, cost, err), err);
 }
 
 /* From the accelerator's host, or to it. */
 static int32_t add_transfer(th_serial *s, int layer, int r, bool is_in, int64_t bytes,
                             th_error *err)
 {
-    int accel = accel_of(s, layer, r), node = s->l->system->accel_node[accel],
+    int accel = th_lower_accel(s->l, layer, r), node = s->l->system->accel_node[accel],
         host = th_plans_host_of(s->l->plans, accel);
-    th_task t = {.kind = TH_TASK_TRANSFER,
-                 .node = is_in ? host : node,
-                 .peer = is_in ? node : host,
-                 .compute_cost = -1,
-                 .bytes = bytes};
-    return add_task(s, layer, r, t, err);
+    int32_t task =
+        th_emit_transfer(s->l, layer, is_in ? host : node, is_in ? node : host, bytes, err);
+    return chain(s, layer, r, task, err);
 }
 
 /* After the producers of the position's inputs, and the release. */
@@ -265,7 +248,7 @@ static int wait_for_producers(th_serial *s, int layer, int r, int32_t task, th_e
 {
     th_lower *l = s->l;
     for (int i = 0; i < l->workload->layers[layer].n_inputs; i++) {
-        const th_edge *e = &l->graph.edges[edge_of_input(l, layer, i)];
+        const th_edge *e = &l->graph.edges[th_lower_input_edge(l, layer, i)];
         for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++) {
             int32_t from = e->plan->deliveries[d].from;
             if (from >= 0 &&
@@ -354,7 +337,7 @@ static int add_layer(th_serial *s, int layer, th_error *err)
         int64_t out = bytes_out(s, layer, r);
         if (out > 0 && add_transfer(s, layer, r, false, out, err) < 0)
             return -1;
-        s->l->emission.final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
+        s->l->emission.final[place_of(s, layer, r)] = s->queue_end[th_lower_accel(s->l, layer, r)];
     }
     return 0;
 }
@@ -454,6 +437,6 @@ void th_serial_list(const th_serial *s, int accel, th_memory_peak *out)
 {
     for (int layer = 0; layer < s->m->n_layers; layer++)
         for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++)
-            if (accel_of(s, layer, r) == accel)
+            if (th_lower_accel(s->l, layer, r) == accel)
                 list_layer(s, layer, r, layer == s->l->memory.peak_layer[accel], out);
 }
