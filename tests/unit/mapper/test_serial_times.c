@@ -109,7 +109,8 @@ static void run(const th_system *s, const th_program *p, const th_compute_cost_c
     th_machine_free(m);
 }
 
-static void find_latency(const th_problem *p, const th_mapping *m, line *out)
+/* Whatever network is asked for. */
+static void find_latency(th_problem *p, const th_mapping *m, line *out)
 {
     th_error e = {"", ""};
     th_fitness f;
@@ -139,6 +140,7 @@ static line line_of(int number)
     if (m && th_mapping_check(m, s, w, &e) == 0 &&
         th_lower_program(l, m, &problem.stream, p, &e) == 0) {
         run(s, p, th_lower_costs(l), &out);
+        problem.network = th_network_types[number % 3];
         if (problem.stream.n_inputs == 1)
             find_latency(&problem, m, &out);
     }
