@@ -147,6 +147,11 @@ void th_slots_give(th_slots *x, void *flow, int32_t slot)
     x->is_free = slot;
 }
 
+bool th_network_is_too_slow(const th_error *err)
+{
+    return strcmp(err->id, "NET-0037") == 0;
+}
+
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps)
 {
     th_time end = th_time_add(th_time_add(now, m->delay_ps), duration_ps);

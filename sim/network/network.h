@@ -114,6 +114,8 @@ struct th_network {
 
 /* models.c: the error of a failed start, settle or demand. Returns -1. */
 int th_network_failed(const th_network *n, th_error *err);
+/* Is it that a transfer would take longer than any run? */
+bool th_network_is_too_slow(const th_error *err);
 
 /* models.c: the table, which ends in NULL; the first model is the default. */
 extern const th_network_type *const th_network_types[];
