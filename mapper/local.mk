@@ -99,6 +99,7 @@ unit_tests += \
 	tests/unit/mapper/test_bounds \
 	tests/unit/mapper/test_bounds_heterogeneous \
 	tests/unit/mapper/test_bounds_random \
+	tests/unit/mapper/test_serial_times \
 	tests/unit/mapper/test_bounds_remaining \
 	tests/unit/search/test_members \
 	tests/unit/search/test_offspring \
@@ -142,6 +143,8 @@ tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_heterogeneous_SOURCES = tests/unit/mapper/test_bounds_heterogeneous.c \
 	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_mapper_test_serial_times_SOURCES = tests/unit/mapper/test_serial_times.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_random_SOURCES = tests/unit/mapper/test_bounds_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_remaining_SOURCES = tests/unit/mapper/test_bounds_remaining.c \
@@ -157,5 +160,5 @@ tests_unit_mapper_test_constraints_SOURCES = tests/unit/mapper/test_constraints.
 tests_unit_search_test_search_random_SOURCES = tests/unit/search/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
-EXTRA_DIST += tests/unit/mapper/bounds_help.h tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/space_case.h tests/unit/pool_help.h \
+EXTRA_DIST += tests/unit/mapper/serial_times.txt tests/unit/mapper/bounds_help.h tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/space_case.h tests/unit/pool_help.h \
 	tests/unit/shard_help.h

@@ -91,9 +91,10 @@ static int make_completions(th_evaluator *e, const th_evaluator *of, th_error *e
 
 static int make_machine(th_evaluator *e, th_error *err)
 {
-    const th_machine_options options = {.network = e->problem.network,
-                                        .network_options = e->problem.network_options,
-                                        .completions = e->completions};
+    th_machine_options options = {.network = e->problem.network,
+                                  .network_options = e->problem.network_options,
+                                  .completions = e->completions};
+    th_network_of_mappings(e->problem.system, &options.network, &options.network_options);
     e->machine = th_machine_new(e->problem.system, th_lower_costs(e->lower), &options, err);
     return e->machine ? 0 : -1;
 }
@@ -232,12 +233,14 @@ static int stop_at(th_evaluator *e, double bound, th_time *stop, th_error *err)
     return 0;
 }
 
+/* A mapping whose transfers would take longer than any run is not feasible. */
 static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *err)
 {
+    th_error why = {"", ""};
     th_time stop;
     if (th_machine_load(e->machine, e->program, err) || stop_at(e, bound, &stop, err))
         return -1;
-    switch (th_machine_run_bounded(e->machine, stop, err)) {
+    switch (th_machine_run_bounded(e->machine, stop, &why)) {
     case TH_STOP_DONE:
         return measure(e, fitness, err);
     case TH_STOP_BOUND:
@@ -249,7 +252,7 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
     case TH_STOP_ERROR:
         break;
     }
-    return -1;
+    return th_network_is_too_slow(&why) ? 0 : th_error_set(err, why.id, "%s", why.text);
 }
 
 /* 1: the whole program must be replayed. */
@@ -334,7 +337,9 @@ int th_evaluator_run_without_link(th_evaluator *e, const th_mapping *m, int32_t 
 
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason)
 {
-    th_lower_program(e->lower, m, &e->problem.stream, e->program, reason);
+    if (th_lower_program(e->lower, m, &e->problem.stream, e->program, reason) == 0 &&
+        th_machine_load(e->machine, e->program, reason) == 0)
+        th_machine_run_bounded(e->machine, TH_TIME_MAX, reason);
 }
 
 th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,

@@ -67,7 +67,8 @@ bool th_evaluator_can_lose_links(const th_evaluator *e);
 int th_evaluator_run_without_link(th_evaluator *e, const th_mapping *m, int32_t link,
                                   th_fitness *fitness, bool *used, th_error *err);
 
-/* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
+/* Why a mapping that does not fit, or cannot run, does not: the message of its lowering
+ * or of its run. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
 
 /* Counts of the segment memo, for all who share it, while none of them runs; all 0 where it does

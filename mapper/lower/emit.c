@@ -17,17 +17,45 @@
 
 #include "base/alloc.h"
 
-/* --- inputs --- */
+/* --- the begin and the end of a part --- */
 
-static int accel_of(const th_lower *l, int layer, int r)
+int th_emit_release(th_lower *l, const th_stream *stream, int number, th_error *err)
 {
-    const th_set *set = l->planned.placed[layer].set;
-    return set->accels[r % set->n_accels];
+    th_model part = th_workload_part(l->workload, number);
+    th_task t = {.kind = TH_TASK_HOST,
+                 .node = -1,
+                 .peer = -1,
+                 .compute_cost = -1,
+                 .layer = -1,
+                 .input = l->emission.input,
+                 .release_ps = part.arrival_ps + l->emission.input * stream->interval_ps};
+    int32_t before = l->emission.pass - l->passes.in_flight[number];
+    l->emission.release = th_program_add(l->emission.program, &t, err);
+    if (l->emission.release < 0)
+        return -1;
+    if (before < 0)
+        return 0;
+    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
+    for (size_t i = l->passes.end_start[at]; i < l->passes.end_start[at + 1]; i++)
+        if (th_program_depend(l->emission.program, l->emission.release, l->passes.end[i], err))
+            return -1;
+    return 0;
 }
+
+int th_emit_end(th_lower *l, int32_t task)
+{
+    if (th_grow(&l->passes.end, &l->passes.end_capacity, l->passes.n_ends + 1,
+                sizeof *l->passes.end))
+        return -1;
+    l->passes.end[l->passes.n_ends++] = task;
+    return 0;
+}
+
+/* --- inputs --- */
 
 static int32_t node_of(const th_lower *l, int layer, int r)
 {
-    return l->system->accel_node[accel_of(l, layer, r)];
+    return l->system->accel_node[th_lower_accel(l, layer, r)];
 }
 
 static int need(th_lower *l, int32_t task)
@@ -86,7 +114,7 @@ static int emit_launches(th_lower *l, int layer, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
-        int accel = accel_of(l, layer, r);
+        int accel = th_lower_accel(l, layer, r);
         th_time takes = th_compute_cost_get(th_plans_costs(l->plans), plan->cost[r * plan->phases])
                             ->host.before_ps;
         if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
@@ -150,11 +178,6 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
     return 0;
 }
 
-static int32_t edge_of_input(const th_lower *l, int layer, int input)
-{
-    return l->graph.input_edge[l->graph.first_input[layer] + input];
-}
-
 /* With no other dependency it waits for the release of the pass. */
 static int need_release(th_lower *l)
 {
@@ -168,19 +191,19 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
 {
     const th_layer *x = &l->workload->layers[layer];
     for (int i = 0; i < x->n_inputs; i++)
-        if (emit_deliveries(l, edge_of_input(l, layer, i), err))
+        if (emit_deliveries(l, th_lower_input_edge(l, layer, i), err))
             return -1;
     l->emission.n_needs = 0;
     if (th_grow(&l->emission.first_need, &l->emission.first_need_capacity,
                 (size_t)l->planned.layer_plan[layer]->n + 1, sizeof *l->emission.first_need))
         return th_error_no_memory(err);
     for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
-        int32_t launched = launch_of(l, accel_of(l, layer, r));
+        int32_t launched = launch_of(l, th_lower_accel(l, layer, r));
         l->emission.first_need[r] = (int32_t)l->emission.n_needs;
         if (launched >= 0 && need(l, launched))
             return th_error_no_memory(err);
         for (int i = 0; i < x->n_inputs; i++)
-            if (needs_of_edge(l, edge_of_input(l, layer, i), r))
+            if (needs_of_edge(l, th_lower_input_edge(l, layer, i), r))
                 return th_error_no_memory(err);
         if (l->emission.first_need[r] == (int32_t)l->emission.n_needs && need_release(l))
             return th_error_no_memory(err);
@@ -189,7 +212,7 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
     return 0;
 }
 
-static int32_t emit_compute(th_lower *l, int layer, int r, int32_t cost, th_error *err)
+int32_t th_emit_compute(th_lower *l, int layer, int r, int32_t cost, th_error *err)
 {
     th_task t = {.kind = TH_TASK_COMPUTE,
                  .node = node_of(l, layer, r),
@@ -200,8 +223,8 @@ static int32_t emit_compute(th_lower *l, int layer, int r, int32_t cost, th_erro
     return th_program_add(l->emission.program, &t, err);
 }
 
-static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes,
-                             th_error *err)
+int32_t th_emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes,
+                         th_error *err)
 {
     th_task t = {.kind = TH_TASK_TRANSFER,
                  .node = from,
@@ -261,8 +284,8 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
     here[p] = -1;
     if (bytes == 0)
         return 0;
-    int32_t t =
-        emit_transfer(l, layer, node_of(l, layer, at->ring_from), node_of(l, layer, r), bytes, err);
+    int32_t t = th_emit_transfer(l, layer, node_of(l, layer, at->ring_from), node_of(l, layer, r),
+                                 bytes, err);
     if (t < 0)
         return -1;
     here[p] = t;
@@ -281,7 +304,7 @@ static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     const int32_t *cost = p > 0 ? plan->cost_adding : plan->cost;
     int32_t at = r * plan->phases + p;
-    int32_t t = emit_compute(l, layer, r, cost[piece_of(l, plan, r, p)], err);
+    int32_t t = th_emit_compute(l, layer, r, cost[piece_of(l, plan, r, p)], err);
     if (t < 0)
         return -1;
     l->emission.phase_task[at] = t;
@@ -330,8 +353,8 @@ static int emit_partial_sends(th_lower *l, int layer, int from, int to, th_error
     for (int r = from; r < to; r++) {
         for (int i = 0; i < plan->at[r].n_sends; i++) {
             const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
-            int32_t t = emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to),
-                                      x->bytes, err);
+            int32_t t = th_emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to),
+                                         x->bytes, err);
             if (t < 0 ||
                 th_program_depend(l->emission.program, t,
                                   l->emission.final[l->emission.first_final[layer] + r], err))
@@ -348,7 +371,7 @@ static int emit_sums(th_lower *l, int layer, int from, int to, int32_t first_sen
     for (int r = from; r < to; r++) {
         if (plan->at[r].reduce_cost < 0)
             continue;
-        int32_t sum = emit_compute(l, layer, r, plan->at[r].reduce_cost, err);
+        int32_t sum = th_emit_compute(l, layer, r, plan->at[r].reduce_cost, err);
         if (sum < 0 || th_program_depend(l->emission.program, sum, final[r], err))
             return -1;
         final[r] = sum;
@@ -371,22 +394,13 @@ static int emit_reduction(th_lower *l, int layer, int from, int to, th_error *er
 
 /* --- passes --- */
 
-static int end_of_pass(th_lower *l, int32_t task)
-{
-    if (th_grow(&l->passes.end, &l->passes.end_capacity, l->passes.n_ends + 1,
-                sizeof *l->passes.end))
-        return -1;
-    l->passes.end[l->passes.n_ends++] = task;
-    return 0;
-}
-
 /* What the host does once it has an output. The task after which it is done, or -1. */
 static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     th_time takes =
         th_compute_cost_get(th_plans_costs(l->plans), plan->cost[r * plan->phases])->host.after_ps;
-    int host = th_plans_host_of(l->plans, accel_of(l, layer, r));
+    int host = th_plans_host_of(l->plans, th_lower_accel(l, layer, r));
     if (takes == 0 || host < 0)
         return after;
     int32_t task = emit_host_task(l, layer, host, takes, err);
@@ -396,11 +410,11 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
 static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
     int32_t task = l->emission.final[l->emission.first_final[layer] + r];
-    int host = th_plans_host_of(l->plans, accel_of(l, layer, r));
+    int host = th_plans_host_of(l->plans, th_lower_accel(l, layer, r));
     int64_t bytes = th_tensor_bytes(th_box_elements(&l->planned.layer_plan[layer]->at[r].held),
                                     l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
     if (host >= 0 && bytes > 0) {
-        int32_t sent = emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
+        int32_t sent = th_emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
         if (sent < 0 || th_program_depend(l->emission.program, sent, task, err))
             return -1;
         task = sent;
@@ -408,7 +422,7 @@ static int emit_output(th_lower *l, int layer, int r, th_error *err)
     task = emit_relayout(l, layer, r, task, err);
     if (task < 0)
         return -1;
-    return end_of_pass(l, task) ? th_error_no_memory(err) : 0;
+    return th_emit_end(l, task) ? th_error_no_memory(err) : 0;
 }
 
 static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
@@ -420,31 +434,6 @@ static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
             if (emit_output(l, layer, r, err))
                 return -1;
     }
-    return 0;
-}
-
-/* The release: the part's input has arrived, and no more than in_flight passes of the part are in
- * the system. */
-static int emit_release(th_lower *l, const th_stream *stream, int number, const th_model *part,
-                        th_error *err)
-{
-    th_task t = {.kind = TH_TASK_HOST,
-                 .node = -1,
-                 .peer = -1,
-                 .compute_cost = -1,
-                 .layer = -1,
-                 .input = l->emission.input,
-                 .release_ps = part->arrival_ps + l->emission.input * stream->interval_ps};
-    int32_t before = l->emission.pass - l->passes.in_flight[number];
-    l->emission.release = th_program_add(l->emission.program, &t, err);
-    if (l->emission.release < 0)
-        return -1;
-    if (before < 0)
-        return 0;
-    size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
-    for (size_t i = l->passes.end_start[at]; i < l->passes.end_start[at + 1]; i++)
-        if (th_program_depend(l->emission.program, l->emission.release, l->passes.end[i], err))
-            return -1;
     return 0;
 }
 
@@ -478,7 +467,7 @@ static int emit_part(th_lower *l, const th_stream *stream, int number, th_error 
 {
     th_model part = th_workload_part(l->workload, number);
     l->emission.launch_key = (int64_t)l->emission.pass * th_workload_parts(l->workload) + number;
-    if (emit_release(l, stream, number, &part, err) ||
+    if (th_emit_release(l, stream, number, err) ||
         emit_layers(l, part.first_layer, part.first_layer + part.n_layers - 1, err))
         return -1;
     return emit_outputs(l, &part, err);
@@ -532,7 +521,7 @@ int th_emit_segment(th_lower *l, int first, int last, const th_pending_tasks *be
     forget_launches(l);
     l->emission.starts_unreleased = false;
     l->passes.n_ends = 0;
-    if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)
+    if (first == 0 ? th_emit_release(l, &th_stream_single, 0, err)
                    : emit_remains(l, first - 1, before, err))
         return -1;
     if (emit_layers(l, first, last, err))

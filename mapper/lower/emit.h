@@ -8,6 +8,16 @@
  * or -1. */
 int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err);
 
+/* The release of a part of the workload, l->emission.release: its input has arrived, and no more
+ * than in_flight passes of the part are in the system. 0 or -1. */
+int th_emit_release(th_lower *l, const th_stream *stream, int number, th_error *err);
+/* A compute of a position, and a transfer between two nodes. The task, or -1. */
+int32_t th_emit_compute(th_lower *l, int layer, int r, int32_t cost, th_error *err);
+int32_t th_emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes,
+                         th_error *err);
+/* The part ends after this task, too. 0, or -1: memory is out. */
+int th_emit_end(th_lower *l, int32_t task);
+
 /* A task that has not ended: a transfer, or a compute (peer -1). Without padding, as keys contain
  * it. */
 typedef struct th_pending_task {

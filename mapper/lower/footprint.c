@@ -52,15 +52,14 @@ static span span_of(const table *t, int from, int to)
     return (span){th_workload_part_of(t->l->workload, from, 0), from, to < t->last ? to : t->last};
 }
 
-static void list(const table *t, const th_held *what)
+void th_memory_peak_add(th_memory_peak *p, th_held what)
 {
-    th_memory_peak *p = t->listed;
-    if (what->bytes == 0)
+    if (what.bytes == 0)
         return;
     if (th_grow(&p->held, &p->capacity, p->n + 1, sizeof *p->held))
         p->failed = true;
     else
-        p->held[p->n++] = *what;
+        p->held[p->n++] = what;
 }
 
 static void hold(const table *t, int accel, span x, th_held what)
@@ -68,7 +67,7 @@ static void hold(const table *t, int accel, span x, th_held what)
     if (t->listed) {
         what.bytes *= t->l->passes.in_flight[x.part];
         if (accel == t->accel && x.from <= t->at[x.part] && t->at[x.part] <= x.to)
-            list(t, &what);
+            th_memory_peak_add(t->listed, what);
         return;
     }
     int64_t *row = change(t, accel, x.part, t->first);
@@ -82,7 +81,7 @@ static void hold_weights(const table *t, int accel, int layer, int64_t bytes)
     if (!t->listed)
         t->l->memory.weight_bytes[accel] += bytes;
     else if (accel == t->accel)
-        list(t, &(th_held){TH_HELD_WEIGHTS, layer, bytes});
+        th_memory_peak_add(t->listed, (th_held){TH_HELD_WEIGHTS, layer, bytes});
 }
 
 static void hold_layer(const table *t, int layer)

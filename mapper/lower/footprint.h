@@ -13,6 +13,9 @@ int th_footprint_check(th_lower *l, const th_mapping *m, th_error *err);
  * is out. */
 int th_footprint_list(th_lower *l, const th_mapping *m, int accel, th_memory_peak *out);
 
+/* Lists what is held, unless it is nothing. Out of memory: p->failed. */
+void th_memory_peak_add(th_memory_peak *p, th_held what);
+
 /* Bytes on one accelerator of what layers first .. last hold: their weights (also those of tied
  * layers), and at most at once inside; at the last layer, to which what the next segment has at its
  * begin is to be added; and at layer first - 1. */

@@ -304,7 +304,9 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
     return 0;
 }
 
-static int emit_all(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
+/* serial: of a system with serial transfers, else NULL. */
+static int emit_all(th_lower *l, const th_mapping *m, th_serial *serial, const th_stream *stream,
+                    th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
     size_t ends = (size_t)passes * (size_t)th_workload_parts(l->workload);
@@ -320,7 +322,9 @@ static int emit_all(th_lower *l, const th_mapping *m, const th_stream *stream, t
         if (batch != planned && th_lower_plan(l, m, 0, l->workload->n_layers - 1, batch, err))
             return -1;
         planned = batch;
-        if (th_lower_begin_pass(l, pass, err) || th_emit_pass(l, stream, pass, err))
+        if (th_lower_begin_pass(l, pass, err) ||
+            (serial ? th_serial_emit_pass(serial, stream, pass, err)
+                    : th_emit_pass(l, stream, pass, err)))
             return -1;
     }
     l->passes.start[passes] = l->emission.program->n_tasks;
@@ -330,9 +334,13 @@ static int emit_all(th_lower *l, const th_mapping *m, const th_stream *stream, t
 /* Tasks of all passes; the largest batch is planned. */
 static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
 {
-    if (l->system->transfers_serially)
-        return th_lower_serial(l, m, stream, err);
-    return th_footprint_check(l, m, err) || emit_all(l, m, stream, err) ? -1 : 0;
+    if (!l->system->transfers_serially)
+        return th_footprint_check(l, m, err) || emit_all(l, m, NULL, stream, err) ? -1 : 0;
+    th_serial *serial = th_serial_new(l, m, err);
+    int failed =
+        !serial || th_serial_check(serial, err) || emit_all(l, m, serial, stream, err) ? -1 : 0;
+    th_serial_free(serial);
+    return failed;
 }
 
 /* --- what fills memory --- */
@@ -355,12 +363,19 @@ int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int
     if (th_lower_number_sets(l, m, err) ||
         th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err))
         return -1;
-    int failed = l->system->transfers_serially ? th_lower_serial_held(l, m, stream, accel, out, err)
-                 : th_footprint_list(l, m, accel, out) ? th_error_no_memory(err)
-                                                       : 0;
+    int failed = 0;
+    if (l->system->transfers_serially) {
+        th_serial *serial = th_serial_new(l, m, err);
+        if (serial)
+            th_serial_list(serial, accel, out);
+        failed = !serial ? -1 : out->failed ? th_error_no_memory(err) : 0;
+        th_serial_free(serial);
+    } else if (th_footprint_list(l, m, accel, out)) {
+        failed = th_error_no_memory(err);
+    }
     if (failed)
         th_memory_peak_clear(out);
-    return failed ? -1 : 0;
+    return failed;
 }
 
 void th_memory_peak_clear(th_memory_peak *p)

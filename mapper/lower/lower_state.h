@@ -83,6 +83,18 @@ struct th_lower {
     bool (*is_interrupted)(void);
 };
 
+/* The accelerator of a position of a planned layer. */
+static inline int th_lower_accel(const th_lower *l, int layer, int r)
+{
+    const th_set *set = l->planned.placed[layer].set;
+    return set->accels[r % set->n_accels];
+}
+
+static inline int32_t th_lower_input_edge(const th_lower *l, int layer, int input)
+{
+    return l->graph.input_edge[l->graph.first_input[layer] + input];
+}
+
 /* lower_plan.c: the steps of lowering all or a part of a mapping, in this order. */
 void th_lower_begin(th_lower *l); /* plans of earlier mappings may be dropped */
 int th_lower_begin_pass(th_lower *l, int32_t pass,

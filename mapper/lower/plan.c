@@ -103,27 +103,6 @@ static int find_hosts(th_plans *p)
     return 0;
 }
 
-/* Of those that have a host. 0, or -1: memory is out. */
-static int find_host_paths(th_plans *p)
-{
-    for (int a = 0; a < p->system->n_accels; a++) {
-        th_route_summary in, out;
-        int node = p->system->accel_node[a], host = p->facts.host_of[a];
-        if (host < 0)
-            continue;
-        int to = th_route_summarize(p->system, host, node, &in),
-            back = th_route_summarize(p->system, node, host, &out);
-        if (to == TH_NO_MEMORY || back == TH_NO_MEMORY)
-            return -1;
-        if (to == 0 && back == 0)
-            p->facts.host_path[a] = (th_moves){
-                .in_bits_per_s = in.bits_per_s,
-                .out_bits_per_s = out.bits_per_s,
-                .latency_ps = in.latency_ps > out.latency_ps ? in.latency_ps : out.latency_ps};
-    }
-    return 0;
-}
-
 static int make_memos(th_plans *p)
 {
     p->memo.sets = th_shared_map_new();
@@ -159,10 +138,8 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
     p->facts.shape_class = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->facts.shape_class);
     p->facts.inputs_differ = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->facts.inputs_differ);
     p->facts.host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->facts.host_of);
-    p->facts.host_path = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->facts.host_path);
-    if (!p->facts.shape_class || !p->facts.inputs_differ || !p->facts.host_of ||
-        !p->facts.host_path || make_memos(p) || find_classes(p) || find_hosts(p) ||
-        find_host_paths(p))
+    if (!p->facts.shape_class || !p->facts.inputs_differ || !p->facts.host_of || make_memos(p) ||
+        find_classes(p) || find_hosts(p))
         goto fail;
     p->costs = th_compute_cost_cache_new(s, err);
     if (p->costs)
@@ -206,7 +183,6 @@ static void free_known(th_plans *p)
     th_free(p->facts.shape_class);
     th_free(p->facts.inputs_differ);
     th_free(p->facts.host_of);
-    th_free(p->facts.host_path);
 }
 
 void th_plans_free(th_plans *p)
@@ -271,9 +247,4 @@ int32_t th_plans_shape_class(const th_plans *p, int layer)
 int th_plans_host_of(const th_plans *p, int accel)
 {
     return p->facts.host_of[accel];
-}
-
-const th_moves *th_plans_host_path(const th_plans *p, int accel)
-{
-    return &p->facts.host_path[accel];
 }

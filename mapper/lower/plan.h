@@ -147,14 +147,12 @@ th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_pla
  * design cannot run the layer, for the reason given. -1: error. */
 th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_error *reason,
                             th_error *err);
-/* A lower bound of th_plans_layer_time, of the last position's work alone; 0 with chunks or serial
- * transfers. TH_TIME_MAX: its design cannot run it. -1: error. */
+/* A lower bound of th_plans_layer_time, of the last position's work alone; 0 with chunks.
+ * TH_TIME_MAX: its design cannot run it. -1: error. */
 th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the
  * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */
 int th_plans_host_of(const th_plans *p, int accel);
-/* The routes to that host and back, as th_moves of 0 bytes. */
-const th_moves *th_plans_host_path(const th_plans *p, int accel);
 
 #endif

@@ -58,14 +58,14 @@ static th_time phases_bound(const bound *b, th_error *err)
                                          th_plan_piece_bytes(b->layer, rotates_input, &loops));
         if (travel < 0)
             return th_error_no_memory(err);
-        sum += own > travel ? own : travel;
+        sum = th_time_add(sum, own > travel ? own : travel);
         th_shard shard = th_plan_shard(b->layer, &loops);
         shard.adds_to_output = phase > 0 && s->rotate == TH_DIM_C;
         own = time_of(b, &shard, err);
         if (own < 0 || own == TH_TIME_MAX)
             return own;
     }
-    return sum + own;
+    return th_time_add(sum, own);
 }
 
 /* The exchange of partial sums among n partners, and their sum. The last position's own piece is
@@ -87,7 +87,8 @@ static th_time reduction_bound(const bound *b, int n, th_error *err)
             latency = th_plan_route_bound(b->plans, sender, node, 0);
     if (adds < 0 || adds == TH_TIME_MAX)
         return adds;
-    return latency < 0 ? th_error_no_memory(err) : adds + latency + (out > in ? out : in);
+    return latency < 0 ? th_error_no_memory(err)
+                       : th_time_add(th_time_add(adds, latency), out > in ? out : in);
 }
 
 th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
@@ -97,12 +98,12 @@ th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th
                      .layer = &p->workload->layers[at->layer],
                      .batch = batch,
                      .position = at->set->n_accels - 1};
-    if (p->system->transfers_serially || at->strategy.chunks > 0)
+    if (at->strategy.chunks > 0)
         return 0;
     th_time phases = phases_bound(&b, err);
     const int partners = th_shard_partners(&at->strategy, b.layer, b.position, NULL, NULL);
     if (phases < 0 || phases == TH_TIME_MAX || partners == 1)
         return phases;
     th_time reduction = reduction_bound(&b, partners, err);
-    return reduction < 0 || reduction == TH_TIME_MAX ? reduction : phases + reduction;
+    return reduction < 0 || reduction == TH_TIME_MAX ? reduction : th_time_add(phases, reduction);
 }

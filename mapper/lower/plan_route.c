@@ -61,7 +61,7 @@ th_time th_plan_route_bound(th_plans *p, int from, int to, int64_t bytes)
         th_time busy = th_duration_ps(bytes, medium->bits_per_s);
         slowest = busy > slowest ? busy : slowest;
     }
-    return route ? slowest + route->latency_ps : -1;
+    return route ? th_time_add(slowest, route->latency_ps) : -1;
 }
 
 /* --- traffic --- */
@@ -91,7 +91,7 @@ void th_plan_carry(th_plan_traffic *t, int from, int to, int64_t bytes)
     for (int32_t i = 0; route && i < route->n; i++) {
         int32_t medium = t->plans->routes.media[route->first + i];
         th_time *busy = &t->plans->routes.medium_ps[medium];
-        *busy += duration_of(t, bytes, s->media[medium].bits_per_s);
+        *busy = th_time_add(*busy, duration_of(t, bytes, s->media[medium].bits_per_s));
         t->busiest = *busy > t->busiest ? *busy : t->busiest;
     }
     if (route && route->latency_ps > t->latency)

@@ -166,85 +166,20 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th
     return k.out;
 }
 
-/* --- estimates --- */
-
 /* Without a host there are no routes, and transfers take no time. */
-static th_time moves_time(const th_plans *p, int accel, int64_t in, int64_t out)
-{
-    const th_moves *path = &p->facts.host_path[accel];
-    if (path->in_bits_per_s == 0)
-        return 0;
-    return (in > 0 ? th_time_add(path->latency_ps, th_duration_ps(in, path->in_bits_per_s)) : 0) +
-           (out > 0 ? th_time_add(path->latency_ps, th_duration_ps(out, path->out_bits_per_s)) : 0);
-}
-
-/* The consumer follows the producer at once: what an accelerator has made itself it has. The
- * busiest receiver and the busiest sender. */
-th_time th_plan_serial_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
-{
-    const th_system *s = p->system;
-    int64_t *sent = th_alloc_zero((size_t)s->n_accels + 1, sizeof *sent);
-    th_time longest_in = 0, longest_out = 0;
-    if (!sent)
-        return th_error_no_memory(err);
-    for (int d = 0; d < e->n;) {
-        int to = e->deliveries[d].to, node = e->deliveries[d].to_node;
-        int64_t got = 0;
-        for (; d < e->n && e->deliveries[d].to == to; d++) {
-            const th_delivery *x = &e->deliveries[d];
-            if (x->from_node == node)
-                continue;
-            got += x->bytes;
-            if (x->from >= 0)
-                sent[s->nodes[x->from_node].accel] += x->sent_bytes;
-        }
-        th_time in = moves_time(p, s->nodes[node].accel, got, 0);
-        longest_in = in > longest_in ? in : longest_in;
-    }
-    for (int a = 0; a < s->n_accels; a++) {
-        th_time out = moves_time(p, a, 0, sent[a]);
-        longest_out = out > longest_out ? out : longest_out;
-    }
-    th_free(sent);
-    return th_time_add(longest_in, longest_out);
-}
-
-/* The slowest position's compute, its partial sums out and in, and their sum. Weights are taken to
- * be pinned. */
-th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
-                                  th_error *err)
-{
-    int64_t *got = th_alloc_zero((size_t)plan->n + 1, sizeof *got);
-    th_time longest = 0;
-    if (!got)
-        return th_error_no_memory(err);
-    for (int r = 0; r < plan->n; r++)
-        for (int i = 0; i < plan->at[r].n_sends; i++) {
-            const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
-            got[x->to] += x->bytes;
-        }
-    for (int r = 0; r < plan->n; r++) {
-        const th_position_plan *x = &plan->at[r];
-        int64_t sent = 0;
-        for (int i = 0; i < x->n_sends; i++)
-            sent += plan->sends[x->first_send + i].bytes;
-        th_time time = moves_time(p, at->set->accels[r], got[r], sent);
-        time += th_compute_cost_get(p->costs, plan->cost[r * plan->phases])->collapsed_ps;
-        if (x->reduce_cost >= 0)
-            time += th_compute_cost_get(p->costs, x->reduce_cost)->collapsed_ps;
-        longest = time > longest ? time : longest;
-    }
-    th_free(got);
-    return longest;
-}
-
 th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_layer_plan *plan)
 {
     const th_layer *l = &p->workload->layers[at->layer];
+    const int node = p->system->accel_node[at->set->accels[0]],
+              host = p->facts.host_of[at->set->accels[0]];
     int64_t in = plan->at[0].weight_bytes, out = th_tensor_bytes(th_box_elements(&plan->at[0].held),
                                                                  l->precision[TH_TENSOR_OUTPUT]);
     for (int i = 0; i < l->n_inputs; i++)
         in += region_read(l, &plan->at[0], i).bytes;
-    return th_time_add(moves_time(p, at->set->accels[0], in, out),
+    th_time down = host >= 0 && in > 0 ? th_plan_route_bound(p, host, node, in) : 0,
+            up = host >= 0 && out > 0 ? th_plan_route_bound(p, node, host, out) : 0;
+    if (down < 0 || up < 0)
+        return -1;
+    return th_time_add(th_time_add(down, up),
                        th_compute_cost_get(p->costs, plan->cost[0])->collapsed_ps);
 }

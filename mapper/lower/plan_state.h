@@ -28,8 +28,7 @@ typedef struct th_plan_facts {
     int32_t *shape_class; /* by layer: equal for equal shapes */
     /* by layer: its inputs need different boxes; then shape_class + i stands for input i in keys */
     bool *inputs_differ;
-    int32_t *host_of;    /* by accelerator */
-    th_moves *host_path; /* by accelerator: its route to that host; bandwidths 0: there is none */
+    int32_t *host_of; /* by accelerator */
 } th_plan_facts;
 
 /* Routes as media, for estimates of times. */
@@ -121,9 +120,7 @@ typedef struct th_edge_ends {
 th_edge_plan *th_plan_make_edge(th_plans *p, const th_edge_ends *ends, th_error *err);
 /* The same where transfers are serial; plan_serial.c. earlier is not used. */
 th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th_error *err);
-th_time th_plan_serial_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
-th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
-                                  th_error *err);
-/* The time of a layer on a set of one when weights, inputs and outputs all cross the network. */
+/* The time of a layer on a set of one when weights, inputs and outputs all cross the network. -1:
+ * memory is out. */
 th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_layer_plan *plan);
 #endif

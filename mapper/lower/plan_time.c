@@ -8,13 +8,11 @@
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
 {
     th_plan_traffic t;
-    if (p->system->transfers_serially)
-        return th_plan_serial_edge_time(p, e, err);
     th_plan_traffic_begin(&t, p);
     for (int d = 0; d < e->n; d++)
         th_plan_carry(&t, e->deliveries[d].from_node, e->deliveries[d].to_node,
                       e->deliveries[d].bytes);
-    return t.failed ? th_error_no_memory(err) : t.busiest + t.latency;
+    return t.failed ? th_error_no_memory(err) : th_time_add(t.busiest, t.latency);
 }
 
 /* --- layers --- */
@@ -38,7 +36,7 @@ static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan 
             th_plan_carry(&t, node_of(p, at, plan->at[r].ring_from), node_of(p, at, r),
                           plan->piece_bytes[r * plan->phases + phase + 1]);
     }
-    th_time travel = t.busiest + t.latency;
+    th_time travel = th_time_add(t.busiest, t.latency);
     if (t.failed)
         return -1;
     return travel > longest ? travel : longest;
@@ -60,18 +58,16 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
                           : th_compute_cost_get(p->costs, plan->at[r].reduce_cost)->collapsed_ps;
         longest = own > longest ? own : longest;
     }
-    return t.failed ? -1 : t.busiest + t.latency + longest;
+    return t.failed ? -1 : th_time_add(th_time_add(t.busiest, t.latency), longest);
 }
 
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err)
 {
-    if (p->system->transfers_serially)
-        return th_plan_serial_layer_time(p, at, plan, err);
     th_time sum = reduction_time(p, at, plan);
     for (int phase = 0; phase < plan->phases && sum >= 0; phase++) {
         th_time time = phase_time(p, at, plan, phase);
-        sum = time < 0 ? -1 : sum + time;
+        sum = time < 0 ? -1 : th_time_add(sum, time);
     }
     return sum < 0 ? th_error_no_memory(err) : sum;
 }

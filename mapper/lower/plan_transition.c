@@ -279,7 +279,7 @@ static th_time bound_of(const receiver *k)
 static th_time time_of(const receiver *k, th_time bound)
 {
     const th_time busiest = k->traffic.busiest > bound ? k->traffic.busiest : bound;
-    return busiest + k->traffic.latency;
+    return th_time_add(busiest, k->traffic.latency);
 }
 
 /* Stops when the time is more than enough: both terms only grow from position to position. */

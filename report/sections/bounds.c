@@ -171,10 +171,11 @@ void th_bounds_name_run(const th_session *s, th_report *r)
     char text[400], network[TH_NETWORK_TEXT_MAX];
     if (has_run(s))
         return;
-    const th_run_options *run = s->simulation ? &s->simulation->options : &s->defaults;
-    int n = (int)run->stream.n_inputs;
-    snprintf(text, sizeof text, "%s network%s, %d input%s: the next run", run->network->name,
-             th_network_describe_options(run, network, sizeof network), n, n == 1 ? "" : "s");
+    const th_run_options run = th_run_options_of_mappings(
+        s->system, s->simulation ? &s->simulation->options : &s->defaults);
+    int n = (int)run.stream.n_inputs;
+    snprintf(text, sizeof text, "%s network%s, %d input%s: the next run", run.network->name,
+             th_network_describe_options(&run, network, sizeof network), n, n == 1 ? "" : "s");
     th_report_head_line(r, "for", text);
 }
 

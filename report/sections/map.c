@@ -65,8 +65,9 @@ static void head_run_line(th_session *s, th_report *r)
         return;
     bool is_done = th_machine_is_done(sim->machine);
     describe_inputs(sim, inputs, sizeof inputs);
-    snprintf(text, sizeof text, "%s network%s%s, %s at %s", sim->options.network->name,
-             th_network_describe_options(&sim->options, network, sizeof network), inputs,
+    const th_run_options ran = th_simulation_ran(sim);
+    snprintf(text, sizeof text, "%s network%s%s, %s at %s", ran.network->name,
+             th_network_describe_options(&ran, network, sizeof network), inputs,
              is_done ? "done" : "stopped",
              th_format_time(th_machine_now(sim->machine), time, sizeof time));
     th_report_head_line(r, "run", text);
@@ -76,7 +77,7 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
 {
     const th_simulation *sim = s->simulation;
     char network[TH_NETWORK_TEXT_MAX];
-    const th_run_options *run = sim ? &sim->options : &s->defaults;
+    const th_run_options run = sim ? th_simulation_ran(sim) : s->defaults;
     bool is_found = s->mapping && s->search.type && !s->search.type->is_baseline;
     th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
     th_report_head_field(r, "system", th_text(s->system ? s->system->name : NULL));
@@ -89,10 +90,10 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
     th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
     th_report_head_field(r, "seed",
                          is_found ? th_count((int64_t)s->search.seed) : th_absent(TH_KIND_COUNT));
-    th_report_head_field(r, "network", th_text(th_network_describe(run, network, sizeof network)));
-    th_report_head_field(r, "inputs", th_count(run->stream.n_inputs));
-    th_report_head_field(r, "interval", th_ps(run->stream.interval_ps));
-    th_report_head_field(r, "micro_batches", th_count(run->stream.micro_batches));
+    th_report_head_field(r, "network", th_text(th_network_describe(&run, network, sizeof network)));
+    th_report_head_field(r, "inputs", th_count(run.stream.n_inputs));
+    th_report_head_field(r, "interval", th_ps(run.stream.interval_ps));
+    th_report_head_field(r, "micro_batches", th_count(run.stream.micro_batches));
 }
 
 /* Property events: a line in text, a list in CSV and JSON. */

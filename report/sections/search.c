@@ -70,8 +70,9 @@ static const char *generator_of(const th_search_record *f)
 
 /* "ideal network, 8 inputs": the network and stream of the search, which all of its figures refer
  * to. */
-static const char *describe_options(const th_search_record *f, char *out, size_t size)
+static const char *describe_options(const th_session *s, char *out, size_t size)
 {
+    const th_search_record *f = &s->search;
     char network[TH_NETWORK_TEXT_MAX], interval[64] = "", parts[40] = "", time[40];
     const th_stream *x = &f->run.stream;
     if (!f->type)
@@ -81,8 +82,9 @@ static const char *describe_options(const th_search_record *f, char *out, size_t
                  th_format_time(x->interval_ps, time, sizeof time));
     if (x->micro_batches > 1)
         snprintf(parts, sizeof parts, ", %d micro-batches", (int)x->micro_batches);
-    snprintf(out, size, "%s network%s, %d input%s%s%s", f->run.network->name,
-             th_network_describe_options(&f->run, network, sizeof network), (int)x->n_inputs,
+    const th_run_options run = th_run_options_of_mappings(s->system, &f->run);
+    snprintf(out, size, "%s network%s, %d input%s%s%s", run.network->name,
+             th_network_describe_options(&run, network, sizeof network), (int)x->n_inputs,
              x->n_inputs == 1 ? "" : "s", interval, parts);
     return out;
 }
@@ -157,7 +159,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     th_goal_describe(&f->goal, objective, sizeof objective);
     th_quantity cells[N_SEARCH] = {
         th_text(f->type ? f->type->name : "file"),
-        th_text(describe_options(f, under, sizeof under)),
+        th_text(describe_options(s, under, sizeof under)),
         if_found(f, th_text(objective)),
         th_text(f->space),
         th_text(sets_of(f)),

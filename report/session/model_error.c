@@ -82,7 +82,7 @@ th_models th_models_of(const th_session *s, const th_result *r)
     for (int l = 0; s->mapping && s->workload && !s->hand_built && l < s->workload->n_layers; l++)
         add_designs(s, l, r, &models);
     if (r->moved_bytes > 0) {
-        int network = place_of(s->simulation->options.network->name, true);
+        int network = place_of(th_simulation_ran(s->simulation).network->name, true);
         add_use(&models, network,
                 !th_model_errors[network].range || moves_as_measured(s->simulation->program));
     }

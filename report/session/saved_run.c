@@ -40,7 +40,8 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
              s->hand_built    ? "hand"
              : s->search.type ? s->search.type->name
                               : "file");
-    th_network_describe(&sim->options, r->network, sizeof r->network);
+    const th_run_options ran = th_simulation_ran(sim);
+    th_network_describe(&ran, r->network, sizeof r->network);
     r->has_seed = s->search.type && !s->search.type->is_baseline;
     r->seed = s->search.seed;
     r->batch = s->workload ? s->workload->batch : 0;

@@ -15,11 +15,24 @@ const th_compute_cost_cache *th_simulation_costs(const th_simulation *s)
     return s->lower ? th_lower_costs(s->lower) : s->costs;
 }
 
+th_run_options th_run_options_of_mappings(const th_system *s, const th_run_options *o)
+{
+    th_run_options of_mappings = *o;
+    th_network_of_mappings(s, &of_mappings.network, &of_mappings.network_options);
+    return of_mappings;
+}
+
+th_run_options th_simulation_ran(const th_simulation *sim)
+{
+    return sim->lower ? th_run_options_of_mappings(sim->system, &sim->options) : sim->options;
+}
+
 /* A machine under the program at its time 0. NULL on failure. */
 static th_machine *new_machine(const th_simulation *sim, th_error *err)
 {
-    th_machine_options options = {.network = sim->options.network,
-                                  .network_options = sim->options.network_options,
+    const th_run_options ran = th_simulation_ran(sim);
+    th_machine_options options = {.network = ran.network,
+                                  .network_options = ran.network_options,
                                   .per_layer = true,
                                   .choices = sim->choices,
                                   .is_interrupted = th_interrupt_is_pending};

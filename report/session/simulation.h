@@ -89,6 +89,10 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err);
 const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
+/* With the network that mappings have on this system when the options ask for one. */
+th_run_options th_run_options_of_mappings(const th_system *s, const th_run_options *o);
+/* The options that the simulation follows. */
+th_run_options th_simulation_ran(const th_simulation *sim);
 
 /* The mean time from the arrival of an input to its end, over finished inputs; 0: none. */
 th_time th_simulation_latency(const th_simulation *s, const th_result *r);

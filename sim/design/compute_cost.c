@@ -285,37 +285,6 @@ static int compute(const th_compute_cost_cache *cache, th_compute_unit u, const 
     return 0;
 }
 
-/* One step that loads and stores through ports of these bandwidths; the memory never limits it. */
-static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
-{
-    enum { PS_HZ_EXPONENT = 12 }; /* one clock cycle is one picosecond; the step computes nothing */
-    int64_t hz = 1;
-    for (int i = 0; i < PS_HZ_EXPONENT; i++)
-        hz *= 10;
-    *out = (th_compute_cost){.kind = TH_COST_MOVES, .design = -1};
-    out->shard.kind = TH_LAYER_ELEMENTWISE;
-    out->port = (th_port){
-        .bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps, .burst_bytes = 1, .channels = 1};
-    th_schedule *s = &out->schedule;
-    *s = (th_schedule){.hz = hz, .slots_in = 1, .slots_out = 1, .variant = "transfer"};
-    for (int loop = 0; loop < TH_N_LOOPS; loop++)
-        s->count[loop] = 1;
-    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        s->step[mask].input_bytes = x->in_bytes;
-        s->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = x->out_bytes;
-    }
-    s->port_bits_per_s[TH_ENGINE_INPUT] = x->in_bits_per_s;
-    s->port_bits_per_s[TH_ENGINE_OUTPUT] = x->out_bits_per_s;
-    collapse(out);
-    if (out->collapsed_ps < TH_TIME_MAX)
-        return 0;
-    return th_error_set(err, "SIM-0190",
-                        "%lld bytes in and %lld bytes out at %lld and %lld bits per second must be "
-                        "through within 2^63 ps (106 days), where simulated time ends",
-                        (long long)x->in_bytes, (long long)x->out_bytes,
-                        (long long)x->in_bits_per_s, (long long)x->out_bits_per_s);
-}
-
 /* One step that computes for so many picoseconds and moves nothing. */
 static void compute_fixed(const th_fixed_work *w, th_compute_cost *out)
 {
@@ -380,18 +349,6 @@ static int32_t add_computed(th_compute_cost_cache *cache, const void *key, size_
     return added ? added->number : th_error_no_memory(err);
 }
 
-int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_moves *moves,
-                                     th_error *err)
-{
-    const th_compute_cost *known = th_shared_map_find(cache->known, moves, sizeof *moves);
-    th_compute_cost computed;
-    if (known)
-        return known->number;
-    if (compute_moves(moves, &computed, err))
-        return -1;
-    return add_computed(cache, moves, sizeof *moves, &computed, err);
-}
-
 int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixed_work *w,
                                      th_error *err)
 {
@@ -440,23 +397,6 @@ int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int desi
     return compute(cache, (th_compute_unit){accel, design, 1}, shard, &computed, err)
                ? -1
                : append(cache, &computed, err);
-}
-
-int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_moves *moves,
-                                     th_error *err)
-{
-    th_compute_cost computed;
-    return compute_moves(moves, &computed, err) ? -1 : append(cache, &computed, err);
-}
-
-th_moves th_compute_cost_moves(const th_compute_cost *cost)
-{
-    const th_schedule *s = &cost->schedule;
-    return (th_moves){.in_bytes = s->step[0].input_bytes,
-                      .out_bytes = s->output_bytes[0],
-                      .in_bits_per_s = s->port_bits_per_s[TH_ENGINE_INPUT],
-                      .out_bits_per_s = s->port_bits_per_s[TH_ENGINE_OUTPUT],
-                      .latency_ps = cost->port.latency_ps};
 }
 
 const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache, int32_t number)
@@ -535,9 +475,6 @@ int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int3
 {
     const th_compute_cost *w = th_compute_cost_get(cache, number);
     switch ((th_cost_kind)w->kind) {
-    case TH_COST_MOVES:
-        *out = *w;
-        break;
     case TH_COST_FIXED:
         fixed_at_clock(cache, accel, clock, &w->fixed, out);
         break;

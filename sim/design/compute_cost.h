@@ -15,7 +15,7 @@
 #include "sim/pipeline/pipeline.h"
 
 /* What a cost is the cost of. */
-typedef enum { TH_COST_SHARD, TH_COST_MOVES, TH_COST_FIXED } th_cost_kind;
+typedef enum { TH_COST_SHARD, TH_COST_FIXED } th_cost_kind;
 
 /* Work of an accelerator that takes a fixed time and leaves its DRAM alone. A key: plain, without
  * padding. */
@@ -63,30 +63,17 @@ bool th_compute_cost_uses_hosts(const th_compute_cost_cache *cache);
  * still missing. */
 int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int design,
                                const th_shard *shard, th_error *err);
-/* A compute task that only transfers bytes over the accelerator's own link, first in and then out
- * (for systems whose transfers are serial). Returns the number of the cost, or -1. */
-typedef struct th_moves {
-    int64_t in_bytes, out_bytes;
-    int64_t in_bits_per_s, out_bits_per_s;
-    th_time latency_ps; /* before the first byte, in each direction that has bytes */
-} th_moves;
-int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_moves *moves,
-                                     th_error *err);
 /* Returns the number of the cost, or -1. */
 int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixed_work *w,
                                      th_error *err);
-/* The same two as new costs, with the next number, which no lookup finds. */
+/* th_compute_cost_lookup as a new cost, with the next number, which no lookup finds. */
 int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int design,
                                const th_shard *shard, th_error *err);
-int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_moves *moves,
-                                     th_error *err);
-/* The bytes that a cost of kind TH_COST_MOVES moves. */
-th_moves th_compute_cost_moves(const th_compute_cost *cost);
 /* What the cost of that number is with the clocks of the accelerator, of its arrays and its vector
  * unit, times clock: that of a system with such clocks. Of work whose time is given or measured,
  * but for steady_ps, the part that its operations at the peak limit follows the clock, the part
  * that its bytes at the bandwidth of the DRAM limit does not; all does where neither is known.
- * Moves do not change. 0, or -1 with *out undefined. */
+ * 0, or -1 with *out undefined. */
 int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int32_t number,
                              double clock, th_compute_cost *out, th_error *err);
 /* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate

@@ -21,6 +21,7 @@ typedef struct {
     th_routes routes;
     transfer *flows; /* by slot */
     th_slots slots;
+    bool ignores_drams;
 } ideal;
 
 static void destroy(th_network *n)
@@ -36,11 +37,12 @@ static void destroy(th_network *n)
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
 {
-    (void)o;
     ideal *net = th_alloc_zero(1, sizeof *net);
     if (net && !th_network_head_init(&net->head, &th_network_ideal, s) &&
-        !th_routes_init(&net->routes))
+        !th_routes_init(&net->routes)) {
+        net->ignores_drams = o->ignores_drams;
         return &net->head;
+    }
     th_error_no_memory(err);
     destroy((th_network *)net);
     return NULL;
@@ -64,7 +66,8 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     t->bytes = m->bytes;
     if (th_routes_take(&net->routes, n, m->src, m->dst, &t->route))
         return -1;
-    int64_t dram = th_network_dram_bits(n->system, m->src, m->dst), link = t->route.bits_per_s;
+    int64_t link = t->route.bits_per_s,
+            dram = net->ignores_drams ? link : th_network_dram_bits(n->system, m->src, m->dst);
     th_time last = m->src == m->dst ? 0 : th_duration_ps(m->bytes, dram < link ? dram : link);
     th_time end = th_network_end(n, m, now, th_time_add(t->route.latency_ps, last));
     if (end < 0)

@@ -22,6 +22,14 @@ const th_network_type *th_network_find(const char *name)
     return NULL;
 }
 
+void th_network_of_mappings(const th_system *s, const th_network_type **type, th_network_options *o)
+{
+    if (!s->transfers_serially)
+        return;
+    *type = &th_network_ideal;
+    o->ignores_drams = true;
+}
+
 int th_network_failed(const th_network *n, th_error *err)
 {
     if (!n->why.id[0])
@@ -137,6 +145,11 @@ void th_slots_give(th_slots *x, void *flow, int32_t slot)
 {
     memcpy(flow, &x->is_free, sizeof x->is_free);
     x->is_free = slot;
+}
+
+bool th_network_is_too_slow(const th_error *err)
+{
+    return strcmp(err->id, "NET-0037") == 0;
 }
 
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps)

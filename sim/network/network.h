@@ -23,6 +23,7 @@ typedef struct th_network th_network;
 typedef struct th_network_options {
     /* fluid: the weight of a flow is the latency of its route, as in SimGrid */
     bool weigh_by_latency;
+    bool ignores_drams;      /* ideal: those at both ends of a transfer never limit it */
     bool solves_uncontended; /* fluid: also solves uncontended flows (slower, same times) */
     /* packet; see sim/network/packet/packet.h for the defaults */
     int64_t packet_bytes;
@@ -113,10 +114,16 @@ struct th_network {
 
 /* models.c: the error of a failed start, settle or demand. Returns -1. */
 int th_network_failed(const th_network *n, th_error *err);
+/* Is it that a transfer would take longer than any run? */
+bool th_network_is_too_slow(const th_error *err);
 
 /* models.c: the table, which ends in NULL; the first model is the default. */
 extern const th_network_type *const th_network_types[];
 const th_network_type *th_network_find(const char *name);
+/* models.c: changes the network that was asked for where the transfers of mappings are serial: they
+ * take the time of their bytes on their route, whatever else links and DRAMs do. */
+void th_network_of_mappings(const th_system *s, const th_network_type **type,
+                            th_network_options *o);
 
 /* models.c: could flows saturate the DRAM of this node? */
 bool th_network_dram_is_shared(const th_system *s, int node);

@@ -53,15 +53,13 @@ static int32_t add_placed(th_program *p, const th_program_part *x, const th_plac
                           int32_t node, th_error *err)
 {
     th_placed_work w = *work;
-    if (!w.moves_only) {
-        w.accel = x->system->nodes[node].accel;
-        if (!has_design(&x->system->nodes[node].a, w.design))
-            return th_error_set(err, "SIM-0232",
-                                "accel/%s does not have the design \"%s\" that a task of accel/%s "
-                                "needs",
-                                x->system->nodes[node].name, x->system->designs[w.design].name,
-                                x->system->nodes[x->system->accel_node[work->accel]].name);
-    }
+    w.accel = x->system->nodes[node].accel;
+    if (!has_design(&x->system->nodes[node].a, w.design))
+        return th_error_set(err, "SIM-0232",
+                            "accel/%s does not have the design \"%s\" that a task of accel/%s "
+                            "needs",
+                            x->system->nodes[node].name, x->system->designs[w.design].name,
+                            x->system->nodes[x->system->accel_node[work->accel]].name);
     return th_program_add_placed_work(p, &w, err);
 }
 
@@ -75,12 +73,8 @@ static int32_t add_work(th_program *p, const th_program_part *x, const th_task *
                       : th_program_add_work(p, &x->from->works[t->compute_cost], err);
     }
     const th_compute_cost *cost = th_compute_cost_get(x->costs, t->compute_cost);
-    th_placed_work w = {.accel = x->system->nodes[t->node].accel, .design = cost->design};
-    w.moves_only = cost->kind == TH_COST_MOVES;
-    if (w.moves_only)
-        w.moves = th_compute_cost_moves(cost);
-    else
-        w.shard = cost->shard;
+    th_placed_work w = {
+        .accel = x->system->nodes[t->node].accel, .design = cost->design, .shard = cost->shard};
     return add_placed(p, x, &w, node, err);
 }
 

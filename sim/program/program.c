@@ -164,8 +164,6 @@ static int32_t look_up(const th_program *p, int32_t i, th_compute_cost_cache *co
     const th_placed_work *w = th_program_placed(p, i);
     if (!w)
         return th_compute_cost_lookup_fixed(costs, &p->works[i], err);
-    if (w->moves_only)
-        return th_compute_cost_append_moves(costs, &w->moves, err);
     return th_compute_cost_append(costs, w->accel, w->design, &w->shard, err);
 }
 

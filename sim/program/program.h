@@ -42,14 +42,11 @@ typedef struct th_task {
     int32_t input;      /* of the stream, 0 based */
 } th_task;
 
-/* A computation whose cost depends on where it runs: a shard on a design of an accelerator, or
- * bytes over its own link. A key: plain, without padding, compared by bytes. */
+/* A computation whose cost depends on where it runs: a shard on a design of an accelerator. A key:
+ * plain, without padding, compared by bytes. */
 typedef struct th_placed_work {
     int32_t accel, design; /* design -1: the vector unit */
-    int32_t moves_only;    /* 1: moves, and no shard */
-    int32_t unused;
     th_shard shard;
-    th_moves moves;
 } th_placed_work;
 
 /* Tasks [first_task, first_task + n_tasks) that were added as a unit and have a name. */

@@ -281,10 +281,8 @@ static int held_accel(th_call *c)
     if (accel >= 0 && th_lower_peak_of(s->simulation->lower, accel, &place))
         return accel;
     th_error_set(&c->err, "TCL-0701",
-                 "-of \"%.100s\": must be an accelerator with something in its memory%s",
-                 th_call_text(c, MEMORY_OF, ""),
-                 s->system->transfers_serially ? ", on a system whose transfers are not serial"
-                                               : "");
+                 "-of \"%.100s\": must be an accelerator with something in its memory",
+                 th_call_text(c, MEMORY_OF, ""));
     return -2;
 }
 

@@ -75,6 +75,8 @@ static int estimate(h2h *h, int32_t layer, int32_t accel, th_error *err)
         return -1;
     const th_layer_plan *plan = th_plans_layer(plans, &at, th_search_batch(h->search), &reason);
     th_time time = plan ? th_plan_serial_whole_time(plans, &at, plan) : -1;
+    if (plan && time < 0)
+        return th_error_no_memory(err);
     if (!plan && th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
     if (!plan && !h->search->first_infeasibility.text[0])

@@ -405,19 +405,36 @@ TEST(searches_that_are_refused)
     TAP_ASSERT_TEXT(e.id, "WORK-0071");
 }
 
-/* 10^15 bytes at a bit per second. */
-TEST(moves_that_never_end)
+/* 16 MB at a bit per second take longer than any run: the mapping is infeasible, which is no fault
+ * of the search, and what explains it says so. */
+TEST(transfers_that_never_end)
 {
     th_error e = {"", ""};
-    th_system *s = system_of(ONE REST("\"a\"", "0ns"));
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &e);
-    CU_ASSERT_EQUAL(
-        th_compute_cost_lookup_moves(
-            costs,
-            &(th_moves){.in_bytes = 1000000000000000, .in_bits_per_s = 1, .out_bits_per_s = 1}, &e),
-        -1);
-    TAP_ASSERT_TEXT(e.id, "SIM-0190");
-    th_compute_cost_cache_free(costs);
+    th_system *s = system_of(
+        TWO "transfers = \"serial\"; hosts = ( \"host\" ); links = ( { center = \"host\"; leaves = "
+            "[\"a\"]; bandwidth = \"1bps\"; latency = \"1us\"; }, { center = \"host\"; leaves = "
+            "[\"b\"]; bandwidth = \"8Gbps\"; latency = \"1us\"; } );");
+    th_workload *w = workload_of(NET(LAYER("c1", "input", 2, 1, 2000)));
+    th_mapping *on_a = mapping_on("0", w), *on_b = mapping_on("1", w);
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_fitness f;
+    for (int a = 0; a < s->n_accels; a++)
+        s->nodes[s->accel_node[a]].a.dram_bytes = 1000000000;
+    on_a->sets[0].design = on_b->sets[0].design = TH_DESIGN_OWN;
+    th_evaluator *evaluator = th_evaluator_new(&p, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(evaluator);
+    CU_ASSERT_EQUAL(th_evaluator_run(evaluator, on_a, INFINITY, &f, &e), 0);
+    CU_ASSERT_EQUAL(f.fit, TH_FIT_INFEASIBLE);
+    th_evaluator_explain(evaluator, on_a, &e);
+    TAP_ASSERT_TEXT(e.id, "NET-0037");
+    TAP_ASSERT_TEXT(e.text,
+                    "16000000 bytes from \"host\" to \"a\" take longer than any run: 106 days");
+    CU_ASSERT_EQUAL(th_evaluator_run(evaluator, on_b, INFINITY, &f, &e), 0);
+    CU_ASSERT_EQUAL(f.fit, TH_FIT);
+    th_evaluator_free(evaluator);
+    th_mapping_free(on_a);
+    th_mapping_free(on_b);
+    th_workload_free(w);
     th_system_free(s);
 }
 
