@@ -5,7 +5,7 @@
  *   writing:  TH_SERIALIZER_INIT -> th_serializer_* ... -> out, failed -> clear
  *   reading:  th_serializer_reader(bytes) -> th_serializer_* ... -> failed
  *
- * MPI messages (worker.h), checkpoints (journal.h) and digests of problems use it. The text files
+ * MPI messages (worker.h) and digests of problems use it. The text files
  * that users read and write (topology/files, workloads, mapping_read.c) cannot replace it: text has
  * no place for what a command changed after reading a file, and a mapping is sent for each of many
  * thousand evaluations.
