@@ -24,7 +24,6 @@ typedef struct th_machine_options {
     /* Treats DRAMs that flows can saturate as contended all the time (slower; same times, except
      * for rare differences of a picosecond in runs of hours: docs/models/network.md). */
     bool always_contended;
-    bool no_skip;   /* tile pipelines never skip whole periods (slower, same times) */
     bool per_layer; /* with results of each layer (takes a little longer) */
     /* Completion-time cache, shared with other machines with the same compute costs; not owned.
      * NULL: its own. */
