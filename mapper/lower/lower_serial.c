@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/integer.h"
 #include "base/min_max.h"
 #include "mapper/lower/knapsack.h"
 
@@ -60,7 +61,7 @@ static size_t place_of(const serial *s, int layer, int r)
 
 static int64_t units_of(int64_t bytes)
 {
-    return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+    return th_ceil_div(bytes, UNIT_BYTES);
 }
 
 static void link_tied(const serial *s)

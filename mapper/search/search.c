@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/space.h"
 #include "mapper/search/survival.h"
@@ -23,13 +23,6 @@ const th_search_options th_search_defaults = {
     .seed = 1, .threads = 1, .chunks = TH_SHARD_CHUNKS_MAX};
 
 /* --- life --- */
-
-static double wall_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static th_search *allocate(const th_search_type *type, const th_problem *p,
                            const th_search_options *o, th_error *err)
@@ -52,7 +45,7 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
-    s->began_s = wall_s();
+    s->began_s = th_clock_s();
     s->best_fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
     return s;
 }
@@ -178,7 +171,7 @@ double th_search_elapsed_s(const th_search *s)
 {
     while (s->parent)
         s = s->parent;
-    return wall_s() - s->began_s;
+    return th_clock_s() - s->began_s;
 }
 
 static bool is_spent(const th_search *s)

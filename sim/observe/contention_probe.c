@@ -6,6 +6,7 @@
 #include "sim/observe/contention_probe.h"
 
 #include "base/alloc.h"
+#include "base/integer.h"
 #include "base/min_max.h"
 #include "topology/routing/route.h"
 
@@ -136,12 +137,12 @@ int th_contention_probe_init(th_contention_probe *p, const th_system *s, const t
                                           .task_end = task_end,
                                           .message_start = message_start,
                                           .message_end = message_end};
-    th_time shortest = (end + n - 1) / n;
+    th_time shortest = th_ceil_div(end, n);
     *p = (th_contention_probe){.observer.type = &type,
                                .system = s,
                                .program = program,
                                .window_ps = shortest > 0 ? shortest : 1};
-    p->n_windows = (int32_t)((end + p->window_ps - 1) / p->window_ps);
+    p->n_windows = (int32_t)(th_ceil_div(end, p->window_ps));
     if (p->n_windows < 1)
         p->n_windows = 1;
     p->place = th_alloc_array((size_t)s->n_links + 1, sizeof *p->place);
