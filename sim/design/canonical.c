@@ -115,7 +115,7 @@ double th_canonical_macs(const th_shard *s)
         return (double)th_shard_macs(s);
     const int32_t *d = s->dim;
     double phases = (double)(s->up_h / th_gcd(s->up_h, s->dilation_h)) *
-                    (s->up_w / th_gcd(s->up_w, s->dilation_w));
+                    (double)(s->up_w / th_gcd(s->up_w, s->dilation_w));
     return (double)d[TH_DIM_B] * d[TH_DIM_K] * ((d[TH_DIM_C] + s->groups - 1) / s->groups) *
            d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S] / phases;
 }
