@@ -359,13 +359,3 @@ th_box th_box_intersect(const th_box *a, const th_box *b)
     }
     return th_box_is_empty(&common) ? (th_box){{0}, {0}} : common;
 }
-
-bool th_box_contains(const th_box *outer, const th_box *inner)
-{
-    if (th_box_is_empty(inner))
-        return true;
-    for (int d = 0; d < TH_TENSOR_DIMS; d++)
-        if (inner->lo[d] < outer->lo[d] || inner->hi[d] > outer->hi[d])
-            return false;
-    return true;
-}

@@ -92,11 +92,6 @@ void th_serializer_int64(th_serializer *w, int64_t *x)
     *x = (int64_t)bits;
 }
 
-void th_serializer_hash(th_serializer *w, uint64_t *x)
-{
-    number(w, x, sizeof *x);
-}
-
 void th_serializer_double(th_serializer *w, double *x)
 {
     uint64_t bits;

@@ -41,7 +41,6 @@ void th_serializer_byte(th_serializer *w, uint8_t *x);
 void th_serializer_bool(th_serializer *w, bool *x);
 void th_serializer_int(th_serializer *w, int *x); /* 32 bits */
 void th_serializer_int64(th_serializer *w, int64_t *x);
-void th_serializer_hash(th_serializer *w, uint64_t *x);
 void th_serializer_double(th_serializer *w, double *x); /* its bits */
 /* A number >= 0 in as few bytes as it needs, 7 bits each; at most max. */
 void th_serializer_count(th_serializer *w, int32_t *x, int32_t max);

@@ -99,7 +99,6 @@ th_time th_machine_now(const th_machine *m);
 bool th_machine_is_done(const th_machine *m);
 int64_t th_machine_events(const th_machine *m); /* program events so far */
 int64_t th_machine_tasks_done(const th_machine *m);
-int64_t th_machine_expansions(const th_machine *m); /* tasks that had to expand so far */
 
 /* The end of the last task so far of an input of the stream; -1: none. */
 th_time th_machine_input_end(const th_machine *m, int32_t input);

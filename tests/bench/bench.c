@@ -44,6 +44,7 @@
 #include "tests/bench/bench.h"
 #include "tests/unit/closed_form.h"
 #include "tests/unit/stepping.h"
+#include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
@@ -139,7 +140,7 @@ static void answer_totals(void)
 {
     for (int i = 0; i < N_NETWORKS; i++) {
         th_workload *w = read_workload(networks[i]);
-        printf("%-10s %12" PRId64 " parameters %8.4f GMAC\n", w->name, th_workload_parameters(w),
+        printf("%-10s %12" PRId64 " parameters %8.4f GMAC\n", w->name, parameters_of(w),
                (double)th_workload_macs(w) * 1e-9);
         th_workload_free(w);
     }

@@ -12,6 +12,7 @@
 #include "tests/unit/draw.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/workload_help.h"
 #include "workloads/fuse/fuse.h"
 #include "workloads/models.h"
 #include "workloads/workload_write.h"
@@ -160,7 +161,7 @@ TEST(by_hand)
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, p, NULL), 0);
     CU_ASSERT_EQUAL(th_lower_weight_bytes(l)[0], all);
     CU_ASSERT_EQUAL(th_capacity_of_weights(w), all - 2 * (24 + 8)); /* of owners alone */
-    CU_ASSERT_EQUAL(2 * th_workload_parameters(w), all);
+    CU_ASSERT_EQUAL(2 * parameters_of(w), all);
     put_layer(m, th_workload_find(w, "logits"), 1, ""); /* apart: its own, with 24 biases */
     put_layer(m, th_workload_find(w, "again"), 1, "");
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, p, NULL), 0);
@@ -510,7 +511,7 @@ TEST(ties_follow_their_layers)
     CU_ASSERT_EQUAL(fused->n_layers, 3);
     TAP_ASSERT_TEXT(owner_of(two, "net/head"), "net/f");
     TAP_ASSERT_TEXT(owner_of(two, "b/head"), "b/f");
-    CU_ASSERT_EQUAL(th_workload_parameters(two), 4 * 72);
+    CU_ASSERT_EQUAL(parameters_of(two), 4 * 72);
     th_strbuf_clear(&text);
     th_workload_free(two);
     th_workload_free(fused);
