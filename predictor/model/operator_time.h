@@ -18,7 +18,6 @@
  *       {th_op_pass(TH_EW_ADD, tokens, hidden, p), TH_PHASE_EXECUTION},
  *       {th_op_product(tokens, hidden, 2 * ffn, p), TH_PHASE_EXECUTION},
  *       {th_op_pass(TH_EW_SILU_GATE, tokens, ffn, p), TH_PHASE_EXECUTION},
- *       {th_op_products(experts, rows, hidden, 2 * ffn, p), TH_PHASE_EXECUTION, rows_of_experts},
  *       ... and each again with TH_PHASE_BACKWARD;
  *       {th_op_rows(TH_OP_CROSS_ENTROPY, tokens, vocabulary, p), TH_PHASE_EXECUTION},
  *       {th_op_update(TH_EW_ADAM, weights, p), TH_PHASE_EXECUTION},
