@@ -90,10 +90,11 @@ static th_fitness fitness_of(th_evaluator *e, const th_mapping *m)
 /* By the whole program, without anything kept. */
 static th_fitness fitness_alone(const th_problem *p, const th_mapping *m)
 {
-    th_problem whole = *p;
-    whole.no_segments = true;
-    th_evaluator *e = evaluator_of(&whole);
-    th_fitness f = fitness_of(e, m);
+    th_error err = {"", ""};
+    th_fitness f;
+    th_evaluator *e = evaluator_of(p);
+    if (th_evaluator_run_without_link(e, m, -1, &f, NULL, &err))
+        bail_out(&err);
     th_evaluator_free(e);
     return f;
 }
