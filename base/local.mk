@@ -2,6 +2,7 @@
 libtharsis_la_SOURCES += \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
+	base/clock.c base/clock.h \
 	base/config_guard.c base/config_guard.h \
 	base/config_read.c base/config_read.h \
 	base/config_write.c base/config_write.h \
@@ -12,6 +13,7 @@ libtharsis_la_SOURCES += \
 	base/file_lock.c base/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
+	base/integer.h \
 	base/min_max.h \
 	base/names.c base/names.h \
 	base/random.c base/random.h \

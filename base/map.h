@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct th_map th_map;
 
@@ -22,6 +23,11 @@ void th_map_free(th_map *m); /* accepts NULL */
  * reading). Good enough for a hash table, not a cryptographic one. */
 uint64_t th_hash(const void *bytes, size_t n, uint64_t seed);
 
+/* Of a text with the 0 at its end. */
+static inline uint64_t th_hash_text(const char *text, uint64_t seed)
+{
+    return th_hash(text, strlen(text) + 1, seed);
+}
 /* One word more to a chain of words: a step of th_hash, for keys of few words. */
 static inline uint64_t th_hash_word(uint64_t chain, uint64_t word)
 {

@@ -18,6 +18,11 @@ typedef int64_t th_time;      /* picoseconds */
 /* A bandwidth in bits per second that never limits anything. */
 #define TH_UNLIMITED INT64_MAX
 
+static inline double th_seconds(th_time ps)
+{
+    return (double)ps / (double)TH_PS_PER_S;
+}
+
 /* Sum of two times, neither negative; saturates at TH_TIME_MAX. */
 static inline th_time th_time_add(th_time a, th_time b)
 {

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
-#include "mapper/mapping_digest.h"
 #include "mapper/strategies.h"
 
 th_constraints *th_constraints_new(const th_system *s, const th_workload *w)
@@ -191,21 +189,6 @@ int th_constraints_validate(const th_constraints *c, const th_system *s, const t
                     w->layers[l].name, (int)c->partial->set_of[l], name_of(s, fixed->accels[i]));
     }
     return 0;
-}
-
-uint64_t th_constraints_digest(const th_constraints *c)
-{
-    if (!c)
-        return 0;
-    size_t layers = (size_t)c->n_layers, cells = layers * (size_t)c->n_accels;
-    uint64_t d = th_hash(c->is_allowed, cells, 1);
-    d = th_hash(c->is_forbidden, cells, d);
-    d = th_hash(c->is_restricted, layers, d);
-    d = th_hash(c->has_strategy, layers, d);
-    if (!c->partial)
-        return d;
-    th_mapping_digest of = th_mapping_digest_of(c->partial);
-    return th_hash(of.half, sizeof of.half, d);
 }
 
 /* --- mappings --- */

@@ -49,8 +49,6 @@ const th_set *th_constraints_fixed_set(const th_constraints *c, const th_set *se
 /* The strategy of the layer in the partial mapping; NULL: not given. */
 const th_strategy *th_constraints_fixed_strategy(const th_constraints *c, int layer);
 
-uint64_t th_constraints_digest(const th_constraints *c); /* equal for equal ones; 0: none */
-
 /* 0, or -1 with the violated constraint in err. */
 int th_constraints_check(const th_constraints *c, const th_mapping *m, const th_system *s,
                          const th_workload *w, th_error *err);

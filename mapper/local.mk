@@ -3,7 +3,6 @@ libtharsis_la_SOURCES += \
 	mapper/constraints.c mapper/constraints.h \
 	mapper/generator.h \
 	mapper/mapping.c mapper/mapping.h \
-	mapper/mapping_digest.c mapper/mapping_digest.h \
 	mapper/mapping_read.c mapper/mapping_read.h \
 	mapper/shard.c mapper/shard.h mapper/strategy.c \
 	mapper/strategies.c mapper/strategies.h \
@@ -47,10 +46,8 @@ libtharsis_la_SOURCES += \
 	mapper/pool/pool_threads.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
 	mapper/search/alternatives.c mapper/search/alternatives.h \
-	mapper/search/checkpoint.c mapper/search/checkpoint.h \
 	mapper/search/enumeration.c mapper/search/enumeration.h \
 	mapper/search/front.c mapper/search/front.h \
-	mapper/search/journal.c mapper/search/journal.h \
 	mapper/search/search.c mapper/search/search.h \
 	mapper/search/search_options.h \
 	mapper/search/search_types.c \
@@ -109,7 +106,6 @@ unit_tests += \
 	tests/unit/search/test_front \
 	tests/unit/search/test_h2h \
 	tests/unit/search/test_infeasible \
-	tests/unit/search/test_journal \
 	tests/unit/search/test_large_sets \
 	tests/unit/search/test_partition \
 	tests/unit/mapper/test_lower \

@@ -2,8 +2,8 @@
 /* interrupt.c - see interrupt.h. */
 #include <config.h>
 #include "report/interrupt.h"
+#include "base/clock.h"
 #include <stdatomic.h>
-#include <time.h>
 
 static struct {
     atomic_bool is_pending;
@@ -38,21 +38,14 @@ bool th_interrupt_is_pending(void)
     return atomic_load(&state.is_pending) || th_interrupt_is_late();
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void th_interrupt_set_limit(double seconds)
 {
-    limit_s = seconds > 0 ? now_s() + seconds : 0;
+    limit_s = seconds > 0 ? th_clock_s() + seconds : 0;
 }
 
 double th_interrupt_tighten_limit(double seconds)
 {
-    double before = limit_s, until = now_s() + (seconds > 0 ? seconds : 0);
+    double before = limit_s, until = th_clock_s() + (seconds > 0 ? seconds : 0);
     if (before == 0 || until < before)
         limit_s = until;
     return before;
@@ -65,7 +58,7 @@ void th_interrupt_restore_limit(double before)
 
 bool th_interrupt_is_late(void)
 {
-    return limit_s > 0 && now_s() >= limit_s;
+    return limit_s > 0 && th_clock_s() >= limit_s;
 }
 
 void th_interrupt_raise(void)

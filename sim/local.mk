@@ -152,8 +152,6 @@ libtharsis_la_SOURCES += \
 	sim/observe/event_recorder.h \
 	sim/observe/contention_probe.c \
 	sim/observe/contention_probe.h \
-	sim/observe/link_probe.c \
-	sim/observe/link_probe.h \
 	sim/observe/step_probe.c \
 	sim/observe/step_probe.h \
 	sim/pipeline/completion_cache.c \
@@ -228,7 +226,7 @@ unit_tests += \
 	tests/unit/machine/test_event \
 	tests/unit/machine/test_explain \
 	tests/unit/design/test_gemv \
-	tests/unit/machine/test_link_probe \
+	tests/unit/machine/test_contention_probe \
 	tests/unit/machine/test_step_probe \
 	tests/unit/design/test_limits \
 	tests/unit/design/test_layers \

@@ -196,17 +196,11 @@ const char *th_study_value(const th_study *s, int64_t cell, int parameter)
     return p->values[cell % p->n_values];
 }
 
-/* A text and its end, so that "ab", "c" is not "a", "bc". */
-static uint64_t hash_text(const char *text, uint64_t chain)
-{
-    return th_hash(text, strlen(text) + 1, chain);
-}
-
 int64_t th_study_point_seed(const th_study *s, int64_t cell)
 {
     uint64_t h = th_hash_word(0, (uint64_t)s->seed);
     for (int i = 0; i < s->n_parameters; i++)
-        h = hash_text(th_study_value(s, cell, i), hash_text(s->parameters[i].name, h));
+        h = th_hash_text(th_study_value(s, cell, i), th_hash_text(s->parameters[i].name, h));
     return (int64_t)(h % INT32_MAX) + 1;
 }
 
@@ -216,9 +210,9 @@ static uint64_t hash_parameters(const th_study *s, uint64_t h)
 {
     for (int i = 0; i < s->n_parameters; i++) {
         const th_study_parameter *p = &s->parameters[i];
-        h = th_hash_word(hash_text(p->name, h), (uint64_t)p->axis);
+        h = th_hash_word(th_hash_text(p->name, h), (uint64_t)p->axis);
         for (int32_t k = 0; k < p->n_values; k++)
-            h = hash_text(p->values[k], h);
+            h = th_hash_text(p->values[k], h);
     }
     return h;
 }
@@ -228,10 +222,10 @@ uint64_t th_study_digest(const th_study *s)
     const char *texts[] = {s->name, s->version, s->script, s->where};
     uint64_t h = th_hash_word(0, (uint64_t)s->seed);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        h = hash_text(texts[i], h);
+        h = th_hash_text(texts[i], h);
     h = hash_parameters(s, h);
     for (int i = 0; i < s->n_metrics; i++)
-        h = hash_text(s->metrics[i].column, hash_text(s->metrics[i].kind, h));
+        h = th_hash_text(s->metrics[i].column, th_hash_text(s->metrics[i].kind, h));
     return h;
 }
 

@@ -12,7 +12,8 @@ face_sources = \
 	tcl/commands/cmd_examine.c \
 	tcl/commands/cmd_layers.c \
 	tcl/commands/cmd_map.c tcl/commands/cmd_mapping.c \
-	tcl/commands/map_call.h tcl/commands/map_given.c tcl/commands/map_result.c \
+	tcl/commands/map_call.h tcl/commands/map_checkpoint.c tcl/commands/map_given.c \
+	tcl/commands/map_result.c \
 	tcl/commands/cmd_objects.c \
 	tcl/commands/cmd_output.c \
 	tcl/commands/cmd_plot.c \

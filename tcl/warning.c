@@ -18,7 +18,6 @@ static const struct {
     {"TCL", 72},   /* parameters too large for the system, however they are spread */
     {"TCL", 78},   /* a layer that cannot be split into pieces that fit */
     {"TCL", 79},   /* a large system */
-    {"TCL", 240},  /* a checkpoint whose end was cut off */
     {"TCL", 276},  /* nodes that were read as copies */
     {"TCL", 300},  /* an option that changes nothing for a baseline */
     {"TCL", 301},  /* a baseline that ended with its budget */

@@ -204,7 +204,6 @@ fuzz_tests = tests/fuzz/replay
 check_PROGRAMS += $(fuzz_tests)
 tests_fuzz_replay_SOURCES = \
 	tests/fuzz/fuzz_checkpoint.c \
-	tests/fuzz/fuzz_journal.c \
 	tests/fuzz/fuzz_mapping.c \
 	tests/fuzz/fuzz_onnx.c \
 	tests/fuzz/fuzz_plan.c \

@@ -154,7 +154,7 @@ static int exchange(lowering *l, int32_t at, const th_piece *x, th_error *err)
     }
     wait_for(g, task[0]);
     wait_also(g, n > 1 ? task[1] : NONE);
-    g->ahead_s = (double)longest / (double)TH_PS_PER_S;
+    g->ahead_s = th_seconds(longest);
     return 0;
 }
 

@@ -129,7 +129,7 @@ static int32_t add_delay(th_step_tasks *x, th_time ps, th_step_task kind, th_bun
 
 /* ---- what ranks do ---- */
 
-th_time th_step_work_ps(const th_step_work *w)
+static th_time sum_of_work(const th_step_work *w)
 {
     th_time sum = 0;
     for (int i = 0; i < TH_N_WORK_PARTS; i++)
@@ -165,7 +165,7 @@ static int32_t add_work(th_step_tasks *x, const th_step_work *w, th_error *err)
 int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *work,
                         th_step_task kind, th_bundles after, th_error *err)
 {
-    th_fixed_work w = {.duration_ps = th_step_work_ps(work)};
+    th_fixed_work w = {.duration_ps = sum_of_work(work)};
     w.steady_ps = w.duration_ps - work->ps[TH_WORK_PRODUCTS] - work->ps[TH_WORK_ATTENTION];
     th_task t = {.kind = TH_TASK_COMPUTE, .layer = -1};
     int32_t first = x->program->n_tasks, parts = add_work(x, work, err);

@@ -31,7 +31,6 @@ extern const char *const th_step_task_names[TH_N_STEP_TASKS + 1];
 typedef struct th_step_work {
     th_time ps[TH_N_WORK_PARTS];
 } th_step_work;
-th_time th_step_work_ps(const th_step_work *w); /* their sum */
 /* Adds "products 1.2ms, norms 3us". */
 void th_step_work_describe(const th_step_work *w, th_strbuf *out);
 

@@ -311,12 +311,6 @@ int64_t th_layer_parameters(const th_layer *l)
     return weights + parameters_per_channel(l) * l->dim[TH_DIM_K];
 }
 
-int64_t th_layer_input_elements(const th_layer *l)
-{
-    th_box box = th_layer_input_box(l, 0);
-    return th_box_elements(&box);
-}
-
 int64_t th_layer_output_elements(const th_layer *l)
 {
     return (int64_t)l->dim[TH_DIM_B] * l->dim[TH_DIM_K] * l->dim[TH_DIM_H] * l->dim[TH_DIM_W];

@@ -205,7 +205,6 @@ int64_t th_layer_parameters(const th_layer *l);
  * channels of a group (of a recurrent layer, and hidden units), kernel rows (gates) and columns.
  * Empty without weights. */
 th_box th_layer_weight_box(const th_layer *l, const th_loop_box *loops);
-int64_t th_layer_input_elements(const th_layer *l);  /* of the first input */
 int64_t th_layer_output_elements(const th_layer *l); /* B * K * H * W */
 
 /* The whole loop nest, and the whole output and input tensors as boxes. input: which one, 0 based.
@@ -242,6 +241,5 @@ int64_t th_box_elements(const th_box *b); /* 0 when empty */
 bool th_box_equal(const th_box *a, const th_box *b);
 th_box th_box_intersect(const th_box *a,
                         const th_box *b); /* empty boxes are normalised to all zero */
-bool th_box_contains(const th_box *outer, const th_box *inner);
 
 #endif

@@ -12,6 +12,7 @@
  * valid extents (th_workload_finish checks them). Not modelled: holes. A stride greater than the
  * kernel leaves rows inside the box that are not read. */
 #include <config.h>
+#include "base/integer.h"
 #include "base/min_max.h"
 #include "workloads/layer.h"
 
@@ -106,7 +107,7 @@ static int64_t lowest_inside(const axis *a, range outputs, range kernel)
     int64_t lowest = a->size;
     for (int64_t r = kernel.lo; r < kernel.hi; r++) {
         int64_t above = a->pad - r * a->dilation; /* y >= 0 from h * stride >= above on */
-        int64_t h = above > 0 ? (above + a->stride - 1) / a->stride : 0;
+        int64_t h = above > 0 ? th_ceil_div(above, a->stride) : 0;
         h = th_max(h, outputs.lo);
         h += (a->up - row_read(a, h, r) % a->up) % a->up;
         if (h < outputs.hi)
@@ -357,14 +358,4 @@ th_box th_box_intersect(const th_box *a, const th_box *b)
         common.hi[d] = th_min(a->hi[d], b->hi[d]);
     }
     return th_box_is_empty(&common) ? (th_box){{0}, {0}} : common;
-}
-
-bool th_box_contains(const th_box *outer, const th_box *inner)
-{
-    if (th_box_is_empty(inner))
-        return true;
-    for (int d = 0; d < TH_TENSOR_DIMS; d++)
-        if (inner->lo[d] < outer->lo[d] || inner->hi[d] > outer->hi[d])
-            return false;
-    return true;
 }

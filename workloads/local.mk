@@ -150,4 +150,4 @@ unit_tests += \
 	tests/unit/workloads/test_workload \
 	tests/unit/workloads/test_workload_read
 
-EXTRA_DIST += tests/unit/draw.h tests/unit/onnx_model.h tests/unit/trace_help.h
+EXTRA_DIST += tests/unit/draw.h tests/unit/onnx_model.h tests/unit/trace_help.h tests/unit/workload_help.h

@@ -180,11 +180,3 @@ int64_t th_workload_macs(const th_workload *w)
         sum += th_layer_macs(&w->layers[l]);
     return sum;
 }
-
-int64_t th_workload_parameters(const th_workload *w)
-{
-    int64_t sum = 0;
-    for (int l = 0; l < w->n_layers; l++)
-        sum += th_layer_parameters(&w->layers[l]);
-    return sum;
-}

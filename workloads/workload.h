@@ -40,10 +40,8 @@ typedef struct th_workload {
     th_model *models;
     int n_models; /* in the order of their layers; none: one network alone */
     /* consumers of layer l: consumers[consumer_start[l] .. consumer_start[l + 1]), ascending, each
-     * once. Those of the external input: external_consumers (which points into consumers). */
+     * once */
     int32_t *consumer_start, *consumers;
-    int32_t *external_consumers;
-    int n_external_consumers;
     int32_t *outputs;
     int n_outputs; /* layers without consumers, ascending */
 } th_workload;
@@ -91,6 +89,5 @@ int64_t th_workload_samples(const th_workload *w);
 
 /* Sums over layers. */
 int64_t th_workload_macs(const th_workload *w);
-int64_t th_workload_parameters(const th_workload *w);
 
 #endif

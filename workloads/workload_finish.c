@@ -141,22 +141,16 @@ int th_workload_sort(th_workload *w, th_error *err)
 
 /* ---- linking: who consumes what ---- */
 
-/* Row of producer p in the consumer table; the external input has the row behind the layers. */
-static int consumer_row(const th_workload *w, int producer)
-{
-    return producer == TH_EXTERNAL_INPUT ? w->n_layers : producer;
-}
-
 /* Calls for each (row, consumer) pair once, consumers ascending: counts into start[row + 1] when
  * list is NULL, else writes list[start[row]++]. last[row] remembers the latest consumer seen. */
 static void walk_consumers(const th_workload *w, int32_t *last, int32_t *start, int32_t *list)
 {
-    for (int row = 0; row <= w->n_layers; row++)
+    for (int row = 0; row < w->n_layers; row++)
         last[row] = -1;
     for (int l = 0; l < w->n_layers; l++) {
         for (int i = 0; i < w->layers[l].n_inputs; i++) {
-            int row = consumer_row(w, w->layers[l].inputs[i]);
-            if (last[row] == l)
+            int row = w->layers[l].inputs[i];
+            if (row == TH_EXTERNAL_INPUT || last[row] == l)
                 continue;
             last[row] = l;
             if (list)
@@ -169,7 +163,7 @@ static void walk_consumers(const th_workload *w, int32_t *last, int32_t *start, 
 
 static int link_consumers(th_workload *w, th_error *err)
 {
-    int rows = w->n_layers + 1;
+    int rows = w->n_layers;
     int32_t *last = th_alloc_array((size_t)rows, sizeof *last);
     w->consumer_start = th_alloc_zero((size_t)rows + 1, sizeof *w->consumer_start);
     if (!last || !w->consumer_start)
@@ -184,8 +178,6 @@ static int link_consumers(th_workload *w, th_error *err)
     walk_consumers(w, last, start, w->consumers);
     memmove(start + 1, start, (size_t)rows * sizeof *start); /* each start had moved to its end */
     start[0] = 0;
-    w->external_consumers = w->consumers + start[w->n_layers];
-    w->n_external_consumers = start[rows] - start[w->n_layers];
     th_free(last);
     return 0;
 

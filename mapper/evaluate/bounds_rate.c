@@ -16,6 +16,7 @@
 #include <config.h>
 
 #include "mapper/evaluate/bounds_layer.h"
+#include "base/integer.h"
 
 #include <math.h>
 
@@ -63,7 +64,7 @@ static void find_bytes(const th_floors *f, int class, int design, const th_shard
     if (th_shard_is_for_arrays(s) && th_layer_gates((th_layer_kind)s->kind) == 0 &&
         !th_shard_multiplies_activations(s))
         *weights = tensor_bytes(s, TH_TENSOR_WEIGHT,
-                                (int64_t)d[TH_DIM_K] * ((d[TH_DIM_C] + s->groups - 1) / s->groups) *
+                                (int64_t)d[TH_DIM_K] * th_ceil_div(d[TH_DIM_C], s->groups) *
                                     d[TH_DIM_R] * d[TH_DIM_S],
                                 t.weight_bytes);
 }

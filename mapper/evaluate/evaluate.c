@@ -52,9 +52,8 @@ static bool can_use_segments(const th_evaluator *e)
 {
     const th_problem *p = &e->problem;
     bool is_single = p->stream.n_inputs == 1 && p->stream.micro_batches == 1;
-    return !p->no_segments && is_single && !p->system->transfers_serially &&
-           p->workload->n_models == 0 && !th_goal_needs_energy(&p->goal) &&
-           th_segments_supported(p->workload, e->machine);
+    return is_single && !p->system->transfers_serially && p->workload->n_models == 0 &&
+           !th_goal_needs_energy(&p->goal) && th_segments_supported(p->workload, e->machine);
 }
 
 static int make_segments(th_evaluator *e, const th_evaluator *of, th_error *err)

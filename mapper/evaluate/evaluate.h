@@ -36,7 +36,6 @@ typedef struct th_problem {
     th_network_options network_options;
     const th_constraints *constraints; /* that searches keep to; NULL: none */
     th_script_memo *scripts; /* schedules of script designs; NULL: they cannot be called */
-    bool no_segments;        /* replay every program whole (slower, same results) */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;

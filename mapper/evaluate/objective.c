@@ -32,11 +32,6 @@ bool th_goal_needs_energy(const th_goal *g)
     return needs;
 }
 
-static double seconds(th_time ps)
-{
-    return (double)ps / (double)TH_PS_PER_S;
-}
-
 double th_objective_value(th_objective o, const th_metrics *m)
 {
     switch (o) {
@@ -47,7 +42,7 @@ double th_objective_value(th_objective o, const th_metrics *m)
     case TH_OBJECTIVE_ENERGY:
         return m->energy_j;
     case TH_OBJECTIVE_EDP:
-        return m->energy_j * seconds(m->latency_ps);
+        return m->energy_j * th_seconds(m->latency_ps);
     case TH_OBJECTIVE_WEIGHTED: /* no term */
         break;
     }
@@ -59,10 +54,10 @@ double th_goal_value(const th_goal *g, const th_metrics *m)
     const double *w = g->weight;
     if (g->objective != TH_OBJECTIVE_WEIGHTED)
         return th_objective_value(g->objective, m);
-    return w[TH_OBJECTIVE_LATENCY] * seconds(m->latency_ps) +
-           w[TH_OBJECTIVE_THROUGHPUT] * seconds(m->interval_ps) +
+    return w[TH_OBJECTIVE_LATENCY] * th_seconds(m->latency_ps) +
+           w[TH_OBJECTIVE_THROUGHPUT] * th_seconds(m->interval_ps) +
            w[TH_OBJECTIVE_ENERGY] * m->energy_j +
-           w[TH_OBJECTIVE_EDP] * m->energy_j * seconds(m->latency_ps);
+           w[TH_OBJECTIVE_EDP] * m->energy_j * th_seconds(m->latency_ps);
 }
 
 double th_goal_fitness(const th_goal *g, const th_metrics *m)

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/integer.h"
 #include "base/min_max.h"
 #include "mapper/lower/emit.h"
 #include "mapper/lower/footprint.h"
@@ -58,7 +59,7 @@ static int32_t layer_at(const th_serial *s, int i)
 
 static int64_t units_of(int64_t bytes)
 {
-    return (bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+    return th_ceil_div(bytes, UNIT_BYTES);
 }
 
 static void link_tied(const th_serial *s)

@@ -11,12 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "mapper/evaluate/bounds.h"
-#include "mapper/search/checkpoint.h"
-#include "mapper/search/journal.h"
 #include "mapper/search/space.h"
 #include "mapper/search/survival.h"
 #include "mapper/search/initial/initial_mapping.h"
@@ -25,13 +23,6 @@ const th_search_options th_search_defaults = {
     .seed = 1, .threads = 1, .chunks = TH_SHARD_CHUNKS_MAX};
 
 /* --- life --- */
-
-static double wall_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static th_search *allocate(const th_search_type *type, const th_problem *p,
                            const th_search_options *o, th_error *err)
@@ -54,22 +45,9 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
-    s->began_s = wall_s();
+    s->began_s = th_clock_s();
     s->best_fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
     return s;
-}
-
-static int open_journal(th_search *s, th_error *err)
-{
-    th_journal_header header;
-    const char *path = s->options.checkpoint;
-    s->options.checkpoint = NULL; /* the caller's */
-    if (!path)
-        return 0;
-    if (th_checkpoint_describe(s->type, &s->problem, &s->options, &header, err))
-        return -1;
-    s->journal.log = th_journal_open(path, &header, err);
-    return s->journal.log ? 0 : -1;
 }
 
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
@@ -90,7 +68,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     if (!s)
         return NULL;
     s->pool = th_pool_new(o->pool, p, o->threads, err);
-    if (s->pool && open_journal(s, err) == 0 && type->init(s, err) == 0)
+    if (s->pool && type->init(s, err) == 0)
         return s;
     th_search_free(s);
     return NULL;
@@ -128,7 +106,6 @@ void th_search_free(th_search *s)
     th_survivor_free(s->survivor);
     if (!s->parent)
         th_pool_free(s->pool);
-    th_journal_free(s->journal.log);
     th_free(s->improvements.at);
     th_mapping_free(s->best);
     th_free(s);
@@ -194,7 +171,7 @@ double th_search_elapsed_s(const th_search *s)
 {
     while (s->parent)
         s = s->parent;
-    return s->journal.log ? th_journal_elapsed_s(s->journal.log) : wall_s() - s->began_s;
+    return th_clock_s() - s->began_s;
 }
 
 static bool is_spent(const th_search *s)
@@ -269,17 +246,12 @@ int th_search_iterate(th_search *s, th_error *err)
         return 0;
     if (s->n_batches++ == 0 && s->options.start && !s->parent && evaluate_start(s, err))
         return -1;
-    int failed = s->type->iterate(s, err);
-    if (s->journal.failure.id[0]) /* a search may ignore the failure of an inner one */
-        return th_error_set(err, s->journal.failure.id, "%s", s->journal.failure.text);
-    if (failed)
+    if (s->type->iterate(s, err))
         return -1;
     s->is_proven |= meets(s, 0);
     s->done |= s->is_proven || meets(s, s->options.stop_gap);
     s->is_out_of_budget = !s->done && is_spent(s);
     s->done |= s->is_out_of_budget;
-    if (s->done && s->journal.log && th_journal_sync(s->journal.log, err))
-        return -1;
     return s->done && !s->parent ? check_result(s, err) : 0;
 }
 
@@ -325,35 +297,6 @@ int32_t th_search_batch(const th_search *s)
     return s->problem.workload->batch / s->problem.stream.micro_batches;
 }
 
-/* The clock continues from the time of the journal. */
-static void resume_clock(th_search *s)
-{
-    if (!s->journal.is_resumed && th_journal_n_replayed(s->journal.log) > 0)
-        s->began_s = wall_s() - th_journal_elapsed_s(s->journal.log);
-    s->journal.is_resumed = true;
-}
-
-/* Replays fitness from the journal; at its end simulates, and appends to it. */
-static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
-                    th_fitness *fitness, th_error *err)
-{
-    if (!s->journal.log || n == 0)
-        return th_pool_evaluate(s->pool, mappings, n, bound, fitness, err);
-    uint64_t digest = th_checkpoint_batch(mappings, n, bound);
-    th_error *lost = &s->journal.failure;
-    int replayed = th_journal_replay(s->journal.log, digest, n, fitness, lost);
-    if (replayed > 0)
-        return 0;
-    if (replayed < 0)
-        return th_error_set(err, lost->id, "%s", lost->text);
-    resume_clock(s);
-    if (th_pool_evaluate(s->pool, mappings, n, bound, fitness, err))
-        return -1;
-    return th_journal_append(s->journal.log, digest, n, fitness, wall_s() - s->began_s, lost) == 0
-               ? 0
-               : th_error_set(err, lost->id, "%s", lost->text);
-}
-
 typedef struct {
     th_mapping *const *mappings;
     int n;
@@ -382,7 +325,7 @@ static int simulate(th_search *s, const batch *b, th_error *err)
             allowed[n++] = b->mappings[i];
     }
     if (!failed)
-        failed = evaluate(s, allowed, n, b->bound, found, err);
+        failed = th_pool_evaluate(s->pool, allowed, n, b->bound, found, err);
     for (int i = 0, next = 0; !failed && i < b->n; i++)
         b->fitness[i] = is_allowed[i] ? found[next++]
                                       : (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};

@@ -33,13 +33,6 @@ typedef struct th_search_counts {
     int64_t nodes;         /* mappings that exhaustive made */
 } th_search_counts;
 
-/* The checkpoint of an outermost search. */
-typedef struct th_search_journal {
-    struct th_journal *log; /* NULL: no checkpoint */
-    th_error failure;       /* its first; id "": none */
-    bool is_resumed;        /* all that the log held has been replayed */
-} th_search_journal;
-
 extern const th_search_type *const th_search_types[]; /* ends in NULL; the first is the default */
 const th_search_type *th_search_find(const char *name);
 
@@ -51,7 +44,6 @@ struct th_search {
     th_search *parent;         /* NULL: none */
     th_pool *pool;             /* the parent's, where there is one */
     /* of the outermost search; NULL and empty in others */
-    th_search_journal journal;
     struct th_survivor *survivor;           /* NULL until first used */
     struct th_initial_generator *generator; /* NULL until first used */
     struct th_partitioner *partitioner;     /* NULL until first used */
@@ -86,8 +78,7 @@ int th_search_iterate(th_search *s, th_error *err);
 /* Does it have a best mapping that it may end with: in time, or options.keep_late? */
 bool th_search_has_result(const th_search *s);
 void th_search_free(th_search *s);
-/* Wall time since the outermost search began. With a checkpoint: up to its last batch, over all
- * runs, so that a resumed search checks the time limit at the same values. */
+/* Wall time since the outermost search began. */
 double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches --- */

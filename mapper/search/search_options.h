@@ -36,11 +36,10 @@ typedef struct th_search_options {
     const th_mapping *start;
     th_initial_kind initial;
     th_space space;
-    int chunks;             /* most chunks of a shard, 1 .. TH_SHARD_CHUNKS_MAX */
-    int steps;              /* of h2h: how many of its four; 0: all */
-    const char *checkpoint; /* file to resume from (journal.h); NULL: none */
-    double lower_bound;     /* no mapping's value is less (bounds.h); 0: none is known */
-    double stop_gap;        /* >= 0: done when the best is within this share of lower_bound */
+    int chunks;         /* most chunks of a shard, 1 .. TH_SHARD_CHUNKS_MAX */
+    int steps;          /* of h2h: how many of its four; 0: all */
+    double lower_bound; /* no mapping's value is less (bounds.h); 0: none is known */
+    double stop_gap;    /* >= 0: done when the best is within this share of lower_bound */
     /* A best mapping survives any one failure (survival.h) with at most this loss. Mappings that
      * would become the best are checked; those that fail are infeasible. */
     bool survives;

@@ -92,11 +92,6 @@ void th_serializer_int64(th_serializer *w, int64_t *x)
     *x = (int64_t)bits;
 }
 
-void th_serializer_hash(th_serializer *w, uint64_t *x)
-{
-    number(w, x, sizeof *x);
-}
-
 void th_serializer_double(th_serializer *w, double *x)
 {
     uint64_t bits;
@@ -144,7 +139,7 @@ void th_serializer_text(th_serializer *w, const char **text)
 /* --- fitness --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-/* A new field must be added to the function named here, or checkpoints and ranks would lose it. */
+/* A new field must be added to the function named here, or ranks would lose it. */
 _Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 48, "see th_serializer_fitness");
 _Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 64, "see set_head, put_queues");
 #endif

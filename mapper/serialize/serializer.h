@@ -5,7 +5,7 @@
  *   writing:  TH_SERIALIZER_INIT -> th_serializer_* ... -> out, failed -> clear
  *   reading:  th_serializer_reader(bytes) -> th_serializer_* ... -> failed
  *
- * MPI messages (worker.h), checkpoints (journal.h) and digests of problems use it. The text files
+ * MPI messages (worker.h) and digests of problems use it. The text files
  * that users read and write (topology/files, workloads, mapping_read.c) cannot replace it: text has
  * no place for what a command changed after reading a file, and a mapping is sent for each of many
  * thousand evaluations.
@@ -41,7 +41,6 @@ void th_serializer_byte(th_serializer *w, uint8_t *x);
 void th_serializer_bool(th_serializer *w, bool *x);
 void th_serializer_int(th_serializer *w, int *x); /* 32 bits */
 void th_serializer_int64(th_serializer *w, int64_t *x);
-void th_serializer_hash(th_serializer *w, uint64_t *x);
 void th_serializer_double(th_serializer *w, double *x); /* its bits */
 /* A number >= 0 in as few bytes as it needs, 7 bits each; at most max. */
 void th_serializer_count(th_serializer *w, int32_t *x, int32_t max);

@@ -10,10 +10,10 @@
 /* --- layers --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_layer) == 192 && sizeof(th_workload) == 136, "see layer() and head()");
+_Static_assert(sizeof(th_layer) == 192 && sizeof(th_workload) == 120, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
-/* Ranks need neither constraints nor scripts; no_segments changes no result. */
-_Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_serializer_goal");
+/* Ranks need neither constraints nor scripts. */
+_Static_assert(sizeof(th_problem) == 216 && sizeof(th_goal) == 72, "see th_serializer_goal");
 #endif
 
 static void numbers(th_serializer *w, int32_t *x, int n)

@@ -28,7 +28,8 @@ enum { FIELDS_MAX = 20, FIELDS_LEAST = 11, FROM_END = 8, HOSTS_MAX = 4096 };
 const char *const th_nccl_names[TH_NCCL_KINDS + 1] = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", NULL};
 
-int th_nccl_find(const char *name)
+/* Also by the name of its program ("all_reduce_perf"); -1: none. */
+static int find_kind(const char *name)
 {
     size_t length = strlen(name);
     if (length > 5 && strcmp(name + length - 5, "_perf") == 0)
@@ -167,7 +168,7 @@ static int read_head(reading *r, char **field, int n, th_error *err)
 
 static int read_start(reading *r, const char *collective, th_error *err)
 {
-    int kind = th_nccl_find(collective);
+    int kind = find_kind(collective);
     r->is_other = kind < 0;
     r->is_started = true;
     if (kind >= 0 && r->given_kind >= 0 && kind != r->given_kind)
@@ -330,7 +331,7 @@ static int read_fields(th_nccl_log *log, const th_csv *c, const int *at, const c
         if (i != COLLECTIVE && positive(c->field[at[i]]) == 0)
             return th_error_set(err, "PRED-0174", "%s:%d: %s: must be a number above 0", name,
                                 c->line, columns[i]);
-    int kind = th_nccl_find(c->field[at[COLLECTIVE]]);
+    int kind = find_kind(c->field[at[COLLECTIVE]]);
     if (kind < 0)
         return th_error_set(err, "PRED-0175",
                             "%s:%d: collective \"%.40s\": must be one of all_reduce, all_gather, "

@@ -19,7 +19,6 @@ typedef enum {
 } th_nccl_kind;
 
 extern const char *const th_nccl_names[TH_NCCL_KINDS + 1]; /* "all_reduce" ..., NULL */
-int th_nccl_find(const char *name);                        /* also "all_reduce_perf"; -1 */
 
 typedef struct th_nccl_row {
     th_nccl_kind kind;

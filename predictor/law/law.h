@@ -144,7 +144,5 @@ void th_law_passes(const th_op *op, const th_gpu *gpu, th_terms *t);  /* narrow 
  * of whose weights are 0, become those of the data sheet's law. */
 void th_law_passes_complete(double *weight);
 void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
-/* Share of an operation's bytes that lie in the last-level cache when it begins. */
-double th_law_resident(double bytes, const th_gpu *gpu);
 
 #endif

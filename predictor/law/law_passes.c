@@ -40,7 +40,8 @@ static const usual_weights *usual_weights_of(th_op_kind kind)
     return kind == TH_OP_NORM || kind == TH_OP_RMS_NORM ? &OF_NORMS : &OF_SOFTMAX;
 }
 
-double th_law_resident(double bytes, const th_gpu *gpu)
+/* Share of an operation's bytes that lie in the last-level cache when it begins. */
+static double resident_share(double bytes, const th_gpu *gpu)
 {
     static const double FITS = 0.5, SPILLS = 1.5, BYTES = 0x1p20;
     double used = bytes / (gpu->x[TH_GPU_L2] * BYTES);
@@ -72,7 +73,7 @@ static amounts amounts_of(const th_op *op, const th_gpu *gpu)
     double read, written, slower = CLOCK_MHZ / gpu->x[TH_GPU_CLOCK];
     double kernels = kernels_of(op);
     th_op_traffic(op, &read, &written);
-    double bytes = read + written, resident = th_law_resident(bytes / kernels, gpu);
+    double bytes = read + written, resident = resident_share(bytes / kernels, gpu);
     double waves = th_law_ceil(op->x[TH_OP_BATCH] / (rows_at_once(op) * gpu->x[TH_GPU_SMS])),
            turns = th_law_ceil((double)op->x[TH_OP_CHANNELS_IN] / THREADS);
     if (op->kind != TH_OP_ELEMENTWISE)

@@ -119,9 +119,6 @@ typedef struct th_estimate {
     double ms, low_ms, high_ms;
 } th_estimate;
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
-/* Of op[n] into out[n]. */
-void th_layer_model_estimates(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
-                              th_estimate *out);
 /* Of a measured row, which may have unequal members. */
 th_estimate th_layer_model_estimate_row(const th_layer_model *m, const th_measurements *all,
                                         const th_measurement *row);

@@ -224,13 +224,6 @@ static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, c
     }
 }
 
-void th_layer_model_estimates(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
-                              th_estimate *out)
-{
-    for (size_t from = 0; from < n; from += BLOCK)
-        estimate_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, out + from);
-}
-
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     th_estimate e;

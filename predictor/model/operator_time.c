@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* operator_time.c - the time of one operation, by its model or by the law of the data sheet.
- *   predict: check -> even (model -> law -> backward by forward) -> uneven members
- *   predict many: predict each, noting what it asks models -> ask each model once -> predict each
- *   from the answers, which come in the order in which they were asked for */
+ *   predict: check -> even (model -> law -> backward by forward) -> uneven members */
 #include <config.h>
 
 #include "predictor/model/operator_time.h"
@@ -36,66 +34,11 @@ static th_operator_time around(const th_op *op, double ms)
 
 /* --- models ----------------------------------------------------------------------------------- */
 
-/* What models are asked, each question once, and the answers. */
-typedef struct {
-    th_map *number; /* of a question, by its model and operation */
-    const th_layer_model **model;
-    th_op *op; /* by question */
-    th_estimate *answer;
-    size_t *asked; /* questions in the order in which they were asked */
-    size_t n, n_asked, next;
-    size_t room_model, room_op, room_asked;
-    bool is_answered;
-    bool is_out_of_memory;
-} questions;
-
 /* Whom operations are predicted for. */
 typedef struct {
     const th_predictor *predictor; /* NULL: the data sheet alone */
     const th_gpu *gpu;
-    questions *q; /* NULL: models answer at once */
 } asker;
-
-static int add_question(questions *q, const th_layer_model *m, const th_op *op, size_t *number)
-{
-    struct {
-        const th_layer_model *model;
-        th_op op;
-    } key;
-    int64_t known;
-    memset(&key, 0, sizeof key);
-    key.model = m;
-    key.op = *op;
-    if (th_map_get(q->number, &key, sizeof key, &known)) {
-        *number = (size_t)known;
-        return 0;
-    }
-    if (th_grow(&q->model, &q->room_model, q->n + 1, sizeof *q->model) ||
-        th_grow(&q->op, &q->room_op, q->n + 1, sizeof *q->op) ||
-        th_map_put(q->number, &key, sizeof key, (int64_t)q->n))
-        return -1;
-    q->model[q->n] = m;
-    q->op[q->n] = *op;
-    *number = q->n++;
-    return 0;
-}
-
-/* While questions are noted the answer is no more than a number. */
-static th_estimate ask(const asker *a, const th_layer_model *m, const th_op *op)
-{
-    questions *q = a->q;
-    size_t number;
-    if (!q)
-        return th_layer_model_estimate(m, op, a->gpu);
-    if (q->is_answered)
-        return q->answer[q->asked[q->next++]];
-    if (add_question(q, m, op, &number) ||
-        th_grow(&q->asked, &q->room_asked, q->n_asked + 1, sizeof *q->asked))
-        q->is_out_of_memory = true;
-    else
-        q->asked[q->n_asked++] = number;
-    return (th_estimate){1, 1, 1};
-}
 
 /* By the model of exactly this, or the law's knowledge of the data sheet. -1: neither. */
 static int forward(th_operator_time *out, const asker *a, const th_op *op, th_phase phase)
@@ -103,7 +46,7 @@ static int forward(th_operator_time *out, const asker *a, const th_op *op, th_ph
     const th_gpu *gpu = a->gpu;
     const th_layer_model *m = a->predictor ? th_predictor_find_op(a->predictor, op, phase) : NULL;
     if (m) {
-        th_estimate e = ask(a, m, op);
+        th_estimate e = th_layer_model_estimate(m, op, a->gpu);
         *out = (th_operator_time){e.ms, e.low_ms, e.high_ms, m};
         return 0;
     }
@@ -189,67 +132,5 @@ static int predict(th_operator_time *out, const asker *a, const th_operator *o, 
 int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
                         const th_gpu *gpu, th_error *err)
 {
-    return predict(out, &(asker){p, gpu, NULL}, o, err);
-}
-
-/* --- many ------------------------------------------------------------------------------------- */
-
-/* Asks one model what it was asked; op and e have room for all questions. */
-static void answer_model(questions *q, const th_layer_model *m, const th_gpu *gpu, th_op *op,
-                         th_estimate *e)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < q->n; i++)
-        if (q->model[i] == m)
-            op[n++] = q->op[i];
-    if (n == 0)
-        return;
-    th_layer_model_estimates(m, op, n, gpu, e);
-    n = 0;
-    for (size_t i = 0; i < q->n; i++)
-        if (q->model[i] == m)
-            q->answer[i] = e[n++];
-}
-
-static int answer(questions *q, const asker *a)
-{
-    const th_predictor *p = a->predictor;
-    th_op *op = th_alloc_array(q->n + 1, sizeof *op);
-    th_estimate *e = th_alloc_array(q->n + 1, sizeof *e);
-    q->answer = th_alloc_array(q->n + 1, sizeof *q->answer);
-    bool has_room = op && e && q->answer && !q->is_out_of_memory;
-    for (int i = 0; has_room && p && i < p->n_models; i++)
-        answer_model(q, &p->model[i], a->gpu, op, e);
-    th_free(op);
-    th_free(e);
-    q->is_answered = true;
-    return has_room ? 0 : -1;
-}
-
-static int predict_each(th_operator_time *out, const asker *a, const th_operator *o, size_t n,
-                        th_error *err)
-{
-    th_error reason = {"", ""};
-    for (size_t i = 0; i < n; i++)
-        if (predict(&out[i], a, &o[i], &reason))
-            return th_error_set(err, reason.id, "operation %zu of %zu: %s", i + 1, n, reason.text);
-    return 0;
-}
-
-int th_operators_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
-                         size_t n, const th_gpu *gpu, th_error *err)
-{
-    questions q = {.number = th_map_new()};
-    const asker a = {p, gpu, &q};
-    int failed = q.number ? predict_each(out, &a, o, n, err) : th_error_no_memory(err);
-    if (!failed && answer(&q, &a))
-        failed = th_error_no_memory(err);
-    if (!failed)
-        failed = predict_each(out, &a, o, n, err);
-    th_map_free(q.number);
-    th_free(q.model);
-    th_free(q.op);
-    th_free(q.answer);
-    th_free(q.asked);
-    return failed;
+    return predict(out, &(asker){p, gpu}, o, err);
 }

@@ -6,7 +6,7 @@
  *   th_operator op = {th_op_product(4096, 8192, 28672, TH_PRECISION_BF16), TH_PHASE_EXECUTION};
  *   th_operator_predict(&t, predictor, &op, gpu, &err)      -> t.ms, t.low_ms, t.high_ms
  *
- * The kernels of a transformer's layer, forward and backward, at once (make_op.h):
+ * The kernels of a transformer's layer, forward and backward (make_op.h):
  *
  *   const th_operator layer[] = {
  *       {th_op_rows(TH_OP_RMS_NORM, tokens, hidden, p), TH_PHASE_EXECUTION},
@@ -18,12 +18,10 @@
  *       {th_op_pass(TH_EW_ADD, tokens, hidden, p), TH_PHASE_EXECUTION},
  *       {th_op_product(tokens, hidden, 2 * ffn, p), TH_PHASE_EXECUTION},
  *       {th_op_pass(TH_EW_SILU_GATE, tokens, ffn, p), TH_PHASE_EXECUTION},
- *       {th_op_products(experts, rows, hidden, 2 * ffn, p), TH_PHASE_EXECUTION, rows_of_experts},
  *       ... and each again with TH_PHASE_BACKWARD;
  *       {th_op_rows(TH_OP_CROSS_ENTROPY, tokens, vocabulary, p), TH_PHASE_EXECUTION},
  *       {th_op_update(TH_EW_ADAM, weights, p), TH_PHASE_EXECUTION},
  *   };
- *   th_operators_predict(times, predictor, layer, n, gpu, &err)
  *
  * By the predictor's model of the kind, phase and width where there is one; else by the law of the
  * data sheet (law.h: sheet_ms), which covers products, attention and memory-bound operations on
@@ -53,9 +51,5 @@ typedef struct th_operator_time {
  * nearest), or the operation has neither a model nor a law. */
 int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
                         const th_gpu *gpu, th_error *err);
-/* Of o[n] into out[n], the same times; equal questions to models are asked once, those of a model
- * together. The first operation that fails is told; out is then not to be used. */
-int th_operators_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
-                         size_t n, const th_gpu *gpu, th_error *err);
 
 #endif

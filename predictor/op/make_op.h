@@ -2,7 +2,6 @@
 /* make_op.h - the kernels that a layer of a transformer consists of, as operations.
  *
  *   projection, feed-forward, head of the vocabulary   th_op_product
- *   experts, products of activations                   th_op_products
  *   attention                                          th_op_attention
  *   norm, loss, router                                 th_op_rows
  *   residual, gate, rotary, embedding, permute, casts  th_op_pass
@@ -18,18 +17,6 @@ static inline th_op th_op_product(int32_t rows, int32_t inner, int32_t columns, 
 {
     return (th_op){TH_OP_DENSE,
                    {[TH_OP_BATCH] = rows,
-                    [TH_OP_CHANNELS_IN] = inner,
-                    [TH_OP_CHANNELS_OUT] = columns,
-                    [TH_OP_PRECISION] = (int32_t)p}};
-}
-
-/* members of them in one kernel, each with a second factor of its own. */
-static inline th_op th_op_products(int32_t members, int32_t rows, int32_t inner, int32_t columns,
-                                   th_op_precision p)
-{
-    return (th_op){TH_OP_MATMUL,
-                   {[TH_OP_BATCH] = members,
-                    [TH_OP_ROWS] = rows,
                     [TH_OP_CHANNELS_IN] = inner,
                     [TH_OP_CHANNELS_OUT] = columns,
                     [TH_OP_PRECISION] = (int32_t)p}};

@@ -388,11 +388,6 @@ double th_op_output_bytes(const th_op *op)
     return th_op_sizes_of(op).output;
 }
 
-double th_op_flops(const th_op *op)
-{
-    return th_op_sizes_of(op).flops;
-}
-
 /* Bytes of an element that a memory-bound operation reads and writes: in numbers of its precision,
  * and further ones whatever the precision. */
 typedef struct {

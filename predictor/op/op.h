@@ -171,7 +171,6 @@ void th_op_traffic(const th_op *op, double *read, double *written);
 double th_op_input_bytes(const th_op *op);
 double th_op_weight_bytes(const th_op *op); /* of a matmul: the second factor */
 double th_op_output_bytes(const th_op *op);
-double th_op_flops(const th_op *op);
 
 /* All of these at once, for those who need most of them. */
 typedef struct th_op_sizes {

@@ -26,7 +26,7 @@ void th_encode_signed(th_strbuf *bytes, int64_t n)
     th_encode_number(bytes, n < 0 ? ~folded : folded);
 }
 
-void th_encode_base64(th_strbuf *out, const th_strbuf *bytes)
+static void encode_base64(th_strbuf *out, const th_strbuf *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < bytes->length; i += 3) {
@@ -54,7 +54,7 @@ int th_encode_packed(th_strbuf *out, const th_strbuf *bytes)
     z.avail_out = (uInt)size;
     bool failed = !packed || deflate(&z, Z_FINISH) != Z_STREAM_END;
     if (!failed)
-        th_encode_base64(out, &(th_strbuf){.text = (char *)packed, .length = z.total_out});
+        encode_base64(out, &(th_strbuf){.text = (char *)packed, .length = z.total_out});
     deflateEnd(&z);
     th_free(packed);
     return failed || out->failed ? -1 : 0;

@@ -19,7 +19,8 @@ static void format_value(th_kind kind, double value, char *out, size_t size, con
     snprintf(out, size, "%.*f", before < 4 ? 4 - before : 0, shown);
 }
 
-void th_html_time(th_strbuf *out, th_time ps)
+/* Four significant digits. */
+static void add_time(th_strbuf *out, th_time ps)
 {
     char text[64];
     const char *unit;
@@ -70,7 +71,7 @@ static void add_time_figure(const th_verdict *v, th_strbuf *out)
         th_strbuf_add(out, "from the first task to the last");
     } else {
         th_strbuf_add(out, v->is_done ? "makespan " : "not done, stopped at ");
-        th_html_time(out, v->elapsed_ps);
+        add_time(out, v->elapsed_ps);
         if (v->is_done)
             th_strbuf_printf(out, ", %d input%s", (int)v->n_inputs, v->n_inputs == 1 ? "" : "s");
     }
@@ -127,7 +128,7 @@ static void add_gap_figure(const th_verdict *v, th_strbuf *out)
     begin_remark(out);
     if (is_known) {
         th_strbuf_add(out, gap < FACTOR_FROM ? "above " : "the bound is ");
-        th_html_time(out, v->bound_ps);
+        add_time(out, v->bound_ps);
         th_strbuf_add(out, ", by ");
         th_html_text(out, v->bound);
     } else {
@@ -182,7 +183,7 @@ void th_html_breakdown(const th_verdict *v, th_time longest_ps, th_strbuf *out)
             continue;
         th_strbuf_printf(out, "<li><i class=\"part-%d\"></i>%s %.1f&#160;%%, ", p,
                          th_verdict_part_name(v, p), 100 * th_verdict_share(v, p));
-        th_html_time(out, v->part_ps[p]);
+        add_time(out, v->part_ps[p]);
         th_strbuf_add(out, "</li>\n");
     }
     th_strbuf_add(out, "</ul>\n");

@@ -52,16 +52,14 @@ void th_html_unit(th_strbuf *out, const char *unit);
 void th_html_table(const th_table *t, const char *label, th_strbuf *out);
 void th_html_record(const th_table *t, th_strbuf *out);
 
-/* encode.c: numbers as bytes, seven bits each, the lowest first; bytes as base64, and deflated
- * before that (0, or -1: memory is out). */
+/* encode.c: numbers as bytes, seven bits each, the lowest first; bytes deflated, then
+ * as base64 (0, or -1: memory is out). */
 void th_encode_number(th_strbuf *bytes, uint64_t n);
 void th_encode_signed(th_strbuf *bytes, int64_t n);
-void th_encode_base64(th_strbuf *out, const th_strbuf *bytes);
 int th_encode_packed(th_strbuf *out, const th_strbuf *bytes);
 
 /* first_screen.c: the figures; the parts of the critical path as a bar, whose whole width is
  * longest_ps; a sentence; all of them for the run of the page. */
-void th_html_time(th_strbuf *out, th_time ps); /* four significant digits */
 void th_html_figures(const th_verdict *v, th_strbuf *out);
 void th_html_breakdown(const th_verdict *v, th_time longest_ps, th_strbuf *out);
 void th_html_sentence(const th_strbuf *sentence, th_strbuf *out);

@@ -40,7 +40,8 @@ static void put_edges(th_strbuf *out, const th_workload *w, int layer)
             th_strbuf_printf(out, "    l%d -> l%d;\n", (int)l->inputs[i], layer);
 }
 
-void th_graph_of_workload(const th_workload *w, th_strbuf *out)
+/* In the language of Graphviz. */
+static void graph_of_workload(const th_workload *w, th_strbuf *out)
 {
     th_strbuf_add(out, "digraph ");
     put_text(out, w->name);
@@ -64,7 +65,7 @@ int th_graph_draw(const th_workload *w, const char *path, th_strbuf *out, th_err
     if (as == 4)
         return th_error_set(err, "TCL-0620", "%s: -of graph: must end in .svg, .png, .pdf or .dot",
                             path);
-    th_graph_of_workload(w, as == 3 ? out : &script);
+    graph_of_workload(w, as == 3 ? out : &script);
     if (out->failed || script.failed)
         failed = th_error_no_memory(err);
     else if (as < 3)

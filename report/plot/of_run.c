@@ -218,11 +218,11 @@ static void add_link_row(th_plot *p, const th_system *s, const th_contention_pro
                          th_time end)
 {
     char text[40];
+    const th_probe_window *windows = th_contention_probe_windows(w, w->links[row].link);
     th_plot_series_begin(p, s->links[w->links[row].link].name, TH_JOIN_NONE);
     for (int i = 0; i < w->n_windows; i++) {
         th_time from = i * w->window_ps, to = from + w->window_ps;
-        double flows = th_ratio(w->flow_ps[(size_t)row * (size_t)w->n_windows + (size_t)i],
-                                (double)((to < end ? to : end) - from));
+        double flows = th_ratio(windows[i].flow_ps, (double)((to < end ? to : end) - from));
         th_plot_point_add(p, i, flows > 0 ? flows : NAN,
                           flows > 0 ? cell_text(flows, text, sizeof text) : NULL);
     }

@@ -43,9 +43,8 @@ th_plot *th_plot_of_search(th_session *s, th_error *err);
 th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows,
                               size_t n, th_error *err);
 
-/* graph.c: the layers of a workload, in the language of Graphviz. */
-void th_graph_of_workload(const th_workload *w, th_strbuf *out);
-/* As the bytes of a file, whose extension is the format. 0 or -1. */
+/* graph.c: the layers of a workload as the bytes of a file, whose extension is the format. 0 or
+ * -1. */
 int th_graph_draw(const th_workload *w, const char *path, th_strbuf *out, th_error *err);
 
 #endif

@@ -119,7 +119,7 @@ int th_section_links_by_job(th_session *s, th_report *r, th_error *err)
         for (int32_t j = 0; j <= p->n_jobs; j++) {
             int64_t own = bytes[(size_t)j * (size_t)system->n_links + (size_t)l];
             double bits = (double)system->media[system->links[l].medium].bits_per_s *
-                          (double)x->elapsed_ps / (double)TH_PS_PER_S;
+                          th_seconds(x->elapsed_ps);
             if (own > 0)
                 th_table_row(t, (th_quantity[]){th_text(system->links[l].name),
                                                 th_text(j < p->n_jobs ? p->jobs[j].name : NULL),

@@ -7,13 +7,12 @@
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"
-#include "sim/observe/link_probe.h"
-#include "report/session/property_events.h"
+#include "base/min_max.h"
+#include "report/session/contention_run.h"
 #include "report/session/link_flows.h"
 #include "report/session/property_events.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
-#include "report/interrupt.h"
 
 /* Bytes over each medium; NULL when memory is out. */
 static int64_t *medium_bytes(const th_system *s, const th_result *x)
@@ -192,23 +191,12 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 
 /* ---- one link over time ---- */
 
-/* Repeats the present run up to now, observing one link. */
-static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *err)
+static void add_window(th_table *t, const th_probe_window *w, th_time from, th_time to)
 {
-    th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
-    size_t next = 0;
-    if (!again)
-        return -1;
-    int failed = th_machine_observe(again->machine, &w->observer, err);
-    for (int32_t i = 1; !failed && i <= w->n_windows; i++) {
-        failed = th_property_events_replay(s, again, &next,
-                                           i < w->n_windows ? i * w->window_ps : end, err);
-        if (!failed && th_interrupt_is_pending())
-            failed = th_error_interrupted(err, "the link was not watched to the end");
-    }
-    th_link_probe_advance(w, end, 0);
-    th_simulation_free(again);
-    return failed;
+    th_table_row(t, (th_quantity[]){th_ps(from), th_ps(to),
+                                    th_mean(th_ratio(w->flow_ps, (double)(to - from))),
+                                    th_count(w->peak_flows),
+                                    th_count(w->peak_flows > 0 ? w->peak_flows - 1 : 0)});
 }
 
 int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_windows, th_error *err)
@@ -218,27 +206,27 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_window
         {"mean_flows", "flows", TH_KIND_MEAN},      {"max_flows", "peak flows", TH_KIND_COUNT},
         {"max_queue", "peak queue", TH_KIND_COUNT}, {NULL, NULL, TH_KIND_TEXT},
     };
-    th_link_probe w;
     const th_result *x = th_simulation_result(s->simulation, err);
+    th_contention_probe w;
     if (!x)
         return -1;
     th_time end = x->elapsed_ps;
-    th_link_probe_init(&w, link, end, n_windows);
-    if (watch_again(s, &w, end, err) != 0)
-        return -1;
+    int failed = th_contention_probe_init(&w, s->system, NULL, end, n_windows) ||
+                         th_contention_probe_watch_link(&w, link)
+                     ? th_error_no_memory(err)
+                     : th_probe_run_again(s, &w, err);
+    if (failed) {
+        th_contention_probe_clear(&w);
+        return failed;
+    }
     th_table *t = th_report_table(
         r, "over_time",
         th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
     th_table_note(t, "mean_flows", "flows: their mean over the window");
     th_table_note(t, "max_queue", "queue: flows beyond the first");
-    for (int32_t i = 0; i < w.n_windows; i++) {
-        const th_probe_window *window = &w.windows[i];
-        th_time from = i * w.window_ps, to = from + w.window_ps < end ? from + w.window_ps : end;
-        th_table_row(
-            t, (th_quantity[]){th_ps(from), th_ps(to),
-                               th_mean(th_ratio((double)window->flow_ps, (double)(to - from))),
-                               th_count(window->peak_flows),
-                               th_count(window->peak_flows > 0 ? window->peak_flows - 1 : 0)});
-    }
+    for (int32_t i = 0; i < w.n_windows; i++)
+        add_window(t, &th_contention_probe_windows(&w, link)[i], i * w.window_ps,
+                   th_min((i + 1) * w.window_ps, end));
+    th_contention_probe_clear(&w);
     return 0;
 }

@@ -124,7 +124,7 @@ static void add_row(th_report *r, const th_training_step *x, const step_figures 
         {"exposed_pipeline", "exposed: pipeline", TH_KIND_TIME},
         {NULL, NULL, TH_KIND_TEXT},
     };
-    double s = (double)f->step_ps / (double)TH_PS_PER_S, tokens = tokens_of(&x->plan);
+    double s = th_seconds(f->step_ps), tokens = tokens_of(&x->plan);
     double peak = x->device.operations_per_s * x->n_ranks * s;
     double model =
         tokens * th_transformer_operations(&x->model, x->plan.batch.sequence, !x->model.is_encoder);

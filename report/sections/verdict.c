@@ -20,7 +20,8 @@ static const double NAMED_SHARE = 0.1;
 /* Two runs are equally fast within the last digit that is printed. */
 static const double EQUAL = 0.005;
 
-const char *th_path_part_name(int part)
+/* In prose: "array", "own DRAM", "link bandwidth" ... */
+static const char *part_name(int part)
 {
     static const char *const names[TH_N_PATH_PARTS] = {
         [TH_PART_ARRAY] = "array",
@@ -206,7 +207,7 @@ static void add_deadline_clause(const th_missed_deadline *missed, th_strbuf *out
 
 const char *th_verdict_part_name(const th_verdict *v, int part)
 {
-    return part == TH_PART_HOST && v->merged_ranks > 0 ? "messages" : th_path_part_name(part);
+    return part == TH_PART_HOST && v->merged_ranks > 0 ? "messages" : part_name(part);
 }
 
 /* "80 % array and 16 % own DRAM": those of NAMED_SHARE, at least the largest, at most three. */
@@ -327,7 +328,7 @@ void th_verdict_compare(const th_verdict *a, const char *a_name, const th_verdic
                      is_first ? b_name : a_name);
     if (of_part > 0)
         th_strbuf_printf(out, ": it saves %s, most of all in %s (%.0f %%)",
-                         th_format_time(saved, text, sizeof text), th_path_part_name(part),
+                         th_format_time(saved, text, sizeof text), part_name(part),
                          100 * (double)of_part / (double)saved);
     th_strbuf_add(out, ".");
 }

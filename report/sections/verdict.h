@@ -10,8 +10,6 @@
 /* The parts of the critical path: th_time_part, then waiting for the arrival of an input. They add
  * up to its end. */
 enum { TH_PATH_WAIT = TH_N_PARTS, TH_N_PATH_PARTS };
-/* In prose: "array", "own DRAM", "link bandwidth" ... */
-const char *th_path_part_name(int part);
 
 /* Accelerators with the same designs and memory. Shares of the elapsed time at work: computing, or
  * stalled within a task. */

@@ -57,7 +57,8 @@ th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const
     return NULL;
 }
 
-th_hand_built *th_hand_built_keep(th_hand_built *m)
+/* One more owner; accepts NULL. */
+static th_hand_built *keep(th_hand_built *m)
 {
     if (m)
         m->n_owners++;
@@ -135,7 +136,7 @@ int th_hand_built_append(th_hand_built *m, th_hand_built *source, const th_progr
         return -1;
     }
     if (source)
-        m->sources[m->n_sources++] = th_hand_built_keep(source);
+        m->sources[m->n_sources++] = keep(source);
     return 0;
 }
 

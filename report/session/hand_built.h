@@ -48,7 +48,6 @@ th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const
                                      th_error *err);
 /* Frees it when its last owner does; accepts NULL. */
 void th_hand_built_free(th_hand_built *m);
-th_hand_built *th_hand_built_keep(th_hand_built *m); /* one more owner; accepts NULL */
 
 /* Takes over the schedule of a collective that will be added. 0, or -1: the caller still owns
  * it. */

@@ -103,7 +103,8 @@ void th_saved_programs_clear(th_session *s)
 
 /* ---- jobs ---- */
 
-int32_t th_job_find(const th_program *p, const char *name)
+/* -1: there is none. */
+static int32_t find_job(const th_program *p, const char *name)
 {
     for (int32_t j = 0; j < p->n_jobs; j++)
         if (strcmp(p->jobs[j].name, name) == 0)
@@ -151,7 +152,7 @@ static int add(th_session *s, const th_job_request *q, bool *is_used, int32_t *n
 
 int th_job_add(th_session *s, const th_job_request *q, th_error *err)
 {
-    if (th_job_find(s->hand_built->program, q->name) >= 0)
+    if (find_job(s->hand_built->program, q->name) >= 0)
         return th_error_set(err, "TCL-0934",
                             "-name \"%.100s\": the program \"%.100s\" has a job of this name",
                             q->name, s->hand_built->name);

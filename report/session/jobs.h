@@ -25,8 +25,6 @@ typedef struct th_job_request {
 } th_job_request;
 /* Adds it to the hand-built program of the session, which is open. 0, or -1 and nothing changed. */
 int th_job_add(th_session *s, const th_job_request *q, th_error *err);
-/* The job of this name of the program; -1: there is none. */
-int32_t th_job_find(const th_program *p, const char *name);
 
 /* The end of the last task of a job in the present run; -1: not all have ended. */
 th_time th_job_end(const th_program *p, const th_result *x, int32_t job);

@@ -2,37 +2,30 @@
 /* progress.c - see progress.h. */
 #include <config.h>
 #include "report/session/progress.h"
+#include "base/clock.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double period_s = 0.5;
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 th_progress th_progress_start(bool is_quiet)
 {
-    double now = now_s();
+    double now = th_clock_s();
     return (th_progress){
         .is_on = !is_quiet && isatty(STDERR_FILENO), .start_s = now, .shown_s = now};
 }
 
 bool th_progress_is_due(const th_progress *p)
 {
-    return p->is_on && now_s() - p->shown_s >= period_s;
+    return p->is_on && th_clock_s() - p->shown_s >= period_s;
 }
 
 double th_progress_elapsed_s(const th_progress *p)
 {
-    return now_s() - p->start_s;
+    return th_clock_s() - p->start_s;
 }
 
 /* Characters that stay on one line of the terminal: a line that wraps is not erased whole. */
@@ -55,7 +48,7 @@ void th_progress_show(th_progress *p, const char *format, ...)
     fprintf(stderr, "\r\033[K%.*s", width_of_line(), line);
     fflush(stderr);
     p->is_shown = true;
-    p->shown_s = now_s();
+    p->shown_s = th_clock_s();
 }
 
 void th_progress_end(th_progress *p)

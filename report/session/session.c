@@ -133,7 +133,6 @@ static int digest_of(th_serializer *w, char *out, size_t size)
     return failed ? -1 : 0;
 }
 
-/* As in journals of searches. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size)
 {
     th_serializer a = {.skips_locations = true}, b = {.skips_locations = true};

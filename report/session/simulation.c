@@ -156,7 +156,8 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
     return load(sim, s, err);
 }
 
-bool th_network_is_astra(const th_network_type *n, bool *is_aware)
+/* Is it one of ASTRA-sim's networks? */
+static bool is_astra(const th_network_type *n, bool *is_aware)
 {
     *is_aware = n == th_network_find("astra_aware");
     return *is_aware || n == th_network_find("astra_unaware");
@@ -166,7 +167,7 @@ static int lower_trace(const th_lower_trace_options *t, const th_run_options *o,
                        th_astra_rank_times *ranks, th_error *err)
 {
     bool is_aware;
-    if (th_network_is_astra(o->network, &is_aware))
+    if (is_astra(o->network, &is_aware))
         return th_lower_trace_replay(t, is_aware, p, ranks, err);
     return th_lower_trace(t, p, err);
 }
@@ -182,7 +183,7 @@ th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_
         th_error_no_memory(err);
     if (p && ranks && lower_trace(t, o, p, ranks, err) == 0)
         sim = th_simulation_of_program(t->system, p, o, err);
-    if (!sim || !th_network_is_astra(o->network, &is_aware)) {
+    if (!sim || !is_astra(o->network, &is_aware)) {
         th_free(ranks);
         ranks = NULL;
     }

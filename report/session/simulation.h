@@ -61,8 +61,6 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
  * as traffic of its own. */
 th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_run_options *o,
                                       th_error *err);
-/* Is it one of ASTRA-sim's networks? */
-bool th_network_is_astra(const th_network_type *n, bool *is_aware);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 /* Did procedures of script designs say how long its tasks take? They may say so no more. */
 bool th_simulation_calls_scripts(const th_simulation *s);

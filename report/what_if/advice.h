@@ -62,7 +62,4 @@ void th_advice_rank(th_advice *a);
 bool th_advice_has_gain_per_cost(const th_advice_item *i);
 void th_advice_clear(th_advice *a);
 
-/* advice_list.c: takes over system; what is copied. 0, or -1: memory is out. */
-int th_advice_add(th_advice *a, th_advice_item item, const char *what, th_error *err);
-
 #endif

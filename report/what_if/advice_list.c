@@ -41,7 +41,8 @@ static const char *name_of(const lister *l, int32_t a)
     return l->system->nodes[l->system->accel_node[a]].name;
 }
 
-int th_advice_add(th_advice *a, th_advice_item item, const char *what, th_error *err)
+/* Takes over system; what is copied. 0, or -1: memory is out. */
+static int add_item(th_advice *a, th_advice_item item, const char *what, th_error *err)
 {
     item.what = th_alloc_string(what);
     if (!item.what || th_grow(&a->all, &a->capacity, (size_t)a->n + 1, sizeof *a->all) != 0) {
@@ -134,7 +135,7 @@ static int add_more_of(lister *l, int32_t last)
                            .has_cost = accel_of(l, last)->cost > 0,
                            .cost = th_system_cost(made) - th_system_cost(l->system),
                            .system = made};
-    return th_advice_add(l->advice, item, what, l->err);
+    return add_item(l->advice, item, what, l->err);
 }
 
 static int add_more(lister *l)
@@ -154,7 +155,7 @@ static int add_doubled(lister *l, th_advice_item item, th_what_if_property prope
     item.system = th_what_if_system(
         l->system, &(th_what_if){.what = (int32_t)property, .objects = l->members, .n = n}, twice,
         &why);
-    return item.system ? th_advice_add(l->advice, item, what, l->err) : left_out(l, &why);
+    return item.system ? add_item(l->advice, item, what, l->err) : left_out(l, &why);
 }
 
 static void value_text(const lister *l, th_what_if_property property, char *out, size_t size)
@@ -306,7 +307,7 @@ static int add_design(lister *l, int32_t kind, int design)
     snprintf(what, sizeof what, "%s %s %s", who, is_adaptive ? "also" : "as",
              l->system->designs[design].name);
     price(l, &item, n);
-    return th_advice_add(l->advice, item, what, l->err);
+    return add_item(l->advice, item, what, l->err);
 }
 
 static int add_designs(lister *l)
@@ -374,7 +375,7 @@ static int add_topology(lister *l, const th_fabric *f, const th_topology_type *t
     th_advice_item item = {.kind = TH_ADVICE_TOPOLOGY, .system = made};
     item.has_cost = has_other_rate || now.n_cables == f->n_cables || f->cable_cost > 0;
     item.cost = has_other_rate ? 0 : (now.n_cables - f->n_cables) * f->cable_cost;
-    return th_advice_add(l->advice, item, what, l->err);
+    return add_item(l->advice, item, what, l->err);
 }
 
 /* The number of cables that a topology takes; 0: it cannot be made. */

@@ -53,8 +53,10 @@ static bool spread(const th_system *s, way *ways, int from, int n, int medium, c
     return any;
 }
 
-int th_reroute_find(const th_system *s, int from, int to, int link, const double *used, int *links,
-                    th_error *err)
+/* The route of the fewest links, of those the least loaded, that avoids the medium of a link; used:
+ * how loaded each link is. Returns its length, 0: there is none, or -1 with err. */
+static int find_route(const th_system *s, int from, int to, int link, const double *used,
+                      int *links, th_error *err)
 {
     way *ways = th_alloc_array((size_t)s->n_nodes + 1, sizeof *ways);
     int n = 0;
@@ -210,7 +212,7 @@ static int add_row(th_session *s, th_table *t, const why_link *w, const th_watch
     int links[TH_ROUTE_MAX];
     th_time end_ps = -1;
     th_strbuf what = TH_STRBUF_INIT, via = TH_STRBUF_INIT;
-    int n = th_reroute_find(s->system, f->from, f->to, w->link, used, links, err);
+    int n = find_route(s->system, f->from, f->to, w->link, used, links, err);
     if (n < 0 || (n > 0 && run_rerouted(s, f->from, f->to, links, n, &end_ps, err)))
         return -1;
     describe_flows(s, f, &what);

@@ -15,9 +15,4 @@ typedef struct th_why {
 } th_why;
 int th_section_why(th_session *s, th_report *r, const th_why *w, th_error *err);
 
-/* The route of the fewest links, of those the least loaded, that avoids the medium of a link; used:
- * how loaded each link is. Returns its length, 0: there is none, or -1 with err. */
-int th_reroute_find(const th_system *s, int from, int to, int link, const double *used, int *links,
-                    th_error *err);
-
 #endif

@@ -118,7 +118,7 @@ typedef struct th_phase {
     bool is_upwards;  /* direction round the ring */
     bool is_in_group; /* of a group smaller than the system */
     th_logical_ring ring;
-    int64_t bytes, final_bytes;
+    int64_t bytes;
 } th_phase;
 
 enum { TH_CHUNK_PHASES = 2 * TH_MAX_DIMS };
@@ -196,7 +196,6 @@ typedef struct th_rank_state {
     int32_t *waiting; /* by node: dependencies that are not done */
     int32_t *successor_start, *successors;
     bool is_busy[TH_N_UNITS];
-    bool is_finished;
     int32_t n_ready, n_running;
     th_phase phases[TH_CHUNK_PHASES]; /* of each chunk of its collective */
     int32_t n_phases;

@@ -366,7 +366,6 @@ static void finish_if_done(th_replay_state *s, int32_t rank)
     th_rank_state *r = &s->ranks[rank];
     if (r->n_ready > 0 || r->n_running > 0)
         return;
-    r->is_finished = true;
     s->out.ranks[rank] =
         (th_astra_rank_times){s->now_ns, (uint64_t)s->now_ns - (uint64_t)r->duration_ns};
 }

@@ -30,16 +30,6 @@
 #include "sim/design/design.h"
 #include "sim/design/tiles.h"
 
-static int32_t greatest_divisor(int32_t a, int32_t b)
-{
-    while (b != 0) {
-        int32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static int32_t ceil_of(int32_t a, int32_t b)
 {
     return (int32_t)th_ceil_div(a, b);
@@ -48,8 +38,8 @@ static int32_t ceil_of(int32_t a, int32_t b)
 /* Converts the phases of a transposed convolution into output channels. */
 static int phases_to_channels(th_shard *s, th_error *err)
 {
-    int32_t common_h = greatest_divisor(s->up_h, s->dilation_h);
-    int32_t common_w = greatest_divisor(s->up_w, s->dilation_w);
+    int32_t common_h = (int32_t)th_gcd(s->up_h, s->dilation_h);
+    int32_t common_w = (int32_t)th_gcd(s->up_w, s->dilation_w);
     int32_t u_h = s->up_h / common_h, u_w = s->up_w / common_w;
     if (s->dim[TH_DIM_K] > INT32_MAX / u_h / u_w)
         return th_error_set(
@@ -124,8 +114,8 @@ double th_canonical_macs(const th_shard *s)
     if (s->up_h == 1 && s->up_w == 1)
         return (double)th_shard_macs(s);
     const int32_t *d = s->dim;
-    double phases = (double)(s->up_h / greatest_divisor(s->up_h, s->dilation_h)) *
-                    (s->up_w / greatest_divisor(s->up_w, s->dilation_w));
+    double phases = (double)(s->up_h / th_gcd(s->up_h, s->dilation_h)) *
+                    (double)(s->up_w / th_gcd(s->up_w, s->dilation_w));
     return (double)d[TH_DIM_B] * d[TH_DIM_K] * ((d[TH_DIM_C] + s->groups - 1) / s->groups) *
            d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S] / phases;
 }

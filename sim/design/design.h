@@ -94,8 +94,6 @@ typedef struct th_design_type {
      * it. Both may be NULL. 0 or -1. */
     int (*prepare)(th_design_config *c, const th_design_block *block, th_error *err);
     void (*release)(th_design_config *c);
-    /* The path of the file that prepare has read; NULL: it reads none. */
-    const char *(*file)(const th_design_config *c);
     /* The design also runs layers without multiply-accumulates and sums of partial results, so the
      * vector unit runs nothing. kinds must then include lstm and gru. */
     bool runs_all;

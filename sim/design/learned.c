@@ -54,7 +54,6 @@ static const th_design_key keys[] = {
 /* What prepare makes of a block. */
 typedef struct {
     th_predictor *predictor;
-    th_strbuf path; /* of its file */
     th_gpu gpu;
 } learned;
 
@@ -66,18 +65,17 @@ static void release(th_design_config *c)
     if (!l)
         return;
     th_predictor_free(l->predictor);
-    th_strbuf_clear(&l->path);
     th_free(l);
     c->data = NULL;
 }
 
-static th_predictor *read_model(const th_design_block *b, const char *name, th_strbuf *path,
-                                th_error *err)
+static th_predictor *read_model(const th_design_block *b, const char *name, th_error *err)
 {
+    th_strbuf path = TH_STRBUF_INIT;
     const th_data_file file = {name, ".model", b->file, "predictor/models"};
     th_error reason = {"", ""};
     th_predictor *p = NULL;
-    int found = th_data_file_find(&file, path);
+    int found = th_data_file_find(&file, &path);
     if (found < 0)
         th_error_no_memory(err);
     else if (found > 0)
@@ -85,9 +83,10 @@ static th_predictor *read_model(const th_design_block *b, const char *name, th_s
                      "%s:%d: design \"%s\": model \"%s\": must be beside the system file, along "
                      "$THARSIS_PATH, or a predictor that comes with Tharsis",
                      b->file, b->line, b->name, name);
-    else if (!(p = th_predictor_read(path->text, &reason)))
+    else if (!(p = th_predictor_read(path.text, &reason)))
         th_error_set(err, reason.id, "%s:%d: design \"%s\": %s", b->file, b->line, b->name,
                      reason.text);
+    th_strbuf_clear(&path);
     return p;
 }
 
@@ -161,17 +160,11 @@ static int prepare(th_design_config *c, const th_design_block *block, th_error *
     if (!l)
         return th_error_no_memory(err);
     c->data = l;
-    l->predictor = read_model(block, c->text[MODEL], &l->path, err);
+    l->predictor = read_model(block, c->text[MODEL], err);
     if (l->predictor && describe_gpu(c, block, l, err) == 0)
         return 0;
     release(c);
     return -1;
-}
-
-static const char *file_of(const th_design_config *c)
-{
-    const learned *l = c->data;
-    return l->path.text;
 }
 
 /* --- shards ----------------------------------------------------------------------------------- */
@@ -270,5 +263,4 @@ const th_design_type th_design_learned = {
     .is_measured = true,
     .prepare = prepare,
     .release = release,
-    .file = file_of,
 };

@@ -158,11 +158,6 @@ int64_t th_script_memo_count(const th_script_memo *m)
     return known;
 }
 
-static uint64_t hash_text(const char *text, uint64_t seed)
-{
-    return th_hash(text, strlen(text) + 1, seed);
-}
-
 int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const char *procedure,
                           uint64_t *digest, th_error *err)
 {
@@ -171,13 +166,13 @@ int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const
     if (m->provider.identify(m->provider.context, procedure, &d, &reason))
         return th_error_set(err, reason.id, "%s:%d: design \"%s\": %s", block->file, block->line,
                             block->name, reason.text);
-    d = hash_text(procedure, d);
+    d = th_hash_text(procedure, d);
     for (int i = 0; i < block->n_params; i++) {
         const th_param *p = &block->params[i];
         if (th_script_is_own_key(p->key))
             continue;
-        d = th_hash(&p->number, sizeof p->number, hash_text(p->key, d));
-        d = hash_text(p->text ? p->text : "", d + (uint64_t)p->kind);
+        d = th_hash(&p->number, sizeof p->number, th_hash_text(p->key, d));
+        d = th_hash_text(p->text ? p->text : "", d + (uint64_t)p->kind);
     }
     *digest = d;
     return 0;

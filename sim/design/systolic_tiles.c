@@ -30,16 +30,6 @@ static int64_t round_up(double x)
     return (int64_t)ceil(x * (1 - noise));
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 int th_systolic_stream(th_systolic_flow flow)
 {
     switch (flow) {
@@ -131,7 +121,7 @@ static double channels_of(const th_systolic_layer *l, const th_systolic_candidat
         return (double)inner / (double)taps;
     if (is_last)
         return (double)(channels - (l->inner - inner) / taps);
-    double mean = (double)(inner + taps - gcd(inner, taps)) / (double)taps;
+    double mean = (double)(inner + taps - th_gcd(inner, taps)) / (double)taps;
     return mean < (double)channels ? mean : (double)channels;
 }
 

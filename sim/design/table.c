@@ -50,12 +50,6 @@ static void release(th_design_config *d)
     d->data = NULL;
 }
 
-static const char *file_of(const th_design_config *d)
-{
-    const th_time_table *t = d->data;
-    return t->path;
-}
-
 static void describe(const th_timed_shape *s, th_strbuf *out)
 {
     th_strbuf_printf(out, "%s", th_timed_kind_name(s->kind));
@@ -158,5 +152,4 @@ const th_design_type th_design_table = {
     .is_measured = true,
     .prepare = prepare,
     .release = release,
-    .file = file_of,
 };

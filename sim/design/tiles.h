@@ -2,12 +2,8 @@
 /* tiles.h - arithmetic that the designs share. */
 #ifndef TH_SIM_DESIGN_TILES_H
 #define TH_SIM_DESIGN_TILES_H
+#include "base/integer.h"
 #include "sim/pipeline/schedule.h"
-
-static inline int64_t th_ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* The extent of one iteration of a loop over `extent` in tiles; the last tile may be smaller. */
 static inline int64_t th_tile_extent(int64_t extent, int64_t tile, bool is_last)

@@ -359,10 +359,9 @@ static void catch_up(th_machine *m, th_accel_state *a)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
     if (a->mode == TH_ACCEL_COLLAPSED)
-        th_accel_start_pipeline(m, a, a->pipeline,
-                                &(th_pipeline_options){.skip = !m->options.no_skip});
+        th_accel_start_pipeline(m, a, a->pipeline, &(th_pipeline_options){.skip = true});
     else if (a->mode == TH_ACCEL_EXPANDED)
-        th_history_apply(m, a, a->pipeline, a->history.n_applied, !m->options.no_skip);
+        th_history_apply(m, a, a->pipeline, a->history.n_applied);
     th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
 }
 
@@ -387,7 +386,7 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
     const th_port *port = &th_accel_cost(m, a)->port;
     catch_up(m, a);
     bool is_stepped = a->observed.is_watched;
-    th_pipeline_leave_contention(a->pipeline, port, !is_stepped && !m->options.no_skip);
+    th_pipeline_leave_contention(a->pipeline, port, !is_stepped);
     if (is_stepped)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
                                   TH_PIPELINE_STEPS, err);

@@ -47,13 +47,12 @@ int th_history_add(th_accel_state *a, th_demand_change c)
     return 0;
 }
 
-void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
-                      bool skip)
+void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
     const th_demand_history *h = &a->history;
     if (from == 0)
-        th_accel_start_pipeline(m, a, p, &(th_pipeline_options){.skip = skip});
+        th_accel_start_pipeline(m, a, p, &(th_pipeline_options){.skip = true});
     for (size_t i = from; i < h->n; i++) {
         th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
         th_pipeline_set_demand(p, &w->port, h->change[i].bytes_per_s);
@@ -77,7 +76,7 @@ int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err)
     if (known)
         return post_end(m, a, known, err);
     const th_compute_cost *w = th_accel_cost(m, a);
-    th_history_apply(m, a, a->pipeline, a->history.n_applied, !m->options.no_skip);
+    th_history_apply(m, a, a->pipeline, a->history.n_applied);
     a->history.n_applied = a->history.n;
     th_pipeline p = *a->pipeline;
     th_compute_completion e = {.end = th_pipeline_finish(&p, &w->schedule, &w->port)};

@@ -35,7 +35,7 @@ static bool get_pipeline(const th_machine *m, const th_accel_state *a, th_pipeli
     if (a->mode == TH_ACCEL_COLLAPSED)
         th_pipeline_start(p, &w->schedule, &w->port, &(th_pipeline_options){.skip = true});
     else if (a->mode == TH_ACCEL_EXPANDED)
-        th_history_apply(m, a, p, a->history.n_applied, true);
+        th_history_apply(m, a, p, a->history.n_applied);
     th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
     return true;
 }

@@ -30,8 +30,7 @@ void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pi
  * number `from` on to a pipeline; from 0: which it starts. */
 void th_history_begin(const th_machine *m, th_accel_state *a);
 int th_history_add(th_accel_state *a, th_demand_change c);
-void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
-                      bool skip);
+void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from);
 /* expand: the collapsed task, with this demand. change: the demand of an expanded task.
  * find_completion: posts its end, if the demand does not change again. schedule_completion: posts
  * the event that calls find_completion. 0 or -1. */

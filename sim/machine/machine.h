@@ -24,7 +24,6 @@ typedef struct th_machine_options {
     /* Treats DRAMs that flows can saturate as contended all the time (slower; same times, except
      * for rare differences of a picosecond in runs of hours: docs/models/network.md). */
     bool always_contended;
-    bool no_skip;   /* tile pipelines never skip whole periods (slower, same times) */
     bool per_layer; /* with results of each layer (takes a little longer) */
     /* Completion-time cache, shared with other machines with the same compute costs; not owned.
      * NULL: its own. */
@@ -100,7 +99,6 @@ th_time th_machine_now(const th_machine *m);
 bool th_machine_is_done(const th_machine *m);
 int64_t th_machine_events(const th_machine *m); /* program events so far */
 int64_t th_machine_tasks_done(const th_machine *m);
-int64_t th_machine_expansions(const th_machine *m); /* tasks that had to expand so far */
 
 /* The end of the last task so far of an input of the stream; -1: none. */
 th_time th_machine_input_end(const th_machine *m, int32_t input);

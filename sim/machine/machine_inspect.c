@@ -30,11 +30,6 @@ int64_t th_machine_tasks_done(const th_machine *m)
     return m->counts.tasks_done;
 }
 
-int64_t th_machine_expansions(const th_machine *m)
-{
-    return m->counts.expansions;
-}
-
 th_time th_machine_input_end(const th_machine *m, int32_t input)
 {
     return m->tasks.input_end[input];

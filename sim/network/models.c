@@ -147,20 +147,27 @@ void th_slots_give(th_slots *x, void *flow, int32_t slot)
     x->is_free = slot;
 }
 
+static int fail_too_slow(int64_t bytes, const char *from, const char *to, th_error *err)
+{
+    return th_error_set(err, "NET-0037",
+                        "%lld bytes from \"%s\" to \"%s\" take longer than any run: 106 days",
+                        (long long)bytes, from, to);
+}
+
 bool th_network_is_too_slow(const th_error *err)
 {
-    return strcmp(err->id, "NET-0037") == 0;
+    th_error expected;
+    fail_too_slow(0, "", "", &expected);
+    return strcmp(err->id, expected.id) == 0;
 }
 
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps)
 {
     th_time end = th_time_add(th_time_add(now, m->delay_ps), duration_ps);
-    if (end < TH_TIME_MAX)
-        return end;
     const th_node *nodes = n->system->nodes;
-    return th_error_set(&n->why, "NET-0037",
-                        "%lld bytes from \"%s\" to \"%s\" take longer than any run: 106 days",
-                        (long long)m->bytes, nodes[m->src].name, nodes[m->dst].name);
+    return end < TH_TIME_MAX
+               ? end
+               : fail_too_slow(m->bytes, nodes[m->src].name, nodes[m->dst].name, &n->why);
 }
 
 static int64_t dram_bits(const th_node *n)

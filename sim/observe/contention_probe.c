@@ -6,21 +6,31 @@
 #include "sim/observe/contention_probe.h"
 
 #include "base/alloc.h"
+#include "base/integer.h"
+#include "base/min_max.h"
 #include "topology/routing/route.h"
 
 /* ---- links ---- */
 
-/* Adds the time since the last change to the windows. */
-static void advance(th_contention_probe *p, th_watched_link *l, th_time now)
+static void update_peak(th_probe_window *w, int32_t flows)
 {
-    double *windows = p->flow_ps + (size_t)(l - p->links) * (size_t)p->n_windows;
+    w->peak_flows = th_max(w->peak_flows, flows);
+}
+
+/* Adds the time since the last change to the windows; from now on there are so many flows. */
+static void advance(th_contention_probe *p, th_watched_link *l, th_time now, int32_t flows)
+{
+    th_probe_window *windows = p->windows + (size_t)(l - p->links) * (size_t)p->n_windows;
     while (l->since < now && l->since / p->window_ps < p->n_windows) {
-        th_time i = l->since / p->window_ps, end = (i + 1) * p->window_ps;
-        th_time until = end < now ? end : now;
-        windows[i] += (double)l->flows * (double)(until - l->since);
+        th_time i = l->since / p->window_ps, until = th_min((i + 1) * p->window_ps, now);
+        windows[i].flow_ps += (double)l->flows * (double)(until - l->since);
+        update_peak(&windows[i], l->flows);
         l->since = until;
     }
     l->since = now;
+    l->flows = flows;
+    if (now / p->window_ps < p->n_windows)
+        update_peak(&windows[now / p->window_ps], flows);
 }
 
 static void end_sharing(th_watched_link *l, th_time now)
@@ -40,8 +50,7 @@ static void link_changes(th_observer *o, th_time now, int link, int32_t flows, i
     if (p->place[link] < 0)
         return;
     th_watched_link *l = &p->links[p->place[link]];
-    advance(p, l, now);
-    l->flows = flows;
+    advance(p, l, now, flows);
     if (flows > l->peak_flows)
         l->peak_flows = flows;
     if (flows > 1 && l->shared_since < 0)
@@ -130,12 +139,12 @@ int th_contention_probe_init(th_contention_probe *p, const th_system *s, const t
                                           .task_end = task_end,
                                           .message_start = message_start,
                                           .message_end = message_end};
-    th_time shortest = (end + n - 1) / n;
+    th_time shortest = th_ceil_div(end, n);
     *p = (th_contention_probe){.observer.type = &type,
                                .system = s,
                                .program = program,
                                .window_ps = shortest > 0 ? shortest : 1};
-    p->n_windows = (int32_t)((end + p->window_ps - 1) / p->window_ps);
+    p->n_windows = (int32_t)(th_ceil_div(end, p->window_ps));
     if (p->n_windows < 1)
         p->n_windows = 1;
     p->place = th_alloc_array((size_t)s->n_links + 1, sizeof *p->place);
@@ -151,11 +160,11 @@ int th_contention_probe_watch_link(th_contention_probe *p, int link)
     if (p->place[link] >= 0)
         return 0;
     if (th_grow(&p->links, &p->links_capacity, n + 1, sizeof *p->links) ||
-        th_grow(&p->flow_ps, &p->flow_capacity, (n + 1) * cells, sizeof *p->flow_ps))
+        th_grow(&p->windows, &p->windows_capacity, (n + 1) * cells, sizeof *p->windows))
         return -1;
     p->links[n] = (th_watched_link){.link = link, .shared_since = -1};
     for (size_t i = 0; i < cells; i++)
-        p->flow_ps[n * cells + i] = 0;
+        p->windows[n * cells + i] = (th_probe_window){0};
     p->place[link] = (int32_t)p->n_links++;
     return 0;
 }
@@ -172,6 +181,11 @@ int th_contention_probe_watch_pair(th_contention_probe *p, int32_t from, int32_t
     return 0;
 }
 
+const th_probe_window *th_contention_probe_windows(const th_contention_probe *p, int link)
+{
+    return p->windows + (size_t)p->place[link] * (size_t)p->n_windows;
+}
+
 const th_watched_pair *th_contention_probe_pair(const th_contention_probe *p, int32_t from,
                                                 int32_t to)
 {
@@ -181,7 +195,7 @@ const th_watched_pair *th_contention_probe_pair(const th_contention_probe *p, in
 int th_contention_probe_finish(th_contention_probe *p, th_time end)
 {
     for (size_t i = 0; i < p->n_links; i++) {
-        advance(p, &p->links[i], end);
+        advance(p, &p->links[i], end, p->links[i].flows);
         if (p->links[i].shared_since >= 0)
             end_sharing(&p->links[i], end);
     }
@@ -192,7 +206,7 @@ void th_contention_probe_clear(th_contention_probe *p)
 {
     th_free(p->place);
     th_free(p->links);
-    th_free(p->flow_ps);
+    th_free(p->windows);
     th_map_free(p->pair_places);
     th_free(p->pairs);
     th_free(p->started);

@@ -10,6 +10,13 @@
 #include "sim/program/observer.h"
 #include "topology/system.h"
 
+enum { TH_PROBE_WINDOWS_MAX = 64 };
+
+typedef struct th_probe_window {
+    double flow_ps;     /* integral of the number of flows over the window */
+    int32_t peak_flows; /* at once, even for no time between two events */
+} th_probe_window;
+
 typedef struct th_watched_link {
     int32_t link;
     int32_t flows, peak_flows;
@@ -29,12 +36,12 @@ typedef struct th_contention_probe {
     th_observer observer; /* first: notify functions cast it */
     const th_system *system;
     const th_program *program;
-    th_time window_ps; /* > 0; windows cover the run */
+    th_time window_ps; /* length of each, > 0 */
     int32_t n_windows;
     int32_t *place; /* by link: in links; -1: not watched */
     th_watched_link *links;
-    double *flow_ps; /* [n_links * n_windows]: integral of the number of flows over each window */
-    size_t n_links, links_capacity, flow_capacity;
+    th_probe_window *windows; /* [n_links * n_windows]; flows after the last are not counted */
+    size_t n_links, links_capacity, windows_capacity;
     th_map *pair_places;
     th_watched_pair *pairs;
     size_t n_pairs, pairs_capacity;
@@ -50,6 +57,8 @@ int th_contention_probe_init(th_contention_probe *p, const th_system *s, const t
 /* Each twice is watched once. 0 or -1. */
 int th_contention_probe_watch_link(th_contention_probe *p, int link);
 int th_contention_probe_watch_pair(th_contention_probe *p, int32_t from, int32_t to);
+/* The windows of a watched link. */
+const th_probe_window *th_contention_probe_windows(const th_contention_probe *p, int link);
 const th_watched_pair *th_contention_probe_pair(const th_contention_probe *p, int32_t from,
                                                 int32_t to);
 /* The run has come to end. 0, or -1: memory was out. */

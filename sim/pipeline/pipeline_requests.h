@@ -3,6 +3,7 @@
  * bytes of each request. */
 #ifndef TH_SIM_PIPELINE_PIPELINE_REQUESTS_H
 #define TH_SIM_PIPELINE_PIPELINE_REQUESTS_H
+#include "base/integer.h"
 #include "sim/pipeline/pipeline_state.h"
 
 /* The next iteration, innermost fastest; returns the outermost loop that advanced. Without C: the
@@ -91,7 +92,7 @@ static inline int slot_of(int64_t n, int32_t slots)
 
 static inline int64_t round_up(int64_t bytes, int64_t burst)
 {
-    return burst <= 1 ? bytes : (bytes + burst - 1) / burst * burst;
+    return burst <= 1 ? bytes : th_ceil_div(bytes, burst) * burst;
 }
 
 /* Bytes moved by a request of contiguous runs, each rounded up to whole bursts. */

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/elementary.h"
+#include "base/integer.h"
 
 th_port th_port_of(const th_accel *a)
 {
@@ -44,6 +45,6 @@ double th_port_channel_rate(const th_port *port, int64_t bytes)
         return INFINITY;
     if (port->channels <= 1)
         return all;
-    int64_t pieces = (bytes + port->interleave_bytes - 1) / port->interleave_bytes;
+    int64_t pieces = th_ceil_div(bytes, port->interleave_bytes);
     return pieces < port->channels ? all * (double)pieces / port->channels : all;
 }

@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include "sim/pipeline/schedule.h"
+#include "base/integer.h"
 
 #include <math.h>
 
@@ -101,7 +102,7 @@ int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements)
     int64_t bits = th_precision_bits((th_precision)s->precision[tensor]);
     int64_t ppm = s->density_ppm[tensor];
     if (tensor == TH_TENSOR_WEIGHT && s->sparse_m > 0) {
-        int64_t kept = (elements * s->sparse_n + s->sparse_m - 1) / s->sparse_m;
+        int64_t kept = th_ceil_div(elements * s->sparse_n, s->sparse_m);
         return (kept * (bits + bits_for(s->sparse_m)) + 7) / 8;
     }
     if (ppm == 1000000)
@@ -124,7 +125,7 @@ bool th_shard_is_for_arrays(const th_shard *s)
 int64_t th_shard_macs(const th_shard *s)
 {
     const int32_t *d = s->dim;
-    int64_t c = (d[TH_DIM_C] + s->groups - 1) / s->groups;
+    int64_t c = th_ceil_div(d[TH_DIM_C], s->groups);
     bool is_stuffed = s->up_h > 1 || s->up_w > 1;
     int64_t per_channel = is_stuffed
                               ? s->products_h * s->products_w

@@ -99,21 +99,16 @@ double th_result_accel_utilization(const th_result *r)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-static double seconds(th_time ps)
-{
-    return (double)ps / (double)TH_PS_PER_S;
-}
-
 th_bound th_layer_bound(const th_layer_result *l)
 {
     const double spent[] = {
-        [TH_BOUND_COMPUTE] = seconds(l->stats.busy_ps),
+        [TH_BOUND_COMPUTE] = th_seconds(l->stats.busy_ps),
         [TH_BOUND_MEMORY] = l->memory_s,
         [TH_BOUND_INPUT_PORT] = l->port_s[TH_ENGINE_INPUT],
         [TH_BOUND_WEIGHT_PORT] = l->port_s[TH_ENGINE_WEIGHT],
         [TH_BOUND_PARTIAL_PORT] = l->port_s[TH_ENGINE_PARTIAL],
         [TH_BOUND_OUTPUT_PORT] = l->port_s[TH_ENGINE_OUTPUT],
-        [TH_BOUND_WAITING] = seconds(l->idle_ps),
+        [TH_BOUND_WAITING] = th_seconds(l->idle_ps),
     };
     th_bound most = TH_BOUND_NONE;
     for (int b = TH_BOUND_COMPUTE; b <= TH_BOUND_WAITING; b++)
@@ -138,11 +133,11 @@ double th_layer_roofline_s(const th_layer_result *l)
 double th_layer_roofline_distance(const th_layer_result *l)
 {
     double least = th_layer_roofline_s(l);
-    return least > 0 ? seconds(l->active_ps) / least : 0;
+    return least > 0 ? th_seconds(l->active_ps) / least : 0;
 }
 
 double th_layer_utilization(const th_layer_result *l)
 {
-    double at_hand = seconds(l->active_ps) * l->n_accels;
+    double at_hand = th_seconds(l->active_ps) * l->n_accels;
     return l->macs > 0 && isfinite(l->peak_s) && at_hand > 0 ? l->peak_s / at_hand : -1;
 }

@@ -94,7 +94,10 @@ const th_option th_map_options[] = {
                    "evaluated first, so the result is never worse. Not for baselines."},
     [MAP_CHECKPOINT] =
         {"-checkpoint", TH_OPTION_TEXT, "FILE",
-         "Log of the search, from which the same command continues after any interruption."},
+         "File of the best mapping so far, as write_mapping writes it, replaced at each "
+         "improvement "
+         "and every 10 s. If it is there already, it is the mapping to start from, in the place of "
+         "-start. Not for baselines."},
     [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
                    "Layers, and the only accelerators that they may use, as glob patterns of names "
                    "(3, accel/3)."},
@@ -231,10 +234,6 @@ static th_search_options search_options(const th_call *c)
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
     o.pool = c->session->pool;
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
-    if (th_call_has(c, MAP_CHECKPOINT)) {
-        const char *path = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
-        o.checkpoint = path ? path : th_call_text(c, MAP_CHECKPOINT, ""); /* refused by -safe */
-    }
     if (th_call_has(c, MAP_INITIAL))
         o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_INITIAL, 0));
     if (th_call_has(c, MAP_SPACE))
@@ -259,12 +258,16 @@ static int parse_goal(th_call *c, th_goal *out)
 static int iterate(th_call *c, th_search *search)
 {
     th_progress progress = th_progress_start(c->session->is_quiet);
+    th_map_checkpoint checkpoint = {0};
     int failed = 0;
     while (!failed && !search->done) {
         if (th_session_is_interrupted(c->session))
             failed = 1;
         else
-            failed = th_search_iterate(search, &c->err);
+            failed = th_search_iterate(search, &c->err) ||
+                             th_map_checkpoint_write(c, search, &checkpoint)
+                         ? -1
+                         : 0;
         if (th_progress_is_due(&progress))
             th_map_show_progress(&progress, search, search->options.lower_bound);
     }
@@ -278,7 +281,6 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
     const th_search_type *type = algorithm_of(c, &problem->goal);
     th_search *search = th_search_new(type, problem, options, &c->err);
     int failed = search ? iterate(c, search) : -1;
-    th_map_warn_of_cut(c, search);
     if (failed < 0 && th_error_is_interrupted(&c->err)) /* in the procedure of a script design */
         failed = 1;
     if (!failed)
@@ -293,6 +295,21 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
     return failed;
 }
 
+/* The file can be written, as far as its name tells. */
+static int check_checkpoint(th_call *c, const th_search_type *type)
+{
+    const char *path = th_call_text(c, MAP_CHECKPOINT, "");
+    if (!th_call_has(c, MAP_CHECKPOINT))
+        return 0;
+    if (path[0] == '\0')
+        return th_error_set(&c->err, "TCL-0263", "-checkpoint \"\": must be the name of a file");
+    if (type->is_baseline)
+        return th_error_set(
+            &c->err, "TCL-2130",
+            "-checkpoint: must be given to a search: the baseline %s ends by itself", type->name);
+    return th_session_make_folder_of(c->session, path, &c->err);
+}
+
 static int parse_run(th_call *c, th_run_options *run, th_goal *goal, th_search_options *out)
 {
     if (th_network_parse(c, MAP_NETWORK, run) != 0 || th_stream_parse(c, MAP_STREAM, run) != 0 ||
@@ -302,12 +319,7 @@ static int parse_run(th_call *c, th_run_options *run, th_goal *goal, th_search_o
     if (set_seconds(c, out) != 0 || set_survival(c, goal, out) != 0 ||
         check_space(c, goal, out) != 0)
         return -1;
-    if (th_call_has(c, MAP_CHECKPOINT) && (!out->checkpoint || out->checkpoint[0] == '\0'))
-        return th_error_set(&c->err, "TCL-0263",
-                            "-checkpoint \"%.80s\": must be the name of a file",
-                            th_call_text(c, MAP_CHECKPOINT, ""));
-    if (out->checkpoint &&
-        th_session_make_folder_of(c->session, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
+    if (check_checkpoint(c, algorithm_of(c, goal)) != 0)
         return -1;
     if (out->steps > 0 &&
         th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
@@ -352,10 +364,10 @@ const th_command th_map_commands[] = {
      "Returns the value of the objective for the best mapping, simulated like any run, and keeps "
      "the mapping. The same seed and options give the same mapping on any number of threads. The "
      "stream options and the network also apply to run. Ctrl-C ends the search: the session keeps "
-     "the best mapping so far, and a message gives the -evaluations that repeats it. With "
-     "-checkpoint, a search that was interrupted for any reason, killed or out of disk, continues "
-     "when the same command is given again, to the same result; the number of evaluations or "
-     "threads may differ then.",
+     "the best mapping so far, and a message gives the -evaluations that repeats it. A "
+     "checkpoint is the best mapping so far in a file. The same command, given again, starts from "
+     "it with a new budget, and never ends worse; a killed search does not continue to the same "
+     "bytes. The file of another system or workload is refused.",
      .run = run_map_workload, .not_while_running = true},
     {.name = NULL},
 };

@@ -5,7 +5,7 @@
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 #include "report/what_if/reroute.h"
-#include "sim/observe/link_probe.h"
+#include "sim/observe/contention_probe.h"
 #include "tcl/report_call.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"

@@ -56,10 +56,21 @@ typedef struct th_map_given {
 int th_map_given_read(th_call *c, th_map_given *out);
 void th_map_given_clear(th_map_given *g);
 
+/* What a checkpoint holds. */
+typedef struct th_map_checkpoint {
+    size_t n_improvements; /* of the search, when it was written */
+    double written_s;      /* th_search_elapsed_s; 0 and 0: not yet */
+} th_map_checkpoint;
+
+/* map_checkpoint.c: *out is the mapping of the file of -checkpoint; NULL: there is no file, or no
+ * such option. 0 or -1. */
+int th_map_checkpoint_read(th_call *c, const th_system *system, th_mapping **out);
+/* Between two batches: replaces the file where the best mapping is a new one, the search is done,
+ * or 10 s have passed. 0 or -1. */
+int th_map_checkpoint_write(th_call *c, const th_search *s, th_map_checkpoint *last);
+
 /* map_result.c: the best mapping so far, with bound (0: unknown), on the progress line. */
 void th_map_show_progress(th_progress *p, const th_search *s, double bound);
-/* Warns of a checkpoint that was cut off; search: NULL if it was not created. */
-void th_map_warn_of_cut(const th_call *c, const th_search *search);
 /* Warns of a design that -design gave to the system and no set of the mapping has. */
 void th_map_warn_of_design(const th_call *c, const th_mapping *m);
 /* Warns of options that have no effect, and of a baseline that did not finish. */

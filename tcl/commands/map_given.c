@@ -67,40 +67,47 @@ static void settle_designs(const th_map_given *g, th_mapping *m)
 /* --- a mapping to start from --- */
 
 /* Searches keep the chunks of a mapping that they start from. */
-static int check_chunks(th_call *c, const th_mapping *start)
+static int check_chunks(th_call *c, const char *option, const th_mapping *start)
 {
     const int64_t most = th_call_number(c, MAP_CHUNKS, TH_SHARD_CHUNKS_MAX);
     for (int l = 0; l < start->n_layers; l++)
         if (th_shard_chunks(&start->strategy[l]) > most)
             return th_error_set(&c->err, "TCL-1201",
-                                "-start: layer \"%.60s\" is computed in %d chunks: must have at "
-                                "most the %d of -chunks",
-                                c->session->workload->layers[l].name,
+                                "%s: layer \"%.60s\" is computed in %d chunks: must have at most "
+                                "the %d of -chunks",
+                                option, c->session->workload->layers[l].name,
                                 (int)th_shard_chunks(&start->strategy[l]), (int)most);
     return 0;
 }
 
-/* *out is NULL where there is none. */
+/* The checkpoint, if there is one; *out is NULL where there is none of both. */
 static int read_start(th_call *c, const th_system *system, th_mapping **out)
 {
     th_session *s = c->session;
     bool is_current = strcmp(th_call_text(c, MAP_START, ""), "current") == 0;
-    *out = NULL;
+    if (th_map_checkpoint_read(c, system, out) != 0)
+        return -1;
+    if (*out)
+        return check_chunks(c, "-checkpoint", *out);
     if (!th_call_has(c, MAP_START))
         return 0;
     if (is_current) {
         if (th_session_need_mapping(s, &c->err) != 0)
             return -1;
         *out = th_mapping_copy(s->mapping);
-        return *out ? th_mapping_check(*out, system, s->workload, &c->err)
-                    : th_error_no_memory(&c->err);
+        if (!*out)
+            return th_error_no_memory(&c->err);
+        return th_mapping_check(*out, system, s->workload, &c->err) ||
+                       check_chunks(c, "-start", *out)
+                   ? -1
+                   : 0;
     }
     Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_START].word, &c->err);
     if (!path)
         return -1;
     *out = th_mapping_read(Tcl_FSGetNativePath(path), system, s->workload, &c->err);
     Tcl_DecrRefCount(path);
-    return *out ? 0 : -1;
+    return *out ? check_chunks(c, "-start", *out) : -1;
 }
 
 /* --- constraints --- */
@@ -166,7 +173,6 @@ int th_map_given_read(th_call *c, th_map_given *out)
 {
     *out = (th_map_given){.system = *c->session->system};
     if (restrict_designs(c, out) != 0 || read_start(c, &out->system, &out->start) != 0 ||
-        (out->start && check_chunks(c, out->start) != 0) ||
         read_constraints(c, &out->system, &out->constraints) != 0)
         return -1;
     settle_designs(out, out->start);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/units.h"
-#include "mapper/search/journal.h"
 #include "mapper/search/searches.h"
 #include "mapper/search/space.h"
 #include "report/session/goal.h"
@@ -55,19 +54,6 @@ void th_map_show_progress(th_progress *p, const th_search *s, double bound)
 }
 
 /* --- warnings --- */
-
-/* The last record of a journal was cut off, or belongs to another budget. */
-void th_map_warn_of_cut(const th_call *c, const th_search *search)
-{
-    if (!search || !search->journal.log || th_journal_truncated_bytes(search->journal.log) == 0)
-        return;
-    th_warn(c, "TCL-0240",
-            "checkpoint \"%s\": continues after %lld evaluations; the %lld bytes after them are "
-            "incomplete",
-            th_call_text(c, MAP_CHECKPOINT, ""),
-            (long long)th_journal_n_replayed(search->journal.log),
-            (long long)th_journal_truncated_bytes(search->journal.log));
-}
 
 void th_map_warn_of_baseline(const th_call *c, const th_search *search)
 {
@@ -179,8 +165,8 @@ int th_map_keep_best(th_call *c, const th_search *search, const th_run_options *
 int th_map_end_early(th_call *c, const th_search *search, const th_run_options *run)
 {
     char text[300], value[160];
-    const char *after =
-        search && search->journal.log ? "; the same command goes on from its checkpoint" : "";
+    const bool is_kept = th_call_has(c, MAP_CHECKPOINT) && search && search->best;
+    const char *after = is_kept ? "; the same command goes on from its checkpoint" : "";
     if (!search || !th_search_has_result(search)) {
         snprintf(text, sizeof text,
                  "map_workload: interrupted before it found a mapping that fits and is in time; "

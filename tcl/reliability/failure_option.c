@@ -13,7 +13,8 @@
 
 /* ---- durations ---- */
 
-int th_parse_seconds(const char *text, double *out, th_error *e)
+/* A duration in seconds: "30min", "50000h", or a time with ps and ns. 0, or -1 (*e). */
+static int parse_seconds(const char *text, double *out, th_error *e)
 {
     int64_t value;
     if (th_parse_time(text, &value, NULL) == 0) {
@@ -30,7 +31,7 @@ int th_call_seconds(th_call *c, int option, double otherwise, double *out)
 {
     th_error e;
     *out = otherwise;
-    if (!th_call_has(c, option) || th_parse_seconds(th_call_text(c, option, ""), out, &e) == 0)
+    if (!th_call_has(c, option) || parse_seconds(th_call_text(c, option, ""), out, &e) == 0)
         return 0;
     return th_call_prefix_error(c, c->command->options[option].name, &e);
 }
@@ -42,7 +43,7 @@ static int add_time(const char *path, int line, const char *text, double **times
 {
     double seconds;
     th_error e;
-    if (th_parse_seconds(text, &seconds, &e) != 0)
+    if (parse_seconds(text, &seconds, &e) != 0)
         return th_error_set(err, "TCL-1102", "%s:%d: %s", path, line, e.text);
     if (*n > 0 && seconds < (*times)[*n - 1])
         return th_error_set(err, "TCL-1103", "%s:%d: \"%.40s\": times must ascend", path, line,
@@ -147,7 +148,7 @@ static int parse_law(th_call *c, th_failure_kinds *out, Tcl_Obj **word)
         return fail_kind(c, k->name, "units", Tcl_GetString(word[1]),
                          "an integer from 1 to 16777216, or the word times");
     k->n_units = units;
-    if (th_parse_seconds(Tcl_GetString(word[2]), &k->mtbf_s, &e) != 0)
+    if (parse_seconds(Tcl_GetString(word[2]), &k->mtbf_s, &e) != 0)
         return th_call_prefix_error(c, "-failures", &e);
     if (k->mtbf_s <= 0)
         return fail_kind(c, k->name, "mean time between failures", Tcl_GetString(word[2]),

@@ -15,8 +15,6 @@ typedef struct th_failure_kinds {
     int n;
 } th_failure_kinds;
 
-/* A duration in seconds: "30min", "50000h", or a time with ps and ns. 0, or -1 (*e). */
-int th_parse_seconds(const char *text, double *out, th_error *e);
 /* The option's duration; otherwise where it was not given. 0 or -1. */
 int th_call_seconds(th_call *c, int option, double otherwise, double *out);
 /* The times of a file, one in a line, ascending; the caller's (th_free). notes (NULL: not wanted)

@@ -85,8 +85,7 @@ static int add_random(builder *b, const th_fault_pattern *p, th_error *err)
         failed = add_fault(b, at, th_time_add(at, p->length), err);
         if (p->length == TH_TIME_MAX)
             break;
-        th_failure_stream_renew(f,
-                                th_failure_stream_at(f) + (double)p->length / (double)TH_PS_PER_S);
+        th_failure_stream_renew(f, th_failure_stream_at(f) + th_seconds(p->length));
     }
     th_failure_stream_free(f);
     return failed;

@@ -44,6 +44,7 @@
 #include "tests/bench/bench.h"
 #include "tests/unit/closed_form.h"
 #include "tests/unit/stepping.h"
+#include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
@@ -139,7 +140,7 @@ static void answer_totals(void)
 {
     for (int i = 0; i < N_NETWORKS; i++) {
         th_workload *w = read_workload(networks[i]);
-        printf("%-10s %12" PRId64 " parameters %8.4f GMAC\n", w->name, th_workload_parameters(w),
+        printf("%-10s %12" PRId64 " parameters %8.4f GMAC\n", w->name, parameters_of(w),
                (double)th_workload_macs(w) * 1e-9);
         th_workload_free(w);
     }
@@ -296,21 +297,30 @@ static void bench_seeds(int64_t evaluations)
 
 /* --- fitness ---------------------------------------------------------------------------------- */
 
-/* CPU seconds of one evaluation, the caches filled. */
-static double evaluation_seconds(th_problem p, const th_mapping *m, bool no_segments)
+/* By segments, or of the whole program. */
+static th_fitness evaluated(th_evaluator *ev, const th_mapping *m, bool is_whole)
 {
-    enum { RUNS = 400, RUNS_BY_SEGMENTS = 40000 };
-    const int runs = no_segments ? RUNS : RUNS_BY_SEGMENTS;
     th_error e = {0};
     th_fitness fitness;
-    p.no_segments = no_segments;
-    th_evaluator *ev = th_evaluator_new(&p, &e);
-    if (!ev || th_evaluator_run(ev, m, INFINITY, &fitness, &e))
+    if (is_whole ? th_evaluator_run_without_link(ev, m, -1, &fitness, NULL, &e)
+                 : th_evaluator_run(ev, m, INFINITY, &fitness, &e))
         stop_at(&e);
+    return fitness;
+}
+
+/* CPU seconds of one evaluation, the caches filled. */
+static double evaluation_seconds(const th_problem *p, const th_mapping *m, bool is_whole)
+{
+    enum { RUNS = 400, RUNS_BY_SEGMENTS = 40000 };
+    const int runs = is_whole ? RUNS : RUNS_BY_SEGMENTS;
+    th_error e = {0};
+    th_evaluator *ev = th_evaluator_new(p, &e);
+    if (!ev)
+        stop_at(&e);
+    evaluated(ev, m, is_whole);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < runs; i++)
-        if (th_evaluator_run(ev, m, INFINITY, &fitness, &e))
-            stop_at(&e);
+        evaluated(ev, m, is_whole);
     double seconds = (th_bench_cpu_seconds() - start) / runs;
     th_evaluator_free(ev);
     return seconds;
@@ -341,20 +351,18 @@ typedef struct {
 } stream_figures;
 
 /* All children in turn, on an evaluator that has met but their parent. */
-static stream_figures evaluate_children(th_problem p, const th_mapping *parent,
-                                        th_mapping *const *child, bool no_segments)
+static stream_figures evaluate_children(const th_problem *p, const th_mapping *parent,
+                                        th_mapping *const *child, bool is_whole)
 {
     th_error e = {0};
-    th_fitness fitness;
     stream_figures f = {0};
-    p.no_segments = no_segments;
-    th_evaluator *ev = th_evaluator_new(&p, &e);
-    if (!ev || th_evaluator_run(ev, parent, INFINITY, &fitness, &e))
+    th_evaluator *ev = th_evaluator_new(p, &e);
+    if (!ev)
         stop_at(&e);
+    evaluated(ev, parent, is_whole);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < CHILDREN; i++) {
-        if (th_evaluator_run(ev, child[i], INFINITY, &fitness, &e))
-            stop_at(&e);
+        th_fitness fitness = evaluated(ev, child[i], is_whole);
         f.sum += fitness.fit == TH_FIT ? fitness.value : 0;
     }
     f.per_second = CHILDREN / (th_bench_cpu_seconds() - start);
@@ -369,11 +377,11 @@ static void bench_segments_of(const th_system *system, const char *network)
     th_workload *w = read_workload(network);
     th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_search *s = search(&p, "two_level", 1000, false);
-    double filled = evaluation_seconds(p, s->best, false),
-           all = evaluation_seconds(p, s->best, true);
+    double filled = evaluation_seconds(&p, s->best, false),
+           all = evaluation_seconds(&p, s->best, true);
     make_child(s, child);
-    stream_figures f = evaluate_children(p, s->best, child, false),
-                   g = evaluate_children(p, s->best, child, true);
+    stream_figures f = evaluate_children(&p, s->best, child, false),
+                   g = evaluate_children(&p, s->best, child, true);
     printf("%-10s %8.0f %9.0f %6.0f %8.0f %9.0f %6.1f %8.1f  %s\n", network, 1 / all, 1 / filled,
            all / filled, g.per_second, f.per_second, f.per_second / g.per_second,
            100.0 * (double)(f.counts.lookups - f.counts.replayed) / (double)f.counts.lookups,
@@ -429,7 +437,7 @@ static const struct {
 static void bench_mapping(const th_problem *p, const char *title, const th_mapping *m)
 {
     th_error e = {0};
-    double filled = evaluation_seconds(*p, m, true);
+    double filled = evaluation_seconds(p, m, true);
     th_lower *lower = th_lower_new(p->system, p->workload, &e);
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, m, &p->stream, program, &e))

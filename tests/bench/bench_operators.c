@@ -64,24 +64,6 @@ static void alone(const th_predictor *p, const th_gpu *gpu, const char *name, th
            least / N_ROWS * 1e6, name, th_phase_name(phase), t.model ? "a model" : "the law", sum);
 }
 
-static void in_batches(const th_predictor *p, const th_gpu *gpu)
-{
-    static th_operator o[N_ROWS];
-    static th_operator_time t[N_ROWS];
-    th_error e = {"", ""};
-    double least = INFINITY, sum = 0;
-    for (int i = 0; i < N_ROWS; i++)
-        o[i] = (th_operator){product(i), TH_PHASE_EXECUTION, NULL};
-    for (int r = 0; r < ROUNDS; r++) {
-        double begun = th_bench_cpu_seconds();
-        stop_unless(th_operators_predict(t, p, o, N_ROWS, gpu, &e) == 0, &e);
-        least = fmin(least, th_bench_cpu_seconds() - begun);
-        sum += t[r].ms;
-    }
-    printf("%8.2f us per row of %d unlike products with intervals at once (checksum %g)\n",
-           least / N_ROWS * 1e6, N_ROWS, sum);
-}
-
 static void times_alone(const th_predictor *p, const th_gpu *gpu)
 {
     static th_op op[N_ROWS];
@@ -160,7 +142,6 @@ void th_bench_operators(void)
     alone(p, gpu, "attention", attention, TH_PHASE_EXECUTION);
     alone(NULL, gpu, "product", product, TH_PHASE_EXECUTION);
     alone(NULL, gpu, "attention", attention, TH_PHASE_EXECUTION);
-    in_batches(p, gpu);
     times_alone(p, gpu);
     network(p, gpu);
     th_predictor_free(p);

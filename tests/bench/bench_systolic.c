@@ -56,8 +56,7 @@ void th_bench_systolic(const th_system *system, const th_workload *w)
     if (!program || th_lower_program(lower, mapping, &p.stream, program, &e))
         stop_at(&e);
     double planned = th_bench_cpu_seconds();
-    th_machine *m =
-        th_machine_new(system, th_lower_costs(lower), &(th_machine_options){.no_skip = true}, &e);
+    th_machine *m = th_machine_new(system, th_lower_costs(lower), NULL, &e);
     th_observer stepping = {.type = &stepping_type};
     if (!m || th_machine_observe(m, &stepping, &e) || th_machine_load(m, program, &e) ||
         th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)

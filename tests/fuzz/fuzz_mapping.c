@@ -4,7 +4,7 @@
  * digest. */
 #include <config.h>
 #include <string.h>
-#include "mapper/mapping_digest.h"
+#include "base/map.h"
 #include "mapper/mapping_read.h"
 #include "tests/fuzz/target.h"
 #include "topology/files/system_read.h"
@@ -57,10 +57,16 @@ static void write_back(const th_mapping *m, const th_system *s)
     must(!text.failed);
     th_mapping *again = th_mapping_read_text(text.text, "again", s, workload, &e);
     must(again && th_mapping_equal(again, m));
-    th_mapping_digest a = th_mapping_digest_of(m), b = th_mapping_digest_of(again);
-    must(memcmp(&a, &b, sizeof a) == 0);
     th_mapping_free(again);
     th_strbuf_clear(&text);
+}
+
+static uint64_t digest_of(const th_constraints *c)
+{
+    const size_t layers = (size_t)c->n_layers, cells = layers * (size_t)c->n_accels;
+    return th_hash(c->is_restricted, layers,
+                   th_hash(c->has_strategy, layers,
+                           th_hash(c->is_allowed, cells, th_hash(c->is_forbidden, cells, 1))));
 }
 
 static void read_partial(const char *path, const th_system *s)
@@ -68,11 +74,11 @@ static void read_partial(const char *path, const th_system *s)
     th_error e = {"", ""};
     th_constraints *c = th_constraints_new(s, workload);
     must(c != NULL);
-    uint64_t before = th_constraints_digest(c);
+    uint64_t before = digest_of(c);
     int failed = th_mapping_read_partial(path, s, workload, c, &e);
     must_read_or_say(!failed, &e);
     if (failed)
-        must(th_constraints_digest(c) == before && !c->partial);
+        must(digest_of(c) == before && !c->partial);
     else if (th_constraints_validate(c, s, workload, &e) != 0)
         must_read_or_say(false, &e);
     th_constraints_free(c);

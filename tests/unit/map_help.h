@@ -101,10 +101,9 @@ static inline void put_layer(th_mapping *m, int layer, int set, const char *stra
     "\"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "         \
     "designs = [\"d\"]; } );"
 
-static inline th_evaluator *evaluator_of(th_problem p, bool no_segments)
+static inline th_evaluator *evaluator_of(th_problem p)
 {
     th_error e = {"", ""};
-    p.no_segments = no_segments;
     th_evaluator *x = th_evaluator_new(&p, &e);
     if (!x)
         bail_out(&e);

@@ -97,7 +97,7 @@ void th_onnx_layout_transpose(th_onnx_value *v, const int32_t *order)
     }
 }
 
-int64_t th_onnx_extent(const th_onnx_value *v, th_onnx_coordinate c)
+static int64_t extent_of(const th_onnx_value *v, th_onnx_coordinate c)
 {
     return c == TH_ONNX_C ? v->c : c == TH_ONNX_H ? v->h : c == TH_ONNX_W ? v->w : v->b;
 }
@@ -108,7 +108,7 @@ bool th_onnx_layout_is(const th_onnx_value *v, int32_t first, int32_t last, cons
     while (i < v->n_factors && v->factor[i].axis < first)
         i++;
     for (; *coordinates >= 0; coordinates++) {
-        int64_t left = th_onnx_extent(v, (th_onnx_coordinate)*coordinates);
+        int64_t left = extent_of(v, (th_onnx_coordinate)*coordinates);
         for (; left > 1; i++) {
             const th_onnx_factor *f = i < v->n_factors ? &v->factor[i] : NULL;
             if (!f || f->axis > last || (int)f->coordinate != *coordinates ||

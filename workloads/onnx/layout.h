@@ -41,7 +41,5 @@ int th_onnx_layout_fill(th_onnx_value *v, int32_t batch_axis);
 /* Removes the gaps that shortened or removed factors left: recomputes strides in the order along
  * each coordinate; sets c, h, w. */
 void th_onnx_layout_compact(th_onnx_value *v);
-/* The extent of a coordinate. */
-int64_t th_onnx_extent(const th_onnx_value *v, th_onnx_coordinate c);
 
 #endif

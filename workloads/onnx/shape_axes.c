@@ -2,6 +2,7 @@
 /* shape_axes.c - shapes of operators that select, join, move or reduce axes; see op.h. */
 #include <config.h>
 #include "workloads/onnx/op.h"
+#include "base/integer.h"
 
 #include <string.h>
 
@@ -122,7 +123,7 @@ int th_onnx_shape_split(th_onnx_reader *r, const th_onnx_operator *o)
     (void)o;
     if (n == -2)
         return -1;
-    int64_t all = in->dim[axis], even = (all + parts - 1) / parts;
+    int64_t all = in->dim[axis], even = th_ceil_div(all, parts);
     for (int64_t i = 0; i < parts; i++) {
         int64_t left = all - i * even;
         int64_t size = n > 0 ? (i < n ? sizes[i] : 0) : left < 0 ? 0 : left < even ? left : even;

@@ -5,6 +5,7 @@
  * transposed convolution (in - 1) stride - pads + (kernel - 1) dilation + output_padding + 1. */
 #include <config.h>
 #include "workloads/onnx/op.h"
+#include "base/integer.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static int64_t reach_of(const th_onnx_window *x, int i)
 static void pad_same(const int64_t *in, bool is_lower, th_onnx_window *x)
 {
     for (int i = 0; i < x->n; i++) {
-        int64_t steps = (in[i] + x->stride[i] - 1) / x->stride[i] - 1;
+        int64_t steps = th_ceil_div(in[i], x->stride[i]) - 1;
         int64_t all = steps * x->stride[i] + reach_of(x, i) - in[i];
         all = all > 0 ? all : 0;
         x->before[i] = is_lower ? (all + 1) / 2 : all / 2;

@@ -8,12 +8,6 @@
 
 #include "base/alloc.h"
 
-const char *const th_trace_kind_names[TH_TRACE_N_KINDS] = {
-    [TH_TRACE_INVALID] = "invalid", [TH_TRACE_METADATA] = "metadata",     [TH_TRACE_LOAD] = "load",
-    [TH_TRACE_STORE] = "store",     [TH_TRACE_COMPUTE] = "compute",       [TH_TRACE_SEND] = "send",
-    [TH_TRACE_RECEIVE] = "receive", [TH_TRACE_COLLECTIVE] = "collective",
-};
-
 static const char *const collective_names[] = {
     [TH_TRACE_ALL_REDUCE] = "all_reduce",         [TH_TRACE_ALL_GATHER] = "all_gather",
     [TH_TRACE_BROADCAST] = "broadcast",           [TH_TRACE_ALL_TO_ALL] = "all_to_all",

@@ -138,7 +138,6 @@ int th_trace_check_prefix(const char *prefix, th_error *err);
 
 /* "all_reduce"; NULL: no collective of the format. */
 const char *th_trace_collective_name(uint64_t number);
-extern const char *const th_trace_kind_names[TH_TRACE_N_KINDS]; /* "compute" ... */
 static inline const char *th_trace_node_name(const th_trace_rank *r, const th_trace_node *n)
 {
     return r->names + n->name;
@@ -148,7 +147,7 @@ static inline const char *th_trace_text(const th_trace_rank *r, int32_t offset)
 {
     return offset == TH_TRACE_NO_TEXT ? NULL : r->names + offset;
 }
-/* The number of a node among those of all ranks, rank by rank; its reverse. */
+/* The number of a rank's first node among those of all ranks, rank by rank. */
 int64_t th_trace_first_of_rank(const th_trace *t, int32_t rank);
 
 #endif

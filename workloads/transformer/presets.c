@@ -257,11 +257,3 @@ const th_transformer_preset th_transformer_presets[] = {
     BERT("bert_large", 24, 1024, 16, 335141888),
     {{.name = NULL}, 0, 0, NULL},
 };
-
-const th_transformer_preset *th_transformer_find(const char *name)
-{
-    for (const th_transformer_preset *p = th_transformer_presets; p->shape.name; p++)
-        if (strcmp(p->shape.name, name) == 0)
-            return p;
-    return NULL;
-}

@@ -48,7 +48,7 @@ static int64_t latent_weights(const th_transformer *t)
            l->kv_rank * a * (t->head_dim + l->value_dim) + a * l->value_dim * h;
 }
 
-int64_t th_attention_weights(const th_transformer *t)
+static int64_t attention_weights(const th_transformer *t)
 {
     int64_t h = t->hidden, d = t->head_dim;
     if (t->latent.kv_rank > 0)
@@ -87,7 +87,7 @@ int64_t th_transformer_layer_parameters(const th_transformer *t, int32_t layer)
 {
     const th_experts *e = &t->experts;
     bool is_sparse = th_transformer_is_sparse(t, layer);
-    int64_t n = th_attention_weights(t) + norm_parameters(t) + bias_parameters(t, is_sparse);
+    int64_t n = attention_weights(t) + norm_parameters(t) + bias_parameters(t, is_sparse);
     if (!is_sparse)
         return n + th_ffn_weights(t, t->ffn);
     return n + e->n * th_ffn_weights(t, e->ffn) + th_ffn_weights(t, e->shared_ffn) +
@@ -104,14 +104,6 @@ int64_t th_transformer_head_parameters(const th_transformer *t)
     return (int64_t)t->hidden * (t->norm_size + (t->tied ? 0 : t->vocab));
 }
 
-int64_t th_transformer_parameters(const th_transformer *t)
-{
-    int64_t n = th_transformer_embedding_parameters(t) + th_transformer_head_parameters(t);
-    for (int32_t i = 0; i < t->layers; i++)
-        n += th_transformer_layer_parameters(t, i);
-    return n;
-}
-
 /* ---- operations ---- */
 
 int64_t th_transformer_active_weights(const th_transformer *t)
@@ -119,7 +111,7 @@ int64_t th_transformer_active_weights(const th_transformer *t)
     const th_experts *e = &t->experts;
     int64_t n = (int64_t)t->hidden * t->vocab;
     for (int32_t i = 0; i < t->layers; i++) {
-        n += th_attention_weights(t);
+        n += attention_weights(t);
         if (th_transformer_is_sparse(t, i))
             n += e->top_k * th_ffn_weights(t, e->ffn) + th_ffn_weights(t, e->shared_ffn) +
                  (int64_t)t->hidden * e->n;

@@ -58,23 +58,20 @@ typedef struct th_transformer_preset {
     const char *source;
 } th_transformer_preset;
 
-/* presets.c: the table ends in a shape without name. find: NULL: unknown. */
+/* presets.c: the table ends in a shape without name. */
 extern const th_transformer_preset th_transformer_presets[];
-const th_transformer_preset *th_transformer_find(const char *name);
 
 /* Are all extents there, and do they fit each other? 0, or -1 with the number to change. */
 int th_transformer_check(const th_transformer *t, th_error *err);
 
 bool th_transformer_is_sparse(const th_transformer *t, int32_t layer); /* has experts */
-/* Parameters in matrix products: of attention, of the dense feed-forward network, of one expert, of
+/* Parameters in matrix products: of the dense feed-forward network, of one expert, of
  * all shared experts, of the router, of the output layer. */
-int64_t th_attention_weights(const th_transformer *t);
 int64_t th_ffn_weights(const th_transformer *t, int32_t width);
 /* All parameters of a layer, and those that are there once: embeddings, last norm, output layer. */
 int64_t th_transformer_layer_parameters(const th_transformer *t, int32_t layer);
 int64_t th_transformer_embedding_parameters(const th_transformer *t);
 int64_t th_transformer_head_parameters(const th_transformer *t); /* norm and output layer */
-int64_t th_transformer_parameters(const th_transformer *t);
 /* Parameters in products that a token passes, the output layer included. */
 int64_t th_transformer_active_weights(const th_transformer *t);
 /* Operations of a training step per token without recomputation: 6 per active weight, and of

@@ -196,8 +196,7 @@ TEST(transfers_overlap_computes)
     CU_ASSERT_TRUE(r.accels[0].sent_bytes == 4000 && r.accels[1].sent_bytes == 1000 &&
                    r.accels[1].received_bytes == 0);
     CU_ASSERT_DOUBLE_EQUAL(th_result_link_utilization(&r), (8.5 + 10.8) / 2 / 11.325, 1e-12);
-    CU_ASSERT_EQUAL(th_machine_expansions(u.machine),
-                    0); /* the draw on 1's DRAM ends with nobody at it */
+    CU_ASSERT_EQUAL(r.n_expanded, 0); /* the draw on 1's DRAM ends with nobody at it */
     th_result_clear(&r);
     take_down(&u);
 }

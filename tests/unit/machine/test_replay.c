@@ -95,12 +95,11 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
         wrong += r.n_events != 2 * r.n_tasks;
         wrong += differs(replay_stepped(&w, NULL), &r);
-        wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.always_contended = true}), &r);
         wrong += differs(
             replay(&w, &(th_machine_options){.network_options.solves_uncontended = true}), &r);
         for (int s = 0; s < 4; s++)
-            wrong += differs(replay_recorded(&w, &(th_machine_options){.no_skip = s == 2}), &r);
+            wrong += differs(replay_recorded(&w, NULL), &r);
         th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -413,20 +412,19 @@ static int run_all(const world *w, const th_machine_options *o, bool is_stepped)
 TEST(any_allocation_may_fail)
 {
     const th_machine_options ways[] = {{.per_layer = true},
-                                       {.no_skip = true},
                                        {.per_layer = true}, /* tile by tile */
                                        {.network = th_network_find("ideal")}};
-    for (int i = 0; i < 5; i++) {
-        world w = world_of_sort(61, i == 4 ? SLOW_DRAM : NONE);
-        const th_machine_options *o = &ways[i % 4];
+    for (int i = 0; i < 4; i++) {
+        world w = world_of_sort(61, i == 3 ? SLOW_DRAM : NONE);
+        const th_machine_options *o = &ways[i % 3];
         random_program(&w, 60);
         int64_t live = th_alloc_live(), calls = th_alloc_calls();
-        CU_ASSERT_EQUAL(run_all(&w, o, i == 2), 0);
+        CU_ASSERT_EQUAL(run_all(&w, o, i == 1), 0);
         calls = th_alloc_calls() - calls;
         CU_ASSERT_TRUE(calls > 20);
         for (int64_t k = 1; k <= calls; k++) {
             th_alloc_fail_at(k);
-            CU_ASSERT_EQUAL(run_all(&w, o, i == 2), -1);
+            CU_ASSERT_EQUAL(run_all(&w, o, i == 1), -1);
             th_alloc_fail_at(0);
             CU_ASSERT_EQUAL(th_alloc_live(), live);
         }

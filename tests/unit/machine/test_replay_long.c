@@ -197,7 +197,6 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
 {
     static const way ways[] = {
         {.is_stepped = true},
-        {.options.no_skip = true},
         {.options.always_contended = true},
         {.options.network_options.solves_uncontended = true},
         {.n_stops = 40},

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_mapping_keys.c - what a mapping's figures depend on is in the keys of what is kept: an
  * evaluator and a generator of initial mappings that have been asked before answer like new ones
- * about a mapping that differs in one thing; and digests of mappings, constraints and searches
- * change with everything that they stand for. */
+ * about a mapping that differs in one thing. */
 #include <config.h>
 #include <math.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/evaluate.h"
-#include "mapper/mapping_digest.h"
-#include "mapper/search/checkpoint.h"
 #include "mapper/search/initial/initial_mapping.h"
-#include "mapper/search/search.h"
 #include "mapper/strategies.h"
-#include "tests/unit/learned_help.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
@@ -75,15 +69,6 @@ static th_mapping *neighbour(gsl_rng *r, const th_system *s, const th_workload *
 
 /* --- evaluators --- */
 
-static th_evaluator *evaluator_of(const th_problem *p)
-{
-    th_error e = {"", ""};
-    th_evaluator *x = th_evaluator_new(p, &e);
-    if (!x)
-        bail_out(&e);
-    return x;
-}
-
 static th_fitness fitness_of(th_evaluator *e, const th_mapping *m)
 {
     th_error err = {"", ""};
@@ -96,10 +81,11 @@ static th_fitness fitness_of(th_evaluator *e, const th_mapping *m)
 /* By the whole program, without anything kept. */
 static th_fitness fitness_alone(const th_problem *p, const th_mapping *m)
 {
-    th_problem whole = *p;
-    whole.no_segments = true;
-    th_evaluator *e = evaluator_of(&whole);
-    th_fitness f = fitness_of(e, m);
+    th_error err = {"", ""};
+    th_fitness f;
+    th_evaluator *e = evaluator_of(*p);
+    if (th_evaluator_run_without_link(e, m, -1, &f, NULL, &err))
+        bail_out(&err);
     th_evaluator_free(e);
     return f;
 }
@@ -183,7 +169,7 @@ TEST(an_evaluator_answers_like_a_new_one)
         th_workload *w = network(r, i);
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
         p.network = th_network_find(pick(r, 0, 3) ? "fluid" : "ideal");
-        th_evaluator *asked = evaluator_of(&p);
+        th_evaluator *asked = evaluator_of(p);
         th_mapping *m = first_mapping(r, s, w, i);
         for (int k = 0; m && k < STEPS; k++) {
             compare(asked, &p, m, &t);
@@ -235,7 +221,7 @@ static bool same_choices(th_initial_generator *a, th_initial_generator *b, const
 static bool same_answers(th_initial_generator *asked, const th_problem *p, const th_mapping *m,
                          int layer)
 {
-    th_evaluator *e = evaluator_of(p);
+    th_evaluator *e = evaluator_of(*p);
     th_initial_generator *fresh = th_initial_new(e, NULL);
     th_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m);
     bool same = same_choices(asked, fresh, m, layer);
@@ -272,7 +258,7 @@ TEST(a_generator_answers_like_a_new_one)
         th_mapping *m = first_mapping(r, s, w, i);
         th_constraints *c = m ? constraints_of(r, s, w, m) : NULL;
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
-        th_evaluator *e = evaluator_of(&p);
+        th_evaluator *e = evaluator_of(p);
         th_initial_generator *asked = th_initial_new(e, NULL);
         for (int k = 0; m && k < STEPS; k++, n++) {
             n_wrong += !same_answers(asked, &p, m, (int)pick(r, 0, w->n_layers - 1));
@@ -292,276 +278,6 @@ TEST(a_generator_answers_like_a_new_one)
     CU_ASSERT_TRUE(n_wrong == 0 && n > 4 * CASES);
     for (int i = 0; i < 2; i++)
         th_system_free(systems[i]);
-}
-
-/* --- digests --- */
-
-static bool same_digest(const th_mapping *a, const th_mapping *b)
-{
-    th_mapping_digest x = th_mapping_digest_of(a), y = th_mapping_digest_of(b);
-    return memcmp(&x, &y, sizeof x) == 0;
-}
-
-/* Number i of the numbers of a mapping, one more. False: there are no more. */
-static bool add_one(th_mapping *m, int i)
-{
-    const int layers = m->n_layers, words = layers * TH_STRATEGY_WORDS;
-    int32_t *at = NULL;
-    for (int s = 0; !at && s < m->n_sets; s++) {
-        const int n = m->sets[s].n_accels;
-        if (i == 0)
-            at = &m->sets[s].design;
-        else if (i <= n)
-            at = &m->sets[s].accels[i - 1];
-        else if (i <= 2 * n)
-            at = &m->sets[s].shares[i - n - 1];
-        i -= 2 * n + 1;
-    }
-    if (at)
-        return ++*at, true;
-    if (i < layers)
-        return ++m->set_of[i], true;
-    if ((i -= layers) < words)
-        return ++((int32_t *)m->strategy)[i], true;
-    if ((i -= words) < layers)
-        return ++m->order[i], true;
-    if ((i -= layers) < layers)
-        return ++m->weights[i], true;
-    if (i - layers == 0)
-        return m->activations_cross = true, true;
-    return false;
-}
-
-#if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_mapping) == 64 && sizeof(th_set) == 24, "one more: see add_one");
-#endif
-
-/* Only what made a mapping is left out. */
-TEST(every_number_of_a_mapping_is_in_its_digest)
-{
-    th_workload *w = workload_of(blocks);
-    th_mapping *m = mapping_on("012 43", w), *other = mapping_on("0124 3", w);
-    int32_t shares[] = {3, 1, 2};
-    int n = 0;
-    CU_ASSERT_FALSE(same_digest(m, other));
-    CU_ASSERT_EQUAL(th_set_share(&other->sets[1], shares), 0);
-    CU_ASSERT_EQUAL(th_mapping_add_queues(m), 0);
-    for (int s = 0; s < 2; s++) {
-        th_mapping *shared = th_mapping_copy(m);
-        CU_ASSERT_EQUAL(th_set_share(&m->sets[s], shares), 0);
-        CU_ASSERT_FALSE(same_digest(m, shared));
-        th_mapping_free(shared);
-    }
-    for (bool is_there = true; is_there; n++) {
-        th_mapping *changed = th_mapping_copy(m);
-        changed->generator++;
-        CU_ASSERT_TRUE(same_digest(m, changed));
-        is_there = add_one(changed, n);
-        CU_ASSERT_EQUAL(same_digest(m, changed), !is_there);
-        th_mapping_free(changed);
-    }
-    CU_ASSERT_EQUAL(n - 1, 2 + 2 * 5 + w->n_layers * (3 + TH_STRATEGY_WORDS) + 1);
-    th_mapping_free(m);
-    th_mapping_free(other);
-    th_workload_free(w);
-}
-
-static uint64_t digest_of_flag(th_constraints *c, bool *flag)
-{
-    *flag = !*flag;
-    uint64_t d = th_constraints_digest(c);
-    *flag = !*flag;
-    return d;
-}
-
-#if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_constraints) == 48, "one more: see th_constraints_digest");
-#endif
-
-TEST(everything_of_constraints_is_in_their_digest)
-{
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = workload_of(blocks);
-    th_constraints *c = th_constraints_new(s, w);
-    const uint64_t free = th_constraints_digest(c);
-    c->partial = mapping_on("0123 45", w);
-    const uint64_t of = th_constraints_digest(c);
-    CU_ASSERT_TRUE(of != free && free != th_constraints_digest(NULL));
-    for (int i = 0; i < c->n_layers * c->n_accels; i++) {
-        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_allowed[i]), of);
-        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_forbidden[i]), of);
-    }
-    for (int i = 0; i < c->n_layers; i++) {
-        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->is_restricted[i]), of);
-        CU_ASSERT_NOT_EQUAL(digest_of_flag(c, &c->has_strategy[i]), of);
-    }
-    c->partial->strategy[3].split[TH_DIM_K]++;
-    CU_ASSERT_NOT_EQUAL(th_constraints_digest(c), of);
-    th_constraints_free(c);
-    th_workload_free(w);
-    th_system_free(s);
-}
-
-/* A record of a journal is that of a batch: of its mappings, their order and number, the bound. */
-TEST(everything_of_a_batch_is_in_its_digest)
-{
-    th_workload *w = workload_of(blocks);
-    th_mapping *a = mapping_on("01", w), *b = mapping_on("10", w);
-    th_mapping *const both[] = {a, b}, *const turned[] = {b, a};
-    const uint64_t of = th_checkpoint_batch(both, 2, 7);
-    CU_ASSERT_EQUAL(th_checkpoint_batch(both, 2, 7), of);
-    CU_ASSERT_NOT_EQUAL(th_checkpoint_batch(both, 1, 7), of);
-    CU_ASSERT_NOT_EQUAL(th_checkpoint_batch(both, 2, 8), of);
-    CU_ASSERT_NOT_EQUAL(th_checkpoint_batch(turned, 2, 7), of);
-    th_mapping_free(a);
-    th_mapping_free(b);
-    th_workload_free(w);
-}
-
-static bool same_header(const th_problem *p, const th_search_options *o,
-                        const th_journal_header *of)
-{
-    th_journal_header h;
-    CU_ASSERT_EQUAL(th_checkpoint_describe(th_search_find("two_level"), p, o, &h, NULL), 0);
-    return memcmp(h.part, of->part, sizeof h.part) == 0;
-}
-
-static void check_options(const th_problem *p, const th_journal_header *of)
-{
-    enum { N = 10 };
-    th_workload *w = workload_of(blocks);
-    th_mapping *start = mapping_on("01", w);
-    th_search_options o[N];
-    for (int i = 0; i < N; i++)
-        o[i] = th_search_defaults;
-    o[0].seed++;
-    o[1].sets_inside_groups = !o[1].sets_inside_groups;
-    o[2].keep_late = !o[2].keep_late;
-    o[3].start = start;
-    o[4].initial = TH_INITIAL_RANDOM;
-    o[5].space = TH_SPACE_BASIC;
-    o[6].chunks++;
-    o[7].steps++;
-    o[8].stop_gap += 0.1;
-    o[9].survives = true;
-    for (int i = 0; i < N; i++)
-        CU_ASSERT_FALSE(same_header(p, &o[i], of));
-    th_mapping_free(start);
-    th_workload_free(w);
-}
-
-static void check_networks(const th_problem *p, const th_journal_header *of)
-{
-    enum { N = 11 };
-    th_problem q[N];
-    for (int i = 0; i < N; i++)
-        q[i] = *p;
-    q[0].network = th_network_find("packet");
-    q[1].network_options.weigh_by_latency = true;
-    q[2].network_options.packet_bytes = 4096;
-    q[3].network_options.buffer_bytes = 1 << 20;
-    q[4].network_options.n_virtual_channels = 3;
-    q[5].network_options.credit_delay_ps = 7;
-    q[6].network_options.router_delay_ps = 7;
-    q[7].network_options.terminal_bits_per_s = 1000;
-    q[8].network_options.n_crossbar_inputs = 7;
-    q[9].network_options.allocation_cycle_ps = 7;
-    q[10].network_options.may_deadlock = true;
-    for (int i = 0; i < N; i++)
-        CU_ASSERT_FALSE(same_header(&q[i], &th_search_defaults, of));
-}
-
-static void check_goals(const th_problem *p, const th_journal_header *of)
-{
-    enum { N = 8 };
-    th_problem q[N];
-    for (int i = 0; i < N; i++)
-        q[i] = *p;
-    q[0].stream.n_inputs++;
-    q[1].stream.interval_ps++;
-    q[2].stream.micro_batches++;
-    q[3].stream.in_flight++;
-    q[4].goal.objective = TH_OBJECTIVE_THROUGHPUT;
-    q[5].goal.weight[TH_N_TERMS - 1] = 1;
-    q[6].goal.n_front = 2;
-    q[7].goal.deadline_ps = 7;
-    for (int i = 0; i < N; i++)
-        CU_ASSERT_FALSE(same_header(&q[i], &th_search_defaults, of));
-}
-
-/* A journal goes on where all that its batches depend on is the same. */
-TEST(everything_of_a_search_is_in_its_header)
-{
-    th_system *s = shipped_system("f1_16xlarge"), *ring = shipped_system("ring8");
-    th_workload *w = workload_of(blocks), *alexnet = shipped_workload("alexnet");
-    th_constraints *c = th_constraints_new(s, w);
-    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_journal_header of;
-    p.network = th_network_find("fluid");
-    CU_ASSERT_EQUAL(
-        th_checkpoint_describe(th_search_find("two_level"), &p, &th_search_defaults, &of, NULL), 0);
-    CU_ASSERT_TRUE(same_header(&p, &th_search_defaults, &of));
-    check_options(&p, &of);
-    check_networks(&p, &of);
-    check_goals(&p, &of);
-    th_problem q[] = {p, p, p};
-    q[0].system = ring;
-    q[1].workload = alexnet;
-    q[2].constraints = c;
-    for (int i = 0; i < 3; i++)
-        CU_ASSERT_FALSE(same_header(&q[i], &th_search_defaults, &of));
-    th_constraints_free(c);
-    th_workload_free(w);
-    th_workload_free(alexnet);
-    th_system_free(s);
-    th_system_free(ring);
-}
-
-/* The header of a search on a system with this design. */
-static th_journal_header header_with(const char *design)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    th_strbuf_printf(
-        &text,
-        "name = \"t\"; designs = ( { name = \"d\"; %s } ); accelerators = ( { dram = { "
-        "capacity = \"1GiB\"; bandwidth = \"1GB/s\"; }; vector = { clock = \"1GHz\"; "
-        "elements_per_cycle = 1; }; designs = [\"d\"]; } ); topology = { type = "
-        "\"ring\"; dims = [2]; bandwidth = \"8Gbps\"; latency = \"1us\"; };",
-        design);
-    th_system *s = system_of(text.text);
-    th_workload *w = workload_of(blocks);
-    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_journal_header h;
-    CU_ASSERT_EQUAL(
-        th_checkpoint_describe(th_search_find("two_level"), &p, &th_search_defaults, &h, NULL), 0);
-    th_workload_free(w);
-    th_system_free(s);
-    th_strbuf_clear(&text);
-    return h;
-}
-
-/* Of the file that a design reads, the bytes and not the name: another predictor, or another row,
- * under the same name. */
-TEST(files_of_designs_are_in_the_header)
-{
-    const th_op_kind kinds[] = {TH_OP_CONV, TH_OP_DENSE};
-    const th_phase phases[] = {TH_PHASE_CALL, TH_PHASE_CALL};
-    th_strbuf design = TH_STRBUF_INIT, model = TH_STRBUF_INIT;
-    th_predictor *other = learned_new(kinds, phases, 2);
-    temporary_file f = learned_file();
-    th_strbuf_printf(&design, "type = \"learned\"; model = \"%s\"; gpu = \"large\";", f.path);
-    th_journal_header before = header_with(design.text), again = header_with(design.text);
-    CU_ASSERT_EQUAL(memcmp(before.part, again.part, sizeof before.part), 0);
-    th_predictor_write(other, &model);
-    FILE *out = fopen(f.path, "w");
-    CU_ASSERT_EQUAL(fwrite(model.text, 1, model.length, out), model.length);
-    fclose(out);
-    th_journal_header after = header_with(design.text);
-    CU_ASSERT_NOT_EQUAL(before.part[TH_JOURNAL_DESIGNS], after.part[TH_JOURNAL_DESIGNS]);
-    remove_file(&f);
-    th_predictor_free(other);
-    th_strbuf_clear(&model);
-    th_strbuf_clear(&design);
 }
 
 TAP_MAIN("mapping_keys")

@@ -111,7 +111,7 @@ TEST(whole_replays_share_too)
 {
     th_fitness expected[MAPPINGS], got[MAPPINGS];
     th_problem p = problem;
-    p.no_segments = true;
+    p.stream.n_inputs = 2;
     int32_t costs = 0;
     for (int t = 1; t <= 4; t += 3) {
         th_pool *pool = th_pool_new(NULL, &p, t, NULL);

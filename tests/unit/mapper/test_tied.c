@@ -12,6 +12,7 @@
 #include "tests/unit/draw.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/workload_help.h"
 #include "workloads/fuse/fuse.h"
 #include "workloads/models.h"
 #include "workloads/workload_write.h"
@@ -160,7 +161,7 @@ TEST(by_hand)
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, p, NULL), 0);
     CU_ASSERT_EQUAL(th_lower_weight_bytes(l)[0], all);
     CU_ASSERT_EQUAL(th_capacity_of_weights(w), all - 2 * (24 + 8)); /* of owners alone */
-    CU_ASSERT_EQUAL(2 * th_workload_parameters(w), all);
+    CU_ASSERT_EQUAL(2 * parameters_of(w), all);
     put_layer(m, th_workload_find(w, "logits"), 1, ""); /* apart: its own, with 24 biases */
     put_layer(m, th_workload_find(w, "again"), 1, "");
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, p, NULL), 0);
@@ -178,14 +179,14 @@ TEST(segments_fit_where_the_whole_fits)
     th_system *s = system_of(RING4("2400B"));
     th_workload *w = workload_of(PAIRS MORE ");");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_evaluator *by_segments = evaluator_of(p, false), *whole = evaluator_of(p, true);
+    th_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
     gsl_rng *r = th_random_stream(6, "tied segments", 0);
     int n_fit = 0, n_wrong = 0, n_all = 300;
     for (int i = 0; i < n_all; i++) {
         th_mapping *m = draw_mapping(r, w);
         th_fitness f, g;
         n_wrong += th_evaluator_run(by_segments, m, INFINITY, &f, NULL) ||
-                   th_evaluator_run(whole, m, INFINITY, &g, NULL) || f.fit != g.fit ||
+                   th_evaluator_run_without_link(whole, m, -1, &g, NULL, NULL) || f.fit != g.fit ||
                    f.value != g.value;
         n_fit += g.fit == TH_FIT;
         th_mapping_free(m);
@@ -290,12 +291,9 @@ static void received(const th_lower *l, const th_program *p, int64_t *bytes)
     memset(bytes, 0, ACCELS * sizeof *bytes);
     for (int t = 0; t < p->n_tasks; t++) {
         const th_task *task = &p->tasks[t];
-        const th_compute_cost *cost =
-            task->compute_cost < 0
-                ? NULL
-                : th_compute_cost_get(th_plans_costs(l->plans), task->compute_cost);
-        if (cost && cost->kind == TH_COST_MOVES)
-            bytes[l->system->nodes[task->node].accel] += th_compute_cost_moves(cost).in_bytes;
+        int accel = task->kind == TH_TASK_TRANSFER ? l->system->nodes[task->peer].accel : -1;
+        if (accel >= 0)
+            bytes[accel] += task->bytes;
     }
 }
 
@@ -501,7 +499,7 @@ TEST(ties_follow_their_layers)
     CU_ASSERT_EQUAL(fused->n_layers, 3);
     TAP_ASSERT_TEXT(owner_of(two, "net/head"), "net/f");
     TAP_ASSERT_TEXT(owner_of(two, "b/head"), "b/f");
-    CU_ASSERT_EQUAL(th_workload_parameters(two), 4 * 72);
+    CU_ASSERT_EQUAL(parameters_of(two), 4 * 72);
     th_strbuf_clear(&text);
     th_workload_free(two);
     th_workload_free(fused);

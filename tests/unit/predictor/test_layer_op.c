@@ -176,8 +176,8 @@ TEST(the_backward_pass_of_a_dense_layer_is_two_products)
     p.n_operands = 2;
     CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&p, &op, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(th_backward_ops(&p, &op, back), 2);
-    CU_ASSERT_TRUE(th_op_flops(&back[0].op) == th_op_flops(&op.op) &&
-                   th_op_flops(&back[1].op) == th_op_flops(&op.op));
+    CU_ASSERT_TRUE(th_op_sizes_of(&back[0].op).flops == th_op_sizes_of(&op.op).flops &&
+                   th_op_sizes_of(&back[1].op).flops == th_op_sizes_of(&op.op).flops);
 }
 
 TEST(other_backward_passes)

@@ -29,7 +29,7 @@ TEST(a_convolution_by_hand)
 {
     th_op op = conv((conv_shape){2, 227, 3, 96, 11, 4, 0});
     CU_ASSERT_EQUAL(th_op_out_h(&op), 55);
-    CU_ASSERT_EQUAL(th_op_flops(&op), 2 * 210830400.0);
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2 * 210830400.0);
     CU_ASSERT_EQUAL(th_op_input_bytes(&op), 4.0 * 2 * 227 * 227 * 3);
     CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 4.0 * 96 * 363);
     CU_ASSERT_EQUAL(th_op_output_bytes(&op), 4.0 * 2 * 55 * 55 * 96);
@@ -40,13 +40,13 @@ TEST(products_by_hand)
     th_op m = {
         TH_OP_MATMUL,
         {[TH_OP_BATCH] = 5, [TH_OP_ROWS] = 7, [TH_OP_CHANNELS_IN] = 11, [TH_OP_CHANNELS_OUT] = 13}};
-    CU_ASSERT_EQUAL(th_op_flops(&m), 2.0 * 5 * 7 * 11 * 13);
+    CU_ASSERT_EQUAL(th_op_sizes_of(&m).flops, 2.0 * 5 * 7 * 11 * 13);
     CU_ASSERT_EQUAL(th_op_input_bytes(&m), 4.0 * 5 * 7 * 11);
     CU_ASSERT_EQUAL(th_op_weight_bytes(&m), 4.0 * 5 * 11 * 13);
     CU_ASSERT_EQUAL(th_op_output_bytes(&m), 4.0 * 5 * 7 * 13);
     th_op d = {TH_OP_DENSE,
                {[TH_OP_BATCH] = 3, [TH_OP_CHANNELS_IN] = 17, [TH_OP_CHANNELS_OUT] = 19}};
-    CU_ASSERT_EQUAL(th_op_flops(&d), 2.0 * 3 * 17 * 19);
+    CU_ASSERT_EQUAL(th_op_sizes_of(&d).flops, 2.0 * 3 * 17 * 19);
 }
 
 /* "Same" padding keeps ceil(in / stride) outputs, with no zero more than that needs. */
@@ -93,17 +93,17 @@ TEST(attention_by_hand)
                  [TH_OP_KEYS] = 10,
                  [TH_OP_CAUSAL] = 1,
                  [TH_OP_PRECISION] = TH_PRECISION_BF16}};
-    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 34 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2.0 * 3 * 6 * 34 * (32 + 16));
     CU_ASSERT_EQUAL(th_op_input_bytes(&op), 2.0 * 3 * 4 * 6 * 32);
     CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 2.0 * 3 * 10 * 2 * (32 + 16));
     CU_ASSERT_EQUAL(th_op_output_bytes(&op), 2.0 * 3 * 4 * 6 * 16);
     op.x[TH_OP_WINDOW] = 8;
-    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 31 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2.0 * 3 * 6 * 31 * (32 + 16));
     op.x[TH_OP_WINDOW] = 5;
-    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 20 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2.0 * 3 * 6 * 20 * (32 + 16));
     CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 2.0 * 3 * (5 + 4) * 2 * (32 + 16));
     op.x[TH_OP_CAUSAL] = op.x[TH_OP_WINDOW] = 0;
-    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 40 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2.0 * 3 * 6 * 40 * (32 + 16));
 }
 
 TEST(attention_is_checked)
@@ -170,7 +170,7 @@ TEST(narrow_products)
               th_op_output_bytes(&op) == 126);
     op.x[TH_OP_PRECISION] = TH_PRECISION_FP4;
     CU_ASSERT(th_op_input_bytes(&op) == 28 && th_op_output_bytes(&op) == 126);
-    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 7 * 8 * 9);
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2.0 * 7 * 8 * 9);
 }
 
 TEST(names_and_words)

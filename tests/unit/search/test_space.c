@@ -5,7 +5,6 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "mapper/mapping_digest.h"
 #include "tests/unit/space_case.h"
 
 enum {
@@ -83,11 +82,13 @@ static void count_different(space_case *c, const th_mapping *m)
             all &= th_set_design(set, r, c->problem.system) == first;
         set->design = all ? first : set->design;
     }
-    th_mapping_digest d = th_mapping_digest_of(same);
-    if (!th_map_get(c->different, d.half, sizeof d.half, &seen)) {
-        th_map_put(c->different, d.half, sizeof d.half, 1);
+    th_strbuf text = TH_STRBUF_INIT;
+    th_mapping_write(same, c->problem.system, c->problem.workload, &text);
+    if (!th_map_get(c->different, text.text, text.length, &seen)) {
+        th_map_put(c->different, text.text, text.length, 1);
         c->n_different++;
     }
+    th_strbuf_clear(&text);
     th_mapping_free(same);
 }
 

@@ -8,6 +8,7 @@
 #include "training/plan_file.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
 #include "topology/generate/generate.h"
 
@@ -231,7 +232,10 @@ static th_work_context context_of(const th_transformer *t, const th_parallel_pla
  * are masks of dropout, which we do not keep. GPT-3: 2048 x 12288 (32 + 80). */
 TEST(activations_as_published)
 {
-    const th_transformer *t = &th_transformer_find("gpt3_175b")->shape;
+    const th_transformer_preset *of = th_transformer_presets;
+    while (strcmp(of->shape.name, "gpt3_175b") != 0)
+        of++;
+    const th_transformer *t = &of->shape;
     th_degrees one = {1, 1, 1, 1, 1, 1, 1, 0, 1};
     th_parallel_plan p = plan_of(one);
     p.batch = (th_batch){.sequence = 2048, .micro_batch = 1, .global_batch = 1};
@@ -296,7 +300,7 @@ TEST(every_stage_holds_what_it_computes_with)
                 int64_t sum = 0, copy = stages > 1 && !type->is_v ? 1000 * 512 : 0;
                 for (int32_t i = 0; i < stages; i++)
                     sum += th_plan_memory_of(&c, &s, i).of[TH_MEMORY_WEIGHTS] / 2;
-                CU_ASSERT_EQUAL(sum, th_transformer_parameters(&t) + (is_tied ? copy : 0));
+                CU_ASSERT_EQUAL(sum, transformer_parameters(&t) + (is_tied ? copy : 0));
                 th_pipeline_clear(&s);
             }
 }

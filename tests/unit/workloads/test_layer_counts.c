@@ -4,6 +4,12 @@
 #include "workloads/layer.h"
 #include "tests/unit/tap.h"
 
+static int64_t first_input_elements(const th_layer *l)
+{
+    const th_box box = th_layer_input_box(l, 0);
+    return th_box_elements(&box);
+}
+
 static th_layer layer_of(th_layer_kind kind, int b, int k, int c, int h)
 {
     return (th_layer){.kind = kind,
@@ -34,7 +40,7 @@ TEST(counts_a_transposed_conv)
     l.has_bias = true;
     CU_ASSERT_EQUAL(th_layer_macs(&l), 6480);
     CU_ASSERT_EQUAL(th_layer_parameters(&l), 140);
-    CU_ASSERT_EQUAL(th_layer_input_elements(&l), 2 * 3 * 24);
+    CU_ASSERT_EQUAL(first_input_elements(&l), 2 * 3 * 24);
 }
 
 /* Output rows 2 and 3 of up 2, kernel 3, padding 1 see stuffed rows 1 .. 4: input rows 1 and 2; row
@@ -103,7 +109,7 @@ TEST(counts_what_runs_beside_the_array)
     th_layer concat = layer_of(TH_LAYER_CONCAT, 2, 5, 5, 3);
     concat.input_channels = channels;
     concat.n_inputs = 2;
-    CU_ASSERT_EQUAL(th_layer_input_elements(&concat), 12);
+    CU_ASSERT_EQUAL(first_input_elements(&concat), 12);
 }
 
 TAP_MAIN("layer_counts")

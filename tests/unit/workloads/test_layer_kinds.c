@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/workload_help.h"
 #include <string.h>
 
 /* ---- the walk ---- */
@@ -350,7 +351,7 @@ static bool agrees_with_walk(const th_layer *l, const th_loop_box *part)
         walk(l, i, part, &t);
         if (t.n == 0 ? !th_box_is_empty(&got) : !th_box_equal(&got, &t.box))
             return false;
-        if (!th_box_contains(&whole, &got))
+        if (!contains(&whole, &got))
             return false;
     }
     return true;

@@ -5,6 +5,7 @@
 #define ONNX_MODEL_FILE "test_onnx_random.tmp.onnx"
 #include "tests/unit/draw.h"
 #include "tests/unit/onnx_model.h"
+#include "tests/unit/workload_help.h"
 #include "workloads/onnx/op.h"
 
 static int64_t macs_of(const th_workload *w)
@@ -549,7 +550,7 @@ TEST(weights_that_several_nodes_read_count_once)
         wanted += 50 * (widths[first] + (has_words ? 0 : widths[from]));
         n_free += !has_words;
         th_workload *w = read_y(false, &notes, &e);
-        n_wrong += !w || th_workload_parameters(w) != wanted;
+        n_wrong += !w || parameters_of(w) != wanted;
         th_workload_free(w);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
@@ -571,7 +572,7 @@ TEST(weights_that_differ_count_each)
         node(second[i][0], "w", "v", second[i][1]);
         node("MatMul", "a v", "y", "");
         th_workload *w = read_y(false, &notes, &e);
-        CU_ASSERT_TRUE(w && th_workload_parameters(w) == 2 * 64);
+        CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 64);
         th_workload_free(w);
     }
     begin("1,4,8");
@@ -580,7 +581,7 @@ TEST(weights_that_differ_count_each)
     node("Transpose", "w", "v", "");
     node("MatMul", "a v", "y", "");
     th_workload *w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && th_workload_parameters(w) == 2 * 96);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 96);
     th_workload_free(w);
 }
 
@@ -598,7 +599,7 @@ TEST(kernels_and_gates_are_shared)
     node("Conv", "b v", "c", "");
     node("Conv", "c v", "y", "");
     th_workload *w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && th_workload_parameters(w) == 9 * 64 + 64);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 9 * 64 + 64);
     th_workload_free(w);
     begin("1,8,6,6"); /* kernels as another framework has them, of which one lies otherwise */
     weights("w", "3,3,8,8");
@@ -609,7 +610,7 @@ TEST(kernels_and_gates_are_shared)
     node("Conv", "a q", "b", "pads=1,1,1,1");
     node("Conv", "b r", "y", "pads=1,1,1,1");
     w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && th_workload_parameters(w) == 2 * 9 * 64);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 9 * 64);
     th_workload_free(w);
     begin("5,1,8");
     weights("w", "1,32,8");
@@ -622,7 +623,7 @@ TEST(kernels_and_gates_are_shared)
     node("Reshape", "c shape", "d", "");
     node("LSTM", "d w q", "y", "hidden_size=8");
     w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && th_workload_parameters(w) == 2 * 2 * 32 * 8);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 2 * 32 * 8);
     th_workload_free(w);
 }
 
