@@ -82,8 +82,6 @@ libtharsis_la_SOURCES += \
 	report/sections/saved.c \
 	report/sections/survival.c \
 	report/sections/survival.h \
-	report/sections/reliability.c \
-	report/sections/reliability.h \
 	report/sections/search.c \
 	report/sections/sections.h \
 	report/sections/verdict.c \
@@ -156,7 +154,7 @@ nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c
 report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) report/html && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \
-	$(AWK) -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
+	$(AWK) -v header=report/html/parts.h -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
 
 
 unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_program_digest \

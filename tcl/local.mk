@@ -49,6 +49,9 @@ face_sources = \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
+	tcl/core/core_reliability.c tcl/core/core_session.c \
+	tcl/core/lib_call.c \
+	tcl/core/lib_report.c tcl/core/lib_report.h \
 	tcl/safe_interp.c tcl/safe_interp.h \
 	tcl/stack_guard.c tcl/stack_guard.h \
 	tcl/commands/run_call.c \
