@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # common.tcl - what the procedures of lib/ share. A command whose row of the table says th_lib_run
 # is the procedure of its name here. It gets a dict of the options that were given, and returns the
-# command's result, of a report its description (tcl/core/lib_report.h).
+# command's result, of a report its description (tcl/core/lib_report.h). Nothing here needs Tcl's
+# own library (init.tcl): an interpreter of an application may lack it.
 namespace eval ::tharsis::lib {namespace path ::tharsis}
 
 # Ends the command with this error.

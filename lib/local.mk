@@ -2,7 +2,9 @@
 # in safe interpreters neither.
 lib_scripts = \
 	lib/common.tcl \
-	lib/reliability.tcl
+	lib/advice.tcl \
+	lib/reliability.tcl \
+	lib/what_if.tcl
 EXTRA_DIST += $(lib_scripts)
 nodist_libface_la_SOURCES = lib/script.c
 CLEANFILES += lib/script.c

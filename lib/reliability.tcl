@@ -211,7 +211,8 @@ proc ::tharsis::lib::wanted_interval {o} {
 proc ::tharsis::lib::whole_steps {x interval} {
     set step [dict get $x step]
     if {$step <= 0} {return $interval}
-    return [expr {max(floor($interval / $step + 0.5), 1) * $step}]
+    set steps [expr {floor($interval / $step + 0.5)}]
+    return [expr {$steps < 1 ? $step : $steps * $step}]
 }
 
 proc ::tharsis::lib::choose_interval {x wanted} {
@@ -260,7 +261,9 @@ proc ::tharsis::lib::simulate_training {x interval} {
 
 # The standard deviation of n values from sums of values and squares.
 proc ::tharsis::lib::deviation {sum squares n} {
-    return [expr {$n > 1 ? sqrt(max(($squares - $sum * $sum / $n) / ($n - 1), 0.0)) : 0.0}]
+    if {$n <= 1} {return 0.0}
+    set variance [expr {($squares - $sum * $sum / $n) / ($n - 1)}]
+    return [expr {$variance > 0 ? sqrt($variance) : 0.0}]
 }
 
 # What the closed form expects of an interval.

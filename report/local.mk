@@ -131,13 +131,10 @@ libtharsis_la_SOURCES += \
 	report/table/report_text.c \
 	report/what_if/reroute.c \
 	report/what_if/reroute.h \
-	report/what_if/advice.c \
-	report/what_if/advice.h \
-	report/what_if/advice_list.c \
 	report/what_if/advice_system.c \
 	report/what_if/advice_system.h \
-	report/what_if/bounds_what_if.c \
-	report/what_if/bounds_what_if.h \
+	report/what_if/trials.c \
+	report/what_if/trials.h \
 	report/what_if/what_if.c \
 	report/what_if/what_if.h \
 	report/what_if/what_if_jobs.c \

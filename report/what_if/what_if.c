@@ -12,9 +12,6 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
-#include "report/session/property_events.h"
-#include "report/what_if/what_if_jobs.h"
-#include "report/what_if/what_if_map.h"
 
 const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
     [TH_WHAT_IF_BANDWIDTH] = "bandwidth",           [TH_WHAT_IF_CLOCK] = "clock",
@@ -55,7 +52,7 @@ bool th_what_if_applies(const th_system *s, th_what_if_property what, int32_t ob
 
 /* ---- clocks of designs ---- */
 
-static bool has(const int32_t *objects, int n, int32_t object)
+bool th_what_if_has(const int32_t *objects, int n, int32_t object)
 {
     for (int i = 0; i < n; i++)
         if (objects[i] == object)
@@ -87,7 +84,7 @@ bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n)
         int n_inside = 0, n_outside = 0;
         for (int32_t a = 0; a < s->n_accels; a++)
             if (has_design(accel_of(s, a), d)) {
-                bool is_inside = has(accels, n, a);
+                bool is_inside = th_what_if_has(accels, n, a);
                 n_inside += is_inside;
                 n_outside += !is_inside;
             }
@@ -95,29 +92,6 @@ bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n)
             return false;
     }
     return true;
-}
-
-int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *objects, int n,
-                    th_error *err)
-{
-    int32_t *copy = th_alloc_array((size_t)n + 1, sizeof *copy);
-    if (!copy || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
-        th_free(copy);
-        return th_error_no_memory(err);
-    }
-    memcpy(copy, objects, (size_t)n * sizeof *copy);
-    w->all[w->n++] = (th_what_if){.what = (int32_t)what, .objects = copy, .n = n};
-    return 0;
-}
-
-void th_what_ifs_clear(th_what_ifs *w)
-{
-    for (int i = 0; i < w->n; i++)
-        th_free(w->all[i].objects);
-    th_free(w->all);
-    th_free(w->used_links);
-    th_free(w->used_accels);
-    *w = (th_what_ifs){.n = 0};
 }
 
 /* ---- changed systems ---- */
@@ -219,7 +193,7 @@ static void alter_accel(th_accel *a, th_what_if_property what, double by)
 
 /* The clocks of the designs of these accelerators; a clock that cannot be read stays, and is
  * refused as in the system that has it. */
-static void alter_designs(const th_system *s, const tables *t, const th_what_if *w, double by)
+static void alter_designs(const th_system *s, const tables *t, const th_what_if *w)
 {
     for (int d = 0; d < s->n_designs; d++) {
         bool is_theirs = false;
@@ -229,22 +203,21 @@ static void alter_designs(const th_system *s, const tables *t, const th_what_if 
         int64_t hz;
         if (!clock || th_parse_frequency(clock->text, &hz, NULL) != 0)
             continue;
-        snprintf(t->clocks[d], sizeof t->clocks[d], "%lldHz", (long long)scaled(hz, 1 + by));
+        snprintf(t->clocks[d], sizeof t->clocks[d], "%lldHz", (long long)scaled(hz, 1 + w->by));
         clock->text = t->clocks[d];
     }
 }
 
-static void alter(const th_system *s, const tables *t, const th_what_if *w, double by)
+static void alter(const th_system *s, const tables *t, const th_what_if *w)
 {
-    bool is_link = th_what_if_is_of_links((th_what_if_property)w->what);
+    bool is_link = th_what_if_is_of_links(w->what);
     for (int i = 0; i < w->n; i++)
         if (is_link)
-            alter_link(s, t, (th_what_if_property)w->what, w->objects[i], by);
+            alter_link(s, t, w->what, w->objects[i], w->by);
         else
-            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, (th_what_if_property)w->what,
-                        by);
+            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, w->what, w->by);
     if (w->what == TH_WHAT_IF_CLOCK)
-        alter_designs(s, t, w, by);
+        alter_designs(s, t, w);
 }
 
 /* A changed system, finished again. NULL on failure. */
@@ -263,7 +236,7 @@ th_system *th_what_if_rebuild(const th_system *s, th_error *err)
     return made;
 }
 
-th_system *th_what_if_system(const th_system *s, const th_what_if *w, double by, th_error *err)
+th_system *th_what_if_system(const th_system *s, const th_what_if *w, th_error *err)
 {
     tables t;
     th_system *made = NULL;
@@ -273,162 +246,11 @@ th_system *th_what_if_system(const th_system *s, const th_what_if *w, double by,
         shallow.links = t.links;
         shallow.nodes = t.nodes;
         shallow.designs = t.designs;
-        alter(s, &t, w, by);
+        alter(s, &t, w);
         made = th_what_if_rebuild(&shallow, err);
     } else {
         th_error_no_memory(err);
     }
     clear_tables(&t);
     return made;
-}
-
-/* ---- one run ---- */
-
-/* A change in the machine at time 0; the system stays. */
-static bool is_in_machine(const th_system *s, const th_what_if *w)
-{
-    return w->n > 0 && w->what == TH_WHAT_IF_CLOCK &&
-           !th_what_if_is_of_designs(s, w->objects, w->n);
-}
-
-/* Clocks from the start, and the faults of the session, on top of them. */
-static int change_machine(const th_session *s, th_machine *m, const th_what_if *w, double by,
-                          th_error *err)
-{
-    bool is_clock = is_in_machine(s->system, w);
-    for (int i = 0; is_clock && i < w->n; i++)
-        if (th_machine_add_property_event(m,
-                                          &(th_property_event){.kind = TH_PROPERTY_FREQUENCY,
-                                                               .object = w->objects[i],
-                                                               .factor = 1 + by},
-                                          err) != 0)
-            return -1;
-    for (size_t i = 0; i < s->events.n; i++) {
-        th_property_event c = s->events.all[i].event;
-        if (is_clock && c.kind == TH_PROPERTY_FREQUENCY && has(w->objects, w->n, c.object))
-            c.factor *= 1 + by;
-        if (th_machine_add_property_event(m, &c, err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-th_simulation *th_what_if_load(const th_session *s, const th_system *system, const th_mapping *m,
-                               const th_run_options *o, th_error *err)
-{
-    if (s->hand_built && s->hand_built->trace)
-        return th_simulation_of_trace(
-            &(th_lower_trace_options){.trace = s->hand_built->trace,
-                                      .system = system,
-                                      .roofline = s->hand_built->roofline},
-            o, err);
-    if (s->hand_built)
-        return th_simulation_of_finished(system, s->hand_built->program, o, err);
-    return th_simulation_new(system, s->workload, m, s->scripts, o, err);
-}
-
-static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by,
-                      th_error *err)
-{
-    if (change_machine(s, sim->machine, w, by, err) != 0)
-        return -1;
-    th_stop stop = th_machine_run_until(sim->machine, TH_TIME_MAX, err);
-    if (stop == TH_STOP_INTERRUPTED)
-        return th_error_interrupted(err, "the run is not at its end");
-    const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
-    if (!r)
-        return -1;
-    w->end_ps = r->elapsed_ps;
-    w->throughput_per_s =
-        s->workload ? (double)th_workload_samples(s->workload) * th_result_throughput(r) : 0;
-    return 0;
-}
-
-typedef struct batch {
-    th_session *session;
-    th_what_ifs *w;
-    th_run_options options;
-} batch;
-
-/* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made
- * programs. */
-static const th_mapping *mapping_for(const batch *b, const th_system *system, th_mapping **own,
-                                     th_error *err)
-{
-    if (b->w->remap == 0)
-        return b->session->mapping;
-    *own = th_what_if_map(b->session, system, &b->options, (th_remap){.evaluations = b->w->remap},
-                          NULL, err);
-    return *own;
-}
-
-/* Of the unchanged run: links that carried bytes, accelerators that computed or moved data. */
-static void note_used(const th_result *r, th_what_ifs *w)
-{
-    for (int l = 0; l < r->n_links; l++)
-        w->used_links[l] = r->links[l].bytes > 0;
-    for (int a = 0; a < r->n_accels; a++)
-        w->used_accels[a] = r->accels[a].n_tasks > 0 || r->accels[a].sent_bytes > 0 ||
-                            r->accels[a].received_bytes > 0;
-}
-
-static void mark_unused(th_what_ifs *w)
-{
-    for (int i = 0; i < w->n; i++) {
-        th_what_if *x = &w->all[i];
-        const bool *used =
-            th_what_if_is_of_links((th_what_if_property)x->what) ? w->used_links : w->used_accels;
-        x->is_unused = true;
-        for (int o = 0; o < x->n && x->is_unused; o++)
-            x->is_unused = !used[x->objects[o]];
-    }
-}
-
-/* Job 0 is the unchanged run. Tables of the session are only read. */
-static int run_piece(void *state, int i, th_error *err)
-{
-    batch *b = state;
-    th_what_if *w = i == 0 ? &b->w->baseline : &b->w->all[i - 1];
-    const th_system *system = b->session->system;
-    th_system *own = NULL;
-    th_mapping *mapped = NULL;
-    if (w->n > 0 && !is_in_machine(system, w)) {
-        if (!(own = th_what_if_system(system, w, b->w->by, err)))
-            return -1;
-        system = own;
-    }
-    const th_mapping *m = mapping_for(b, system, &mapped, err);
-    th_simulation *sim = m || b->session->hand_built
-                             ? th_what_if_load(b->session, system, m, &b->options, err)
-                             : NULL;
-    int failed = sim ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
-    const th_result *r = !failed && i == 0 ? th_simulation_result(sim, err) : NULL;
-    if (r)
-        note_used(r, b->w);
-    th_simulation_free(sim);
-    th_mapping_free(mapped);
-    th_system_free(own);
-    return failed;
-}
-
-int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
-{
-    batch b = {s, w, s->simulation ? s->simulation->options : s->defaults};
-    for (size_t i = 0; i < s->events.n; i++)
-        if (!s->events.all[i].is_fault)
-            return th_error_set(err, "TCL-0710",
-                                "set_property has changed the present run: restart first, as "
-                                "changes here apply from the start");
-    if (s->hand_built && !s->simulation && th_program_finish(s->hand_built->program, err) != 0)
-        return -1;
-    w->baseline = (th_what_if){.n = 0};
-    w->used_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *w->used_links);
-    w->used_accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *w->used_accels);
-    if (!w->used_links || !w->used_accels)
-        return th_error_no_memory(err);
-    int failed =
-        th_what_if_jobs_run(s, &(th_what_if_jobs){"what if", run_piece, &b, w->n + 1}, err);
-    if (!failed)
-        mark_unused(w);
-    return failed;
 }

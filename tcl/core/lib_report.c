@@ -51,17 +51,23 @@ static bool is_set(Tcl_Obj *dict, const char *key)
 
 /* ---- values ---- */
 
+static const char *const kind_names[] = {
+    [TH_KIND_TEXT] = "text",     [TH_KIND_COUNT] = "count",         [TH_KIND_TIME] = "time",
+    [TH_KIND_BYTES] = "bytes",   [TH_KIND_BANDWIDTH] = "bandwidth", [TH_KIND_SHARE] = "share",
+    [TH_KIND_CHANGE] = "change", [TH_KIND_RATE] = "rate",           [TH_KIND_MEAN] = "mean",
+    [TH_KIND_NUMBER] = "number", [TH_KIND_ENERGY] = "energy",       [TH_KIND_FACTOR] = "factor",
+    [TH_N_KINDS] = NULL,
+};
+
 int th_lib_kind(Tcl_Obj *name)
 {
-    static const char *const names[] = {
-        [TH_KIND_TEXT] = "text",     [TH_KIND_COUNT] = "count",         [TH_KIND_TIME] = "time",
-        [TH_KIND_BYTES] = "bytes",   [TH_KIND_BANDWIDTH] = "bandwidth", [TH_KIND_SHARE] = "share",
-        [TH_KIND_CHANGE] = "change", [TH_KIND_RATE] = "rate",           [TH_KIND_MEAN] = "mean",
-        [TH_KIND_NUMBER] = "number", [TH_KIND_ENERGY] = "energy",       [TH_KIND_FACTOR] = "factor",
-        [TH_N_KINDS] = NULL,
-    };
     int i;
-    return Tcl_GetIndexFromObj(NULL, name, names, "kind", TCL_EXACT, &i) == TCL_OK ? i : -1;
+    return Tcl_GetIndexFromObj(NULL, name, kind_names, "kind", TCL_EXACT, &i) == TCL_OK ? i : -1;
+}
+
+const char *th_lib_kind_name(th_kind kind)
+{
+    return kind_names[kind];
 }
 
 int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out)
@@ -224,7 +230,8 @@ static int print(th_call *c, const char *name, const char *title, Tcl_Obj *descr
 
 int th_lib_report(th_call *c, Tcl_Obj *description)
 {
-    Tcl_IncrRefCount(description); /* the result of the interpreter, which printing changes */
+    Tcl_IncrRefCount(description); /* the result of the interpreter, which is no result of c */
+    Tcl_ResetResult(c->interp);
     Tcl_Obj *name = get(description, "name"), *title = get(description, "title");
     int failed = name && title ? print(c, Tcl_GetString(name), Tcl_GetString(title), description)
                                : th_lib_fault(c, "a report without name or title");

@@ -25,6 +25,7 @@ Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
 /* A value of this kind. 0 or -1: it is none. */
 int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
+const char *th_lib_kind_name(th_kind kind);
 
 extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
 
