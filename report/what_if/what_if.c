@@ -104,153 +104,86 @@ static int64_t scaled(int64_t value, double factor)
                                                 : (int64_t)llround(x);
 }
 
-enum { CLOCK_TEXT_MAX = 32 };
-
-/* The tables of a system that a change affects; the rest is shared with the original. */
-typedef struct tables {
-    th_medium *media;
-    th_link *links;
-    th_node *nodes;
-    th_design_block *designs;
-    th_param *params; /* of all designs, one behind the other */
-    char (*clocks)[CLOCK_TEXT_MAX];
-} tables;
-
-static void *copy_of(const void *from, int n, size_t size)
+th_system *th_what_if_copy(const th_system *s, th_error *err)
 {
-    void *to = th_alloc_array((size_t)n + 1, size);
-    if (to && n > 0) /* from is NULL where there are none */
-        memcpy(to, from, (size_t)n * size);
-    return to;
-}
-
-/* Copies of the tables; false: memory is out. clear_tables in either case. */
-static bool copy_tables(const th_system *s, tables *t)
-{
-    size_t n_params = 0;
-    for (int d = 0; d < s->n_designs; d++)
-        n_params += (size_t)s->designs[d].n_params;
-    *t = (tables){copy_of(s->media, s->n_media, sizeof *s->media),
-                  copy_of(s->links, s->n_links, sizeof *s->links),
-                  copy_of(s->nodes, s->n_nodes, sizeof *s->nodes),
-                  copy_of(s->designs, s->n_designs, sizeof *s->designs),
-                  th_alloc_array(n_params + 1, sizeof *t->params),
-                  th_alloc_array((size_t)s->n_designs + 1, sizeof *t->clocks)};
-    if (!t->media || !t->links || !t->nodes || !t->designs || !t->params || !t->clocks)
-        return false;
-    n_params = 0;
-    for (int d = 0; d < s->n_designs; d++) {
-        size_t n = (size_t)s->designs[d].n_params;
-        if (n > 0)
-            memcpy(t->params + n_params, s->designs[d].params, n * sizeof *t->params);
-        t->designs[d].params = t->params + n_params;
-        n_params += n;
+    th_serializer out = TH_SERIALIZER_INIT;
+    th_system *made = NULL;
+    th_serializer_write_system(&out, s);
+    if (out.failed || out.out.failed) {
+        th_error_no_memory(err);
+    } else {
+        th_serializer in = th_serializer_reader(out.out.text, out.out.length);
+        made = th_serializer_read_unfinished(&in, err);
     }
-    return true;
+    th_serializer_clear(&out);
+    return made;
 }
 
-static void clear_tables(tables *t)
+th_system *th_what_if_finish(th_system *made, int failed, th_error *err)
 {
-    th_free(t->media);
-    th_free(t->links);
-    th_free(t->nodes);
-    th_free(t->designs);
-    th_free(t->params);
-    th_free(t->clocks);
+    if (!made || (!failed && th_system_finish(made, err) == 0))
+        return made;
+    th_system_free(made);
+    return NULL;
 }
 
-static void alter_link(const th_system *s, const tables *t, th_what_if_property what, int32_t link,
-                       double by)
+th_system *th_what_if_rebuild(const th_system *s, th_error *err)
 {
-    int32_t medium = s->links[link].medium;
-    if (what == TH_WHAT_IF_BANDWIDTH) /* from what it was: several links may have one medium */
-        t->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + by);
+    return th_what_if_finish(th_what_if_copy(s, err), 0, err);
+}
+
+/* From what it was: several links may have one medium. */
+static void alter_link(const th_system *s, th_system *made, const th_what_if *w, int32_t link)
+{
+    const int32_t medium = s->links[link].medium;
+    if (w->what == TH_WHAT_IF_BANDWIDTH)
+        made->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + w->by);
     else
-        t->links[link].latency_ps = scaled(t->links[link].latency_ps, 1 - by);
+        made->links[link].latency_ps = scaled(s->links[link].latency_ps, 1 - w->by);
 }
 
-static void alter_accel(th_accel *a, th_what_if_property what, double by)
+static void alter_accel(th_accel *a, const th_what_if *w)
 {
-    switch (what) {
-    case TH_WHAT_IF_DRAM_BANDWIDTH:
-        a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + by);
-        break;
-    case TH_WHAT_IF_DRAM_LATENCY:
-        a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - by);
-        break;
-    case TH_WHAT_IF_MEMORY:
-        a->dram_bytes = scaled(a->dram_bytes, 1 + by);
-        break;
-    case TH_WHAT_IF_CLOCK:
-        a->vector_hz = scaled(a->vector_hz, 1 + by);
-        break;
-    case TH_WHAT_IF_BANDWIDTH:
-    case TH_WHAT_IF_LATENCY:
-    case TH_N_WHAT_IF_PROPERTIES:
-        break;
-    }
+    if (w->what == TH_WHAT_IF_DRAM_BANDWIDTH)
+        a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + w->by);
+    else if (w->what == TH_WHAT_IF_DRAM_LATENCY)
+        a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - w->by);
+    else if (w->what == TH_WHAT_IF_MEMORY)
+        a->dram_bytes = scaled(a->dram_bytes, 1 + w->by);
+    else if (w->what == TH_WHAT_IF_CLOCK)
+        a->vector_hz = scaled(a->vector_hz, 1 + w->by);
 }
 
 /* The clocks of the designs of these accelerators; a clock that cannot be read stays, and is
- * refused as in the system that has it. */
-static void alter_designs(const th_system *s, const tables *t, const th_what_if *w)
+ * refused as in the system that has it. 0 or -1. */
+static int alter_designs(const th_system *s, th_system *made, const th_what_if *w, th_error *err)
 {
     for (int d = 0; d < s->n_designs; d++) {
         bool is_theirs = false;
         for (int i = 0; i < w->n; i++)
             is_theirs |= has_design(accel_of(s, w->objects[i]), d);
-        th_param *clock = is_theirs ? clock_of(&t->designs[d]) : NULL;
+        const th_param *clock = is_theirs ? clock_of(&s->designs[d]) : NULL;
+        char text[32];
         int64_t hz;
         if (!clock || th_parse_frequency(clock->text, &hz, NULL) != 0)
             continue;
-        snprintf(t->clocks[d], sizeof t->clocks[d], "%lldHz", (long long)scaled(hz, 1 + w->by));
-        clock->text = t->clocks[d];
+        snprintf(text, sizeof text, "%lldHz", (long long)scaled(hz, 1 + w->by));
+        th_param changed = *clock;
+        changed.text = text;
+        if (th_system_set_param(made, d, &changed, err) < 0)
+            return -1;
     }
-}
-
-static void alter(const th_system *s, const tables *t, const th_what_if *w)
-{
-    bool is_link = th_what_if_is_of_links(w->what);
-    for (int i = 0; i < w->n; i++)
-        if (is_link)
-            alter_link(s, t, w->what, w->objects[i], w->by);
-        else
-            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, w->what, w->by);
-    if (w->what == TH_WHAT_IF_CLOCK)
-        alter_designs(s, t, w);
-}
-
-/* A changed system, finished again. NULL on failure. */
-th_system *th_what_if_rebuild(const th_system *s, th_error *err)
-{
-    th_serializer out = TH_SERIALIZER_INIT;
-    th_serializer_write_system(&out, s);
-    if (out.failed || out.out.failed) {
-        th_serializer_clear(&out);
-        th_error_no_memory(err);
-        return NULL;
-    }
-    th_serializer in = th_serializer_reader(out.out.text, out.out.length);
-    th_system *made = th_serializer_read_system(&in, err);
-    th_serializer_clear(&out);
-    return made;
+    return 0;
 }
 
 th_system *th_what_if_system(const th_system *s, const th_what_if *w, th_error *err)
 {
-    tables t;
-    th_system *made = NULL;
-    if (copy_tables(s, &t)) {
-        th_system shallow = *s; /* to be read from */
-        shallow.media = t.media;
-        shallow.links = t.links;
-        shallow.nodes = t.nodes;
-        shallow.designs = t.designs;
-        alter(s, &t, w);
-        made = th_what_if_rebuild(&shallow, err);
-    } else {
-        th_error_no_memory(err);
-    }
-    clear_tables(&t);
-    return made;
+    th_system *made = th_what_if_copy(s, err);
+    for (int i = 0; made && i < w->n; i++)
+        if (th_what_if_is_of_links(w->what))
+            alter_link(s, made, w, w->objects[i]);
+        else
+            alter_accel(&made->nodes[s->accel_node[w->objects[i]]].a, w);
+    int failed = made && w->what == TH_WHAT_IF_CLOCK ? alter_designs(s, made, w, err) : 0;
+    return th_what_if_finish(made, failed, err);
 }

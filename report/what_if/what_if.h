@@ -27,8 +27,11 @@ typedef struct th_what_if {
 
 /* The system with this change. NULL on failure. */
 th_system *th_what_if_system(const th_system *s, const th_what_if *w, th_error *err);
-/* A system that owns and has finished what this one refers to: nodes, media, links, designs,
- * explicit routes. NULL on failure. */
+/* A copy of nodes, media, links, designs and explicit routes, with their numbers, which is not
+ * finished, so that it can be changed; then finish, which takes it (NULL: none; failed: its change
+ * has failed) and gives it back; rebuild: both. NULL on failure. */
+th_system *th_what_if_copy(const th_system *s, th_error *err);
+th_system *th_what_if_finish(th_system *made, int failed, th_error *err);
 th_system *th_what_if_rebuild(const th_system *s, th_error *err);
 
 /* Can the property change? Not if it is 0 or unlimited, or a link is dead. */
