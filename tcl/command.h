@@ -131,7 +131,7 @@ int th_call_cancel(th_call *c, const char *message);
 
 /* core/lib_call.c: for rows whose work is a procedure of the same name in lib/. */
 int th_lib_run(th_call *c);
-int th_lib_load(Tcl_Interp *interp); /* defines those procedures; a Tcl return code */
+extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
 
 /* help.c: the synopsis, the help of one command, and the list of all commands. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);

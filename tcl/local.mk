@@ -30,7 +30,7 @@ face_sources = \
 	tcl/commands/cmd_session.c \
 	tcl/commands/cmd_step.c \
 	tcl/commands/cmd_study.c \
-	tcl/reliability/cmd_reliability.c \
+	tcl/commands/cmd_reliability.c \
 	tcl/reliability/cmd_survival.c \
 	tcl/reliability/failure_option.c \
 	tcl/reliability/failure_option.h \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib_call.c - commands that are procedures of lib/: NAME of the table is ::tharsis::lib::NAME.
- *   th_lib_load: once in an interpreter
  *   th_lib_run: the row's options -> a dict -> the procedure -> its result, of a report a
  *   description that becomes tables -> printed
  * The procedure gets the options that were given, checked, without their "-": a flag is 1, a time
@@ -11,11 +10,6 @@
 #include <string.h>
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
-
-int th_lib_load(Tcl_Interp *interp)
-{
-    return Tcl_EvalEx(interp, th_lib_script, -1, TCL_EVAL_GLOBAL);
-}
 
 const th_call *th_lib_caller(const th_call *c)
 {

@@ -27,8 +27,6 @@ int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
 const char *th_lib_kind_name(th_kind kind);
 
-extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
-
 /* lib_call.c: an error of lib/ itself. Returns -1. */
 int th_lib_fault(th_call *c, const char *what);
 /* The call that lib/ answers, for core commands; c itself, where a script calls one. */
