@@ -62,8 +62,7 @@ proc ::tharsis::lib::advice_costs {o kinds} {
 proc ::tharsis::lib::list_changes {wanted costs} {
     set x [dict create costs $costs links [core::links] accels [core::accels] \
         designs [core::designs]]
-    dict set x kinds [groups [dict get $x accels] {{i row} {return 0}} \
-        {{i row} {lrange $row 1 end}}]
+    dict set x kinds [groups [dict get $x accels] {} {} {1 7}]
     return [concat {*}[lmap kind {
         accelerator bandwidth dram_bandwidth clock memory design topology
     } {expr {$kind in $wanted ? [list_$kind $x] : ""}}]]
@@ -78,7 +77,7 @@ proc ::tharsis::lib::list_accelerator {x} {
         set made [core::changed [list more $last]]
         if {$made eq ""} continue
         lassign $made n_made cost_made name_made
-        lassign [lindex [dict get $x accels] $last] name - - - - - price
+        lassign [lindex [dict get $x accels] $last] name - - - - - - price
         set more [expr {$n_made - $n}]
         set what [expr {$more == 1 ? "accel/$name_made like accel/$name" :
             "$more more like accel/$name"}]
@@ -99,8 +98,7 @@ proc ::tharsis::lib::doubled {kind what cost members} {
 proc ::tharsis::lib::list_bandwidth {x} {
     set links [dict get $x links]
     set items {}
-    foreach group [groups $links {{i row} {expr {[lindex $row 2] eq ""}}} \
-            {{i row} {lrange $row 2 end}} medium] {
+    foreach group [groups $links 2 {} {2 5} 1] {
         set cost 0.0
         set is_priced 1
         unset -nocomplain is_counted
@@ -159,7 +157,7 @@ proc ::tharsis::lib::list_design {x} {
     set products {learned roofline table}
     set items {}
     foreach kind [dict get $x kinds] {
-        set has [lindex [dict get $x accels] [lindex $kind 0] 7]
+        set has [lindex [dict get $x accels] [lindex $kind 0] 5]
         if {[lsearch -exact [lmap d $has {expr {[lindex $designs $d 1] in $products}}] 1] >= 0} {
             continue
         }

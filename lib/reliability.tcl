@@ -121,9 +121,16 @@ proc ::tharsis::lib::training_run {o kinds} {
     foreach name {duration write stall restart detection repair step spares runs seed kinds} {
         dict set x $name [set $name]
     }
-    lassign [core::training_draws [run_of $x [expr {$write + 1}]] $kinds] draws mtbf
+    lassign [training_forms $x [expr {$write + 1}]] draws mtbf - young daly best
     dict set x mtbf $mtbf
-    dict set x interval [choose_interval $x $wanted]
+    if {$wanted in {young daly best}} {
+        if {$mtbf == Inf || $write <= 0} {
+            fail TCL-1101 "-checkpoint_interval: must be a time where nothing fails, or where a\
+                checkpoint takes no time"
+        }
+        set wanted [set $wanted]
+    }
+    dict set x interval [check_interval $x $wanted]
     check_draws $runs $draws
     return $x
 }
@@ -132,6 +139,10 @@ proc ::tharsis::lib::training_run {o kinds} {
 proc ::tharsis::lib::run_of {x every} {
     dict with x {}
     return [list $duration $every $stall $write $detection $restart $repair $spares]
+}
+
+proc ::tharsis::lib::training_forms {x every} {
+    return [core::training_forms [run_of $x $every] [dict get $x kinds]]
 }
 
 # {WRITE STALL RESTART}, a restart with reading over the network.
@@ -215,17 +226,8 @@ proc ::tharsis::lib::whole_steps {x interval} {
     return [expr {$steps < 1 ? $step : $steps * $step}]
 }
 
-proc ::tharsis::lib::choose_interval {x wanted} {
+proc ::tharsis::lib::check_interval {x wanted} {
     dict with x {}
-    set stop [expr {$stall > 0 ? $stall : $write}]
-    if {$wanted in {young daly best}} {
-        if {$mtbf == Inf || $stop <= 0} {
-            fail TCL-1101 "-checkpoint_interval: must be a time where nothing fails, or where a\
-                checkpoint takes no time"
-        }
-        lassign [core::best_intervals $stop $mtbf] young daly best
-        set wanted [set $wanted]
-    }
     set interval [whole_steps $x $wanted]
     if {$write > $interval + $stall} {
         fail TCL-1100 "-checkpoint_interval [format %.6g $interval]s: a checkpoint of\
@@ -268,8 +270,7 @@ proc ::tharsis::lib::deviation {sum squares n} {
 
 # What the closed form expects of an interval.
 proc ::tharsis::lib::expected {x every} {
-    dict with x {}
-    return [core::expected_share $every $stall [expr {$detection + $restart}] $mtbf]
+    return [lindex [training_forms $x $every] 2]
 }
 
 # ---- tables ----
@@ -329,7 +330,7 @@ proc ::tharsis::lib::training_intervals {x} {
     dict with x {}
     set rows [list [interval_row $x used $interval]]
     if {$mtbf != Inf && $stall > 0} {
-        lassign [core::best_intervals $stall $mtbf] young daly best around
+        lassign [training_forms $x $interval] - - - young daly best around
         foreach {name known} [list Young $young Daly $daly "closed form" $best] {
             if {[fits $x $known]} {lappend rows [interval_row $x $name [whole_steps $x $known]]}
         }

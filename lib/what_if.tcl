@@ -7,30 +7,43 @@
 # ---- links and accelerators in groups ----
 
 # The rows of core::links or core::accels in groups of numbers, by their first members: of those
-# that are not left out, these with the same key, and, of links, with the same medium, where that
-# counts.
-proc ::tharsis::lib::groups {rows is_left_out key {medium ""}} {
-    set i 0
+# that have a value at this place (empty: all), and are in the dict (empty: all), these with equal
+# values from one place to another (each: none are); also, where medium is 1, links of one medium.
+proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
+    set by_value {}
+    set values {}
+    set is_mixed 0 ;# is a medium in several groups?
+    set i -1
     foreach row $rows {
-        if {[apply $is_left_out $i $row]} {
-            lappend keys ""
-        } else {
-            lappend keys [list [apply $key $i $row] [expr {$medium eq "" ? $i : [lindex $row 1]}]]
-            dict lappend by_key [lindex $keys end 0] $i
-            dict lappend by_medium [lindex $keys end 1] $i
-        }
         incr i
+        if {($place ne "" && [lindex $row $place] eq "") ||
+            ($wanted ne "" && ![dict exists $wanted $i])} {
+            lappend values - ;# it is in no group
+            continue
+        }
+        set value [expr {$key ne "each" ? [lrange $row {*}$key] : $medium ? [lindex $row 1] : $i}]
+        dict lappend by_value $value $i
+        lappend values $value
+        if {$medium && [lindex $values [lindex $row 1]] ne $value} {set is_mixed 1}
+    }
+    return [expr {$is_mixed ? [merge_media $rows $values $by_value] : [dict values $by_value]}]
+}
+
+# The groups where each gets also the rest of the links that share a medium with its first member.
+proc ::tharsis::lib::merge_media {rows values by_value} {
+    for {set i 0} {$i < [llength $rows]} {incr i} {
+        if {[lindex $values $i] eq "-"} continue
+        dict lappend by_medium [lindex $rows $i 1] $i
+        lappend all $i
     }
     set groups {}
-    for {set i 0} {$i < [llength $rows]} {incr i} {
-        if {[lindex $keys $i] eq "" || [info exists is_taken($i)]} continue
-        lassign [lindex $keys $i] of_key of_medium
+    foreach i $all {
+        if {[info exists is_taken($i)]} continue
         set group {}
-        foreach member [lsort -integer -unique [concat [dict get $by_key $of_key] \
-                [dict get $by_medium $of_medium]]] {
-            if {[info exists is_taken($member)]} continue
+        foreach member [lsort -integer -unique [concat [dict get $by_value [lindex $values $i]] \
+                [dict get $by_medium [lindex $rows $i 1]]]] {
+            if {![info exists is_taken($member)]} {lappend group $member}
             set is_taken($member) 1
-            lappend group $member
         }
         lappend groups $group
     }
@@ -153,18 +166,18 @@ proc ::tharsis::lib::sensitivity_changes {q} {
 
 proc ::tharsis::lib::groups_with {q property} {
     lassign [place_of $property] place
-    set class [expr {[is_of_links $property] ? "link" : "accel"}]
-    set wanted [expr {[dict get $q wants_all] ? "" : [list [dict get $q $class]]}]
-    set is_left_out [list {i row} [string map [list PLACE [list $place] WANTED [list $wanted]] {
-        expr {(PLACE ne "" && [lindex $row PLACE] eq "") ||
-            (WANTED ne "" && ![dict exists [lindex WANTED 0] $i])}
-    }]]
-    # Of links bandwidth and latency, of accelerators all but their names and costs.
-    set key [dict get {all {{i row} {return all}} each {{i row} {return $i}} class
-        {{i row} {expr {[llength $row] == 6 ? [lrange $row 2 3] :
-            [list [lrange $row 1 4] [lindex $row 7]]}}}} [dict get $q group]]
-    return [groups [dict get $q ${class}s] $is_left_out $key \
-        [expr {$property eq "bandwidth" ? "medium" : ""}]]
+    if {[is_of_links $property]} {
+        set class link
+        set alike {2 3} ;# bandwidth, latency
+    } else {
+        set class accel
+        set alike {1 5} ;# memory, the clock of the vector unit, designs
+    }
+    set wanted [dict get $q $class]
+    if {![dict get $q wants_all] && $wanted eq ""} return
+    return [groups [dict get $q ${class}s] $place $wanted \
+        [dict get [list each each class $alike all {1 0}] [dict get $q group]] \
+        [expr {$property eq "bandwidth"}]]
 }
 
 # A search does not see a clock that changes during a run: these accelerators are left out, unless

@@ -137,8 +137,6 @@ libtharsis_la_SOURCES += \
 	report/what_if/trials.h \
 	report/what_if/what_if.c \
 	report/what_if/what_if.h \
-	report/what_if/what_if_jobs.c \
-	report/what_if/what_if_jobs.h \
 	report/what_if/what_if_map.c \
 	report/what_if/what_if_map.h
 

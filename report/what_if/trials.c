@@ -7,10 +7,14 @@
  * is changed in the machine at time 0, and its tiles stay those of the old clock. */
 #include <config.h>
 #include "report/what_if/trials.h"
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "predictor/model/jobs.h"
+#include "report/interrupt.h"
+#include "report/session/progress.h"
 #include "report/session/property_events.h"
-#include "report/what_if/what_if_jobs.h"
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/time_breakdown.h"
 
@@ -129,7 +133,28 @@ typedef struct batch {
     th_trials *trials;
     th_run_options options;
     bool *used_links, *used_accels; /* by the first trial */
+    th_progress progress;
+    pthread_t own_thread; /* the interpreter's, which alone shows progress */
+    atomic_int n_done;
 } batch;
+
+static void show_progress(batch *b)
+{
+    const int n = b->trials->n, n_done = atomic_fetch_add(&b->n_done, 1) + 1;
+    if (pthread_equal(pthread_self(), b->own_thread) && th_progress_is_due(&b->progress))
+        th_progress_show(&b->progress, "%s: %d of %d runs, %.0f s left",
+                         b->trials->are_purchases ? "advice" : "what if", n_done, n,
+                         th_progress_elapsed_s(&b->progress) / n_done * (n - n_done));
+}
+
+/* The procedure of such a design runs in the thread of the interpreter. */
+static bool has_script_designs(const th_system *s)
+{
+    for (int d = 0; d < s->n_designs; d++)
+        if (strcmp(s->designs[d].type, "script") == 0)
+            return true;
+    return false;
+}
 
 /* Of the unchanged run: links that carried bytes, accelerators that computed or moved data. */
 static void note_used(const batch *b, const th_result *r)
@@ -198,12 +223,15 @@ static int run_piece(void *state, int i, th_error *err)
     const th_system *system = b->session->system;
     th_system *own = NULL;
     th_error *e = &t->failure;
+    if (th_interrupt_is_pending())
+        return th_error_interrupted(err, "not every run has begun");
     const bool is_changed =
         t->change.kind != TH_CHANGE_NOTHING && !is_in_machine(system, &t->change);
     if (is_changed && !(own = th_change_system(system, &t->change, e)) && !e->id[0])
         th_error_set(e, "TCL-1723", "the changed system cannot be made");
     int failed = is_changed && !own ? -1 : try_system(b, own ? own : system, t, e);
     th_system_free(own);
+    show_progress(b);
     if (!failed)
         e->id[0] = '\0';
     /* A system on which nothing fits is an answer. */
@@ -217,11 +245,13 @@ static int run_all(batch *b, th_error *err)
     th_session *s = b->session;
     b->used_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *b->used_links);
     b->used_accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *b->used_accels);
-    const char *name = b->trials->are_purchases ? "advice" : "what if";
-    int failed =
-        b->used_links && b->used_accels
-            ? th_what_if_jobs_run(s, &(th_what_if_jobs){name, run_piece, b, b->trials->n}, err)
-            : th_error_no_memory(err);
+    const int threads = has_script_designs(s->system) ? 1 : s->threads;
+    b->progress = th_progress_start(s->is_quiet);
+    b->own_thread = pthread_self();
+    int failed = b->used_links && b->used_accels
+                     ? th_jobs_run(run_piece, b, b->trials->n, threads, err)
+                     : th_error_no_memory(err);
+    th_progress_end(&b->progress);
     if (!failed)
         mark_unused(b);
     th_free(b->used_links);
@@ -231,7 +261,8 @@ static int run_all(batch *b, th_error *err)
 
 int th_trials_run(th_session *s, th_trials *t, th_error *err)
 {
-    batch b = {s, t, s->simulation ? s->simulation->options : s->defaults, NULL, NULL};
+    batch b = {
+        .session = s, .trials = t, .options = s->simulation ? s->simulation->options : s->defaults};
     for (size_t i = 0; i < s->events.n && !t->are_purchases; i++)
         if (!s->events.all[i].is_fault)
             return th_error_set(err, "TCL-0710",

@@ -256,47 +256,35 @@ static int run_training_runs(th_call *c)
     return 0;
 }
 
-/* training_draws RUN KINDS: {DRAWS MTBF}, the times of failures that a run draws, and the mean time
- * between failures. The interval does not matter. */
-static int run_training_draws(th_call *c)
-{
-    run x;
-    int failed = read_run(c, &x);
-    if (!failed)
-        Tcl_SetObjResult(
-            c->interp,
-            th_lib_list((double[]){th_training_run_draws(&x.r), th_training_run_mtbf(&x.r)}, 2));
-    clear(&x);
-    return failed;
-}
-
-/* best_intervals STALL MTBF: {YOUNG DALY BEST AROUND}, the closed forms, and intervals round the
- * best, each 2^(1/4) times the one before. */
-static int run_best_intervals(th_call *c)
+/* training_forms RUN KINDS: {DRAWS MTBF SHARE YOUNG DALY BEST AROUND}: the times of failures that a
+ * run draws, the mean time between failures, the share that trains by the closed form; and for the
+ * stop by a checkpoint the known intervals, and 17 round the best, each 2^(1/4) times the one
+ * before. */
+static int run_training_forms(th_call *c)
 {
     enum { STEPS = 8, AROUND = 2 * STEPS + 1 };
-    double x[2], around[AROUND];
-    if (th_lib_doubles(Tcl_NewListObj(2, c->words), 2, x) != 0)
-        return th_lib_fault(c, "best_intervals");
-    double best = th_best_interval(x[0], x[1]);
-    for (int i = 0; i < AROUND; i++)
-        around[i] = best * th_exp((i - STEPS) * th_log(2) / 4);
-    Tcl_Obj *all = th_lib_list(
-        (double[]){th_young_interval(x[0], x[1]), th_daly_interval(x[0], x[1]), best}, 3);
-    Tcl_ListObjAppendElement(NULL, all, th_lib_list(around, AROUND));
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
-}
-
-/* expected_share INTERVAL STALL RECOVERY MTBF: of the time that trains, by the closed form. */
-static int run_expected_share(th_call *c)
-{
-    double x[4];
-    if (th_lib_doubles(Tcl_NewListObj(4, c->words), 4, x) != 0)
-        return th_lib_fault(c, "expected_share");
-    Tcl_SetObjResult(c->interp,
-                     Tcl_NewDoubleObj(th_expected_training_share(x[0], x[1], x[2], x[3])));
-    return 0;
+    run x;
+    double around[AROUND];
+    int failed = read_run(c, &x);
+    const th_training_run *r = &x.r;
+    if (!failed) {
+        const double m = th_training_run_mtbf(r), stop = r->stall_s > 0 ? r->stall_s : r->write_s;
+        const double best = th_best_interval(stop, m);
+        for (int i = 0; i < AROUND; i++)
+            around[i] = best * th_exp((i - STEPS) * th_log(2) / 4);
+        const double forms[] = {
+            th_training_run_draws(r),
+            m,
+            th_expected_training_share(r->interval_s, r->stall_s, r->detection_s + r->restart_s, m),
+            th_young_interval(stop, m),
+            th_daly_interval(stop, m),
+            best};
+        Tcl_Obj *all = th_lib_list(forms, sizeof forms / sizeof *forms);
+        Tcl_ListObjAppendElement(NULL, all, th_lib_list(around, AROUND));
+        Tcl_SetObjResult(c->interp, all);
+    }
+    clear(&x);
+    return failed;
 }
 
 /* step_time: that of the run that has ended, in seconds, 0 without a run; where it has not ended,
@@ -334,21 +322,11 @@ const th_command th_core_reliability_commands[] = {
      .min_words = 4,
      .max_words = 4,
      .run = run_training_runs},
-    {.name = "training_draws",
+    {.name = "training_forms",
      .words = "RUN KINDS",
      .min_words = 2,
      .max_words = 2,
-     .run = run_training_draws},
-    {.name = "best_intervals",
-     .words = "STALL MTBF",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_best_intervals},
-    {.name = "expected_share",
-     .words = "INTERVAL STALL RECOVERY MTBF",
-     .min_words = 4,
-     .max_words = 4,
-     .run = run_expected_share},
+     .run = run_training_forms},
     {.name = "step_time", .words = "", .run = run_step_time},
     {.name = NULL},
 };

@@ -51,27 +51,34 @@ static int give(th_call *c, Tcl_Obj *result)
 
 /* ---- the present system ---- */
 
-/* links: {NAME MEDIUM BANDWIDTH LATENCY COST HAS_HOST} of each; empty what cannot change. */
+/* links: {NAME FIRST BANDWIDTH LATENCY COST HAS_HOST} of each; first: the first link of the same
+ * medium; empty what cannot change. */
 static int run_links(th_call *c)
 {
     if (th_session_need_system(c->session, &c->err) != 0)
         return -1;
     const th_system *s = c->session->system;
+    int *first = th_alloc_array((size_t)s->n_media + 1, sizeof *first);
+    if (!first)
+        return th_error_no_memory(&c->err);
+    for (int l = s->n_links - 1; l >= 0; l--)
+        first[s->links[l].medium] = l;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int l = 0; l < s->n_links; l++) {
         const th_link *x = &s->links[l];
         const th_medium *m = &s->media[x->medium];
         bool has_host = (x->from >= 0 && s->nodes[x->from].kind == TH_NODE_HOST) ||
                         (x->to >= 0 && s->nodes[x->to].kind == TH_NODE_HOST);
-        append(all, LIST(text(x->name), number(x->medium),
+        append(all, LIST(text(x->name), number(first[x->medium]),
                          number_if(th_what_if_applies(s, TH_WHAT_IF_BANDWIDTH, l), m->bits_per_s),
                          number_if(th_what_if_applies(s, TH_WHAT_IF_LATENCY, l), x->latency_ps),
                          Tcl_NewDoubleObj(m->cost), number(has_host)));
     }
+    th_free(first);
     return give(c, all);
 }
 
-/* accels: {NAME DRAM_BANDWIDTH DRAM_LATENCY MEMORY VECTOR_HZ VECTOR_ELEMENTS COST DESIGNS} of each;
+/* accels: {NAME DRAM_BANDWIDTH DRAM_LATENCY MEMORY VECTOR_HZ DESIGNS VECTOR_ELEMENTS COST} of each;
  * empty what cannot change. */
 static int run_accels(th_call *c)
 {
@@ -91,8 +98,8 @@ static int run_accels(th_call *c)
                  number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_BANDWIDTH, i), a->dram_bits_per_s),
                  number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_LATENCY, i), a->dram_latency_ps),
                  number_if(th_what_if_applies(s, TH_WHAT_IF_MEMORY, i), a->dram_bytes),
-                 number(a->vector_hz), number(a->vector_elements_per_cycle),
-                 Tcl_NewDoubleObj(a->cost), designs));
+                 number(a->vector_hz), designs, number(a->vector_elements_per_cycle),
+                 Tcl_NewDoubleObj(a->cost)));
     }
     return give(c, all);
 }
