@@ -30,7 +30,7 @@ proc ::tharsis::lib::report_advice {o} {
         [list field baseline [lindex $column 2] [lindex $baseline 4]] \
         [list field baseline_lateness time [lindex $baseline 7]]]
     if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
-    return [dict create name advice title Advice is_kept 1 is_table 1 head $head \
+    return [dict create name advice title Advice is_kept 1 arranged 1 head $head \
         tables [list [advice_table $items $baseline [lrange $results 1 end]]]]
 }
 

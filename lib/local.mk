@@ -4,6 +4,7 @@ lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
 	lib/reliability.tcl \
+	lib/survival.tcl \
 	lib/what_if.tcl
 EXTRA_DIST += $(lib_scripts)
 nodist_libface_la_SOURCES = lib/script.c

@@ -80,7 +80,7 @@ proc ::tharsis::lib::report_sensitivity {o} {
     set results [core::try runs \
         [lmap change $changes {list property [lindex $change 0] $by [lindex $change 1]}] \
         [dict get $q remap] ""]
-    return [dict create name sensitivity title Sensitivity is_kept 1 is_table 1 text_limit 20 \
+    return [dict create name sensitivity title Sensitivity is_kept 1 arranged 1 text_limit 20 \
         head [sensitivity_head $q $changes] tables [list [sensitivity_table $q $changes $results]]]
 }
 
@@ -299,7 +299,7 @@ proc ::tharsis::lib::report_bounds {o} {
     set n_more [expr {$made eq "" ? 1 : [lindex $made 0] - $n}]
     lappend rows [bound_row "$n_more accelerator[expr {$n_more == 1 ? "" : "s"}] more" $before \
         [expr {$made eq "" ? "" : [core::bound $more]}]]
-    return [dict create name bounds title "Lower bounds" is_table 1 \
+    return [dict create name bounds title "Lower bounds" arranged 1 \
         head [expr {$description eq "" ? "" : [list [list line for $description]]}] \
         tables [list [dict create name what_if title "Bounds with one change" rows $rows columns {
             {change change text} {makespan "largest bound" time} {difference difference share}

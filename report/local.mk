@@ -80,8 +80,6 @@ libtharsis_la_SOURCES += \
 	report/sections/training.c \
 	report/sections/run.c \
 	report/sections/saved.c \
-	report/sections/survival.c \
-	report/sections/survival.h \
 	report/sections/search.c \
 	report/sections/sections.h \
 	report/sections/verdict.c \

@@ -31,7 +31,7 @@ face_sources = \
 	tcl/commands/cmd_step.c \
 	tcl/commands/cmd_study.c \
 	tcl/commands/cmd_reliability.c \
-	tcl/reliability/cmd_survival.c \
+	tcl/commands/cmd_survival.c \
 	tcl/reliability/failure_option.c \
 	tcl/reliability/failure_option.h \
 	tcl/reliability/fault_times.c \

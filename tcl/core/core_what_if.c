@@ -6,9 +6,11 @@
  *   {more ACCEL}  {design DESIGN ACCELS}  {topology TYPE DIMS BITS_PER_S}  (trials.h)
  * where links, accelerators and designs are numbers. */
 #include <config.h>
+#include <math.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
+#include "mapper/search/survival.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 #include "report/session/goal.h"
@@ -167,17 +169,28 @@ static int run_next_run(th_call *c)
                         number((int64_t)s->events.n), text(of_bounds)));
 }
 
-/* goal: {DESCRIPTION COLUMN HAS_THROUGHPUT NEEDS_ENERGY} of searches on changed systems. */
+/* {DESCRIPTION COLUMN HAS_THROUGHPUT NEEDS_ENERGY} */
+static Tcl_Obj *describe_goal(const th_goal *g)
+{
+    char description[160];
+    const th_column column = th_goal_column(g);
+    th_goal_describe(g, description, sizeof description);
+    return LIST(text(description),
+                LIST(text(column.name), text(column.title), text(th_lib_kind_name(column.kind))),
+                number(th_goal_has_throughput(g)), number(th_goal_needs_energy(g)));
+}
+
+/* goal: that of searches on changed systems. */
 static int run_goal(th_call *c)
 {
-    char description[120];
     const th_goal g = th_what_if_goal(c->session);
-    const th_column column = th_goal_column(&g);
-    th_goal_describe(&g, description, sizeof description);
-    return give(
-        c, LIST(text(description),
-                LIST(text(column.name), text(column.title), text(th_lib_kind_name(column.kind))),
-                number(th_goal_has_throughput(&g)), number(th_goal_needs_energy(&g))));
+    return give(c, describe_goal(&g));
+}
+
+static Tcl_Obj *value_of(const th_goal *g, const th_metrics *m)
+{
+    th_quantity q = th_goal_quantity(g, m);
+    return th_kind_is_real(q.kind) ? Tcl_NewDoubleObj(q.real) : number(q.whole);
 }
 
 /* ---- changes ---- */
@@ -340,12 +353,6 @@ static int run_own_clock(th_call *c)
 
 /* ---- trials ---- */
 
-static Tcl_Obj *value_of(const th_goal *g, const th_metrics *m)
-{
-    th_quantity q = th_goal_quantity(g, m);
-    return th_kind_is_real(q.kind) ? Tcl_NewDoubleObj(q.real) : number(q.whole);
-}
-
 static Tcl_Obj *result_of(const th_goal *g, const th_trial *t)
 {
     return LIST(text(t->failure.id[0] ? t->failure.text : ""), number(t->end_ps),
@@ -404,6 +411,52 @@ static int run_try(th_call *c)
     return failed;
 }
 
+/* ---- failures ---- */
+
+static Tcl_Obj *case_of(const th_system *s, const th_goal *g, const th_failure_case *x)
+{
+    const int32_t *node = s->accel_node;
+    return LIST(x->is_link ? Tcl_ObjPrintf("link/%s", s->links[x->object].name)
+                           : Tcl_ObjPrintf("accel/%s", s->nodes[node[x->object]].name),
+                text(th_repair_kind_names[x->repair]),
+                x->repair == TH_REPAIR_SPARE ? text(s->nodes[node[x->to]].name) : number(x->to),
+                x->repair == TH_REPAIR_NONE ? text("") : value_of(g, &x->metrics),
+                isfinite(x->loss) ? Tcl_NewDoubleObj(x->loss) : text(""));
+}
+
+/* survival: {GOAL HAS_LINKS BEFORE WORST MEAN_LOSS RUNS CASES}, of the mapping, by the goal of the
+ * search that found it, without deadlines, or by latency; WORST: a number; a case: {OBJECT REPAIR TO
+ * VALUE LOSS}, empty where it is not survived (mapper/search/survival.h). */
+static int run_survival(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0 || th_session_need_mapping(s, &c->err) != 0)
+        return -1;
+    th_problem problem = {.system = s->system,
+                          .workload = s->workload,
+                          .stream = s->defaults.stream,
+                          .goal = s->search.type ? th_what_if_goal(s) : (th_goal){0},
+                          .network = s->defaults.network,
+                          .network_options = s->defaults.network_options,
+                          .scripts = s->scripts};
+    th_survival x;
+    problem.goal.deadline_ps = 0;
+    th_survivor *v = th_survivor_new(&problem, &c->err);
+    int failed = v ? th_survival_find(v, s->mapping, &x, &c->err) : -1;
+    th_survivor_free(v);
+    if (failed)
+        return -1;
+    Tcl_Obj *cases = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < x.n; i++)
+        append(cases, case_of(s->system, &problem.goal, &x.all[i]));
+    give(c, LIST(describe_goal(&problem.goal), number(x.has_links),
+                 value_of(&problem.goal, &x.before.metrics), number(x.worst),
+                 isfinite(x.mean_loss) ? Tcl_NewDoubleObj(x.mean_loss) : text(""),
+                 number(x.n_evaluations), cases));
+    th_survival_clear(&x);
+    return 0;
+}
+
 const th_command th_core_what_if_commands[] = {
     {.name = "links", .words = "", .run = run_links},
     {.name = "accels", .words = "", .run = run_accels},
@@ -426,5 +479,6 @@ const th_command th_core_what_if_commands[] = {
      .max_words = 4,
      .run = run_try,
      .not_while_running = true},
+    {.name = "survival", .words = "", .run = run_survival},
     {.name = NULL},
 };

@@ -199,6 +199,17 @@ static int limit_text(th_call *c, th_report *r, Tcl_Obj *limit, th_table **arran
     return 0;
 }
 
+static th_table *arranged_of(const th_report *r, Tcl_Obj *number)
+{
+    int n;
+    if (!number || Tcl_GetIntFromObj(NULL, number, &n) != TCL_OK)
+        return NULL;
+    th_table *t = r->first;
+    while (t && --n > 0)
+        t = t->next;
+    return t;
+}
+
 static int add_all(th_report *r, Tcl_Obj *description)
 {
     Tcl_Obj **table;
@@ -222,7 +233,7 @@ static int print(th_call *c, const char *name, const char *title, Tcl_Obj *descr
         th_report_free(r);
         return th_lib_fault(c, name);
     }
-    th_table *arranged = is_set(description, "is_table") ? r->first : NULL;
+    th_table *arranged = arranged_of(r, get(description, "arranged"));
     r->is_kept = is_set(description, "is_kept");
     int failed = limit_text(c, r, get(description, "text_limit"), &arranged);
     return th_report_finish(c, r, failed, arranged);

@@ -4,7 +4,7 @@
  *   head     ?items {line KEY TEXT} and {field KEY KIND VALUE}?
  *   tables   each a dict: name, columns {{NAME HEADING KIND} ...}, rows, each a list of values;
  *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total?
- *   is_kept  ?1: for pages?     is_table  ?1: -sort_by and -limit apply to its first table?
+ *   is_kept  ?1: for pages?     arranged  ?N: -sort_by and -limit apply to its N-th table?
  *   text_limit  ?rows of that table in text, without -limit?
  * Kinds are text, count, time (ps), bytes, bandwidth (bits per second), share, change, rate, mean,
  * number, energy (J), factor. An empty heading is shown in CSV and JSON alone; an empty value is
