@@ -425,8 +425,8 @@ static Tcl_Obj *case_of(const th_system *s, const th_goal *g, const th_failure_c
 }
 
 /* survival: {GOAL HAS_LINKS BEFORE WORST MEAN_LOSS RUNS CASES}, of the mapping, by the goal of the
- * search that found it, without deadlines, or by latency; WORST: a number; a case: {OBJECT REPAIR TO
- * VALUE LOSS}, empty where it is not survived (mapper/search/survival.h). */
+ * search that found it, without deadlines, or by latency; WORST: a number; a case: {OBJECT REPAIR
+ * TO VALUE LOSS}, empty where it is not survived (mapper/search/survival.h). */
 static int run_survival(th_call *c)
 {
     th_session *s = c->session;
