@@ -80,10 +80,6 @@ libtharsis_la_SOURCES += \
 	report/sections/training.c \
 	report/sections/run.c \
 	report/sections/saved.c \
-	report/sections/survival.c \
-	report/sections/survival.h \
-	report/sections/reliability.c \
-	report/sections/reliability.h \
 	report/sections/search.c \
 	report/sections/sections.h \
 	report/sections/verdict.c \
@@ -133,17 +129,12 @@ libtharsis_la_SOURCES += \
 	report/table/report_text.c \
 	report/what_if/reroute.c \
 	report/what_if/reroute.h \
-	report/what_if/advice.c \
-	report/what_if/advice.h \
-	report/what_if/advice_list.c \
 	report/what_if/advice_system.c \
 	report/what_if/advice_system.h \
-	report/what_if/bounds_what_if.c \
-	report/what_if/bounds_what_if.h \
+	report/what_if/trials.c \
+	report/what_if/trials.h \
 	report/what_if/what_if.c \
 	report/what_if/what_if.h \
-	report/what_if/what_if_jobs.c \
-	report/what_if/what_if_jobs.h \
 	report/what_if/what_if_map.c \
 	report/what_if/what_if_map.h
 
@@ -156,7 +147,7 @@ nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c
 report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) report/html && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \
-	$(AWK) -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
+	$(AWK) -v header=report/html/parts.h -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
 
 
 unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_program_digest \

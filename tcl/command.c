@@ -58,6 +58,13 @@ const th_command *const th_command_families[] = {
     NULL,
 };
 
+const th_command *const th_core_families[] = {
+    th_core_session_commands,
+    th_core_reliability_commands,
+    th_core_what_if_commands,
+    NULL,
+};
+
 /* What a Tcl command carries. */
 typedef struct th_binding {
     th_session *session;
@@ -276,7 +283,7 @@ static bool is_option(const char *text)
 
 static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
 {
-    bool only_words = false;
+    bool only_words = !c->command->group;
     objc = strip_redirect(c, objc, objv);
     for (int i = 1; i < objc; i++) {
         const char *text = Tcl_GetString(objv[i]);
@@ -342,8 +349,11 @@ static int fail(th_call *c)
 {
     if (c->err.id[0] == '\0')
         return TCL_ERROR;
-    if (th_error_is_interrupted(&c->err))
-        return cancel(c);
+    if (th_error_is_interrupted(&c->err)) {
+        if (c->command->group || !th_tcl_of(c->session)->lib_call)
+            return cancel(c);
+        (void)th_session_is_interrupted(c->session); /* the command that lib/ answers cancels */
+    }
     int number = 0;
     char area[TH_ERROR_ID_MAX] = "";
     sscanf(c->err.id, "%11[A-Z]-%d", area, &number);
@@ -357,7 +367,7 @@ static int fail(th_call *c)
 
 static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
 {
-    if (wants_help(objc, objv))
+    if (c->command->group && wants_help(objc, objv))
         return print_help(c);
     if (parse_words(c, objc, objv) != 0)
         return -1;
@@ -436,27 +446,37 @@ static void free_binding(ClientData data)
     ckfree(data);
 }
 
-static void create(Tcl_Interp *interp, Tcl_Namespace *ns, th_session *s, const th_command *row)
+static void create(Tcl_Interp *interp, const char *space, th_session *s, const th_command *row)
 {
     int n_options = 0;
     while (row->options && row->options[n_options].name)
         n_options++;
     assert(n_options <= TH_OPTIONS_MAX);
     th_binding *b = (th_binding *)ckalloc(sizeof *b);
-    *b = (th_binding){.session = s, .row = th_command_find(row->name)};
-    Tcl_Obj *name = Tcl_ObjPrintf("::tharsis::%s", row->name);
+    *b = (th_binding){.session = s, .row = row->alias_of ? th_command_find(row->alias_of) : row};
+    Tcl_Obj *name = Tcl_ObjPrintf("%s::%s", space, row->name);
     Tcl_IncrRefCount(name);
     Tcl_CreateObjCommand(interp, Tcl_GetString(name), dispatch, b, free_binding);
     Tcl_DecrRefCount(name);
-    Tcl_Export(interp, ns, row->name, 0);
+}
+
+static Tcl_Namespace *find_or_make(Tcl_Interp *interp, const char *space)
+{
+    Tcl_Namespace *ns = Tcl_FindNamespace(interp, space, NULL, TCL_GLOBAL_ONLY);
+    return ns ? ns : Tcl_CreateNamespace(interp, space, NULL, NULL);
 }
 
 void th_commands_create(Tcl_Interp *interp, th_session *s)
 {
-    Tcl_Namespace *ns = Tcl_FindNamespace(interp, "::tharsis", NULL, TCL_GLOBAL_ONLY);
-    if (!ns)
-        ns = Tcl_CreateNamespace(interp, "::tharsis", NULL, NULL);
+    static const char all[] = "::tharsis", core[] = "::tharsis::core";
+    Tcl_Namespace *ns = find_or_make(interp, all);
     for (int f = 0; th_command_families[f]; f++)
-        for (const th_command *row = th_command_families[f]; row->name; row++)
-            create(interp, ns, s, row);
+        for (const th_command *row = th_command_families[f]; row->name; row++) {
+            create(interp, all, s, row);
+            Tcl_Export(interp, ns, row->name, 0);
+        }
+    find_or_make(interp, core);
+    for (int f = 0; th_core_families[f]; f++)
+        for (const th_command *row = th_core_families[f]; row->name; row++)
+            create(interp, core, s, row);
 }

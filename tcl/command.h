@@ -52,7 +52,7 @@ enum { TH_OPTIONS_MAX = 48 }; /* of a command; map_workload has 33 */
 
 typedef struct th_command {
     const char *name;
-    const char *group;        /* heading in help */
+    const char *group;        /* heading in help; NULL: a core command */
     const char *words;        /* positional words in the synopsis, "" for none */
     int min_words, max_words; /* max_words -1: any number */
     const th_option *options; /* NULL: none */
@@ -101,6 +101,11 @@ extern const th_command th_session_commands[], th_system_commands[], th_workload
     th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
     th_survival_commands[], th_query_commands[];
 extern const th_command *const th_command_families[];
+/* What lib/ is made of: commands of ::tharsis::core, without group, options and help, which no user
+ * is told of. A script may call them all the same, so they check what they are given. */
+extern const th_command th_core_session_commands[], th_core_reliability_commands[],
+    th_core_what_if_commands[];
+extern const th_command *const th_core_families[];
 
 /* Creates every command in ::tharsis and exports it. */
 void th_commands_create(Tcl_Interp *interp, th_session *s);
@@ -123,6 +128,10 @@ int th_call_read_plan(th_call *c, const char *path);
 /* Ends the whole script with this message; catch does not stop it. Returns -1 and leaves c->err
  * empty. */
 int th_call_cancel(th_call *c, const char *message);
+
+/* core/lib_call.c: for rows whose work is a procedure of the same name in lib/. */
+int th_lib_run(th_call *c);
+extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
 
 /* help.c: the synopsis, the help of one command, and the list of all commands. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);

@@ -94,6 +94,8 @@ int th_init_commands(Tcl_Interp *interp)
         th_commands_create(interp, s);
         if (!Tcl_FindNamespace(interp, TH_DESIGN_NAMESPACE, NULL, TCL_GLOBAL_ONLY))
             Tcl_CreateNamespace(interp, TH_DESIGN_NAMESPACE, NULL, NULL);
+        if (Tcl_EvalEx(interp, th_lib_script, -1, TCL_EVAL_GLOBAL) != TCL_OK)
+            return TCL_ERROR;
     }
     return Tcl_PkgProvide(interp, "tharsis", PACKAGE_VERSION);
 }

@@ -31,8 +31,8 @@ face_sources = \
 	tcl/commands/cmd_session.c \
 	tcl/commands/cmd_step.c \
 	tcl/commands/cmd_study.c \
-	tcl/reliability/cmd_reliability.c \
-	tcl/reliability/cmd_survival.c \
+	tcl/commands/cmd_reliability.c \
+	tcl/commands/cmd_survival.c \
 	tcl/reliability/failure_option.c \
 	tcl/reliability/failure_option.h \
 	tcl/reliability/fault_times.c \
@@ -50,6 +50,9 @@ face_sources = \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
+	tcl/core/core_reliability.c tcl/core/core_session.c tcl/core/core_what_if.c \
+	tcl/core/lib_call.c \
+	tcl/core/lib_report.c tcl/core/lib_report.h \
 	tcl/safe_interp.c tcl/safe_interp.h \
 	tcl/stack_guard.c tcl/stack_guard.h \
 	tcl/commands/run_call.c \

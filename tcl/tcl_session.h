@@ -34,6 +34,7 @@ typedef struct th_tcl_session {
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;
     const struct th_file_policy *files; /* of its commands (base/open_file.h); NULL: any file */
+    const struct th_call *lib_call;     /* that a procedure of lib/ answers; NULL: none */
     bool is_typed;                      /* the shell runs what a person typed at its prompt */
 } th_tcl_session;
 

@@ -142,6 +142,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/interrupt.test \
 	tests/tcl/kinds.test \
 	tests/tcl/report/layers.test \
+	tests/tcl/lib.test \
 	tests/tcl/map.test \
 	tests/tcl/measure.test tests/tcl/measure/torch.py \
 	tests/tcl/models.test \

@@ -65,6 +65,8 @@ th_mapping *th_serializer_read_mapping(th_serializer *w, const th_serializer_lim
 void th_serializer_write_system(th_serializer *w, const th_system *s);
 void th_serializer_write_workload(th_serializer *w, const th_workload *net);
 th_system *th_serializer_read_system(th_serializer *w, th_error *err);
+/* The same, before th_system_finish, so that it can be changed. */
+th_system *th_serializer_read_unfinished(th_serializer *w, th_error *err);
 th_workload *th_serializer_read_workload(th_serializer *w, th_error *err);
 void th_serializer_stream(th_serializer *w, th_stream *s);
 void th_serializer_network(th_serializer *w, const th_network_type **type, th_network_options *o);

@@ -404,10 +404,10 @@ static int read_rest(th_serializer *w, th_system *s, const char *routing, const 
     if (read_designs(w, s, err) || read_nodes(w, s, err) || read_links(w, s, err) ||
         read_routes(w, s, err) || read_astra(w, s, err))
         return -1;
-    return th_system_finish(s, err);
+    return 0;
 }
 
-th_system *th_serializer_read_system(th_serializer *w, th_error *err)
+th_system *th_serializer_read_unfinished(th_serializer *w, th_error *err)
 {
     const char *name = NULL, *routing = NULL, *source = NULL;
     th_error reason = {"", ""};
@@ -424,5 +424,14 @@ th_system *th_serializer_read_system(th_serializer *w, th_error *err)
         th_error_set(err, reason.id, "%s", reason.text);
     else
         th_error_set(err, "MAP-0100", "serialised system: truncated or damaged");
+    return NULL;
+}
+
+th_system *th_serializer_read_system(th_serializer *w, th_error *err)
+{
+    th_system *s = th_serializer_read_unfinished(w, err);
+    if (!s || th_system_finish(s, err) == 0)
+        return s;
+    th_system_free(s);
     return NULL;
 }

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# embed.awk - files as C texts: awk -f embed.awk report.html report.css a.js b.js ...
+# embed.awk - files as C texts: awk -v header=HEADER -f embed.awk report.html report.css a.js b.js ...
+# HEADER declares the texts.
 # Files of one kind stand behind each other. The remark with the licence on top of each is left out.
 BEGIN {
     name["html"] = "th_html_skeleton"; name["css"] = "th_html_style"; name["js"] = "th_html_script"
+    name["tcl"] = "th_lib_script"
     print "/* Made by embed.awk; not edited by hand. */"
     print "#include <config.h>"
-    print "#include \"report/html/parts.h\""
+    print "#include \"" header "\""
 }
 FNR == 1 {
     kind = FILENAME

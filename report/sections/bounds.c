@@ -166,17 +166,17 @@ static void add_row(th_table *t, const bound_row *b, th_time took, bool is_total
     (is_total ? th_table_total : th_table_row)(t, cells);
 }
 
-void th_bounds_name_run(const th_session *s, th_report *r)
+void th_bounds_describe_run(const th_session *s, char *out, size_t size)
 {
-    char text[400], network[TH_NETWORK_TEXT_MAX];
+    char network[TH_NETWORK_TEXT_MAX];
+    out[0] = '\0';
     if (has_run(s))
         return;
     const th_run_options run = th_run_options_of_mappings(
         s->system, s->simulation ? &s->simulation->options : &s->defaults);
     int n = (int)run.stream.n_inputs;
-    snprintf(text, sizeof text, "%s network%s, %d input%s: the next run", run.network->name,
+    snprintf(out, size, "%s network%s, %d input%s: the next run", run.network->name,
              th_network_describe_options(&run, network, sizeof network), n, n == 1 ? "" : "s");
-    th_report_head_line(r, "for", text);
 }
 
 int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err)
@@ -192,6 +192,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
     enum { N = sizeof columns / sizeof *columns, INTERVAL = 3 };
     th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
     bool is_stream = p.stream.n_inputs > 1;
+    char run[400];
     th_time took;
     th_bounds b;
     th_column *shown = th_report_columns(r, N);
@@ -202,7 +203,9 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
         shown[INTERVAL].title = NULL;
     if (measure(s, &p, &took, err) != 0 || th_bounds_of_session(s, s->system, &b, err) != 0)
         return -1;
-    th_bounds_name_run(s, r);
+    th_bounds_describe_run(s, run, sizeof run);
+    if (run[0] != '\0')
+        th_report_head_line(r, "for", run);
     th_table *t = th_report_table(r, "bounds", "Lower bounds", shown);
     for (int i = 0; i <= TH_N_LIMITS; i++) {
         bool is_largest = i == TH_N_LIMITS;

@@ -19,8 +19,8 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
 /* bounds.c; is_merged: layers without a bound for the same reason share a line. */
 int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err);
-/* Before a run, the head names the options of the next run, which the bounds are for. */
-void th_bounds_name_run(const th_session *s, th_report *r);
+/* Before a run, the options of the next run, which the bounds are for; else "". */
+void th_bounds_describe_run(const th_session *s, char *out, size_t size);
 /* The bounds of that section on the session's system or another one, whose first accelerators and
  * media are those of the session's. 0 or -1. */
 int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out, th_error *err);

@@ -83,79 +83,57 @@ static th_system *grow(const th_system *s, int32_t like, th_error *err)
 
 /* ---- systems of listed links ---- */
 
-/* Tables of a system with room for more; the rest is the original's. */
-typedef struct more_tables {
-    th_system shallow;
-    int32_t *new_medium; /* by medium: its copy, 0: none yet */
-} more_tables;
-
-static int begin_tables(more_tables *t, const th_system *s, int n_links, th_error *err)
-{
-    size_t links = (size_t)s->n_links + (size_t)n_links,
-           media = (size_t)s->n_media + (size_t)n_links;
-    t->shallow = *s;
-    t->shallow.nodes = th_alloc_array((size_t)s->n_nodes + 1, sizeof *s->nodes);
-    t->shallow.links = th_alloc_array(links + 1, sizeof *s->links);
-    t->shallow.media = th_alloc_array(media + 1, sizeof *s->media);
-    t->new_medium = th_alloc_zero((size_t)s->n_media + 1, sizeof *t->new_medium);
-    if (!t->shallow.nodes || !t->shallow.links || !t->shallow.media || !t->new_medium)
-        return th_error_no_memory(err);
-    memcpy(t->shallow.nodes, s->nodes, (size_t)s->n_nodes * sizeof *s->nodes);
-    if (s->n_links > 0)
-        memcpy(t->shallow.links, s->links, (size_t)s->n_links * sizeof *s->links);
-    if (s->n_media > 0)
-        memcpy(t->shallow.media, s->media, (size_t)s->n_media * sizeof *s->media);
-    return 0;
-}
-
-static void end_tables(more_tables *t)
-{
-    th_free(t->shallow.nodes);
-    th_free(t->shallow.links);
-    th_free(t->shallow.media);
-    th_free(t->new_medium);
-}
-
 /* A link like this one, between other nodes, on a medium of its own: with its way back, if that
- * shares the original's. */
-static void add_link_like(more_tables *t, int l, int from, int to)
+ * shares the original's. medium: the copy of the last cable, -1: none yet. 0 or -1. */
+static int add_link_like(th_system *made, const th_system *s, int l, int from, int to,
+                         int32_t *medium, th_error *err)
 {
-    th_system *s = &t->shallow;
-    th_link made = s->links[l];
-    int32_t medium = made.medium;
-    if (t->new_medium[medium] == 0) {
-        s->media[s->n_media] = s->media[medium];
-        t->new_medium[medium] = s->n_media++;
+    const th_link *like = &s->links[l];
+    if (*medium < 0) {
+        *medium = th_system_add_medium(made, s->media[like->medium].bits_per_s, err);
+        if (*medium >= 0)
+            made->media[*medium] = s->media[like->medium];
     }
-    made.from = from;
-    made.to = to;
-    made.medium = t->new_medium[medium];
-    made.name = NULL;
-    s->links[s->n_links++] = made;
+    return *medium < 0 || th_system_add_link(made, from, to, *medium, like->latency_ps, err) < 0
+               ? -1
+               : 0;
 }
 
-/* Forgets which media were copied: what follows is another cable. */
-static void next_cable(more_tables *t, const th_system *s)
+/* Links of the new node like all of this one; links that share a medium share its copy. 0 or -1. */
+static int add_links_of(th_system *made, const th_system *s, int node, int twin, th_error *err)
 {
-    memset(t->new_medium, 0, ((size_t)s->n_media + 1) * sizeof *t->new_medium);
+    int32_t *copies = th_alloc_array((size_t)s->n_media + 1, sizeof *copies);
+    int failed = copies ? 0 : th_error_no_memory(err);
+    for (int m = 0; copies && m < s->n_media; m++)
+        copies[m] = -1;
+    for (int l = 0; l < s->n_links && !failed; l++) {
+        const th_link *x = &s->links[l];
+        if (x->from == node || x->to == node)
+            failed = add_link_like(made, s, l, x->from == node ? twin : x->from,
+                                   x->from == node ? x->to : twin, &copies[x->medium], err);
+    }
+    th_free(copies);
+    return failed;
 }
 
-/* A link between the node and the new one, like its first link to another accelerator. */
-static void add_link_to_twin(more_tables *t, const th_system *s, int node, int twin)
+/* A link between the node and the new one, like its first link to another accelerator. 0 or -1. */
+static int add_link_to_twin(th_system *made, const th_system *s, int node, int twin, th_error *err)
 {
     for (int l = 0; l < s->n_links; l++) {
-        int other = s->links[l].to;
+        const int other = s->links[l].to;
+        int32_t medium = -1, medium_back = -1;
         if (s->links[l].from != node || other < 0 || s->nodes[other].accel < 0)
             continue;
-        next_cable(t, s);
-        add_link_like(t, l, node, twin);
+        if (add_link_like(made, s, l, node, twin, &medium, err) != 0)
+            return -1;
         for (int back = 0; back < s->n_links; back++)
-            if (s->links[back].from == other && s->links[back].to == node) {
-                add_link_like(t, back, twin, node);
-                return;
-            }
-        return;
+            if (s->links[back].from == other && s->links[back].to == node)
+                return add_link_like(
+                    made, s, back, twin, node,
+                    s->links[back].medium == s->links[l].medium ? &medium : &medium_back, err);
+        return 0;
     }
+    return 0;
 }
 
 /* "new", or "new1" ...: a name that no node has. */
@@ -169,24 +147,23 @@ static void free_name(const th_system *s, char *out, size_t size)
 static th_system *with_twin(const th_system *s, int32_t accel, th_error *err)
 {
     char name[32];
-    more_tables t;
-    th_system *made = NULL;
-    int node = s->accel_node[accel], twin = s->n_nodes;
-    if (begin_tables(&t, s, s->n_links + 2, err) == 0) {
-        free_name(s, name, sizeof name);
-        t.shallow.nodes[twin] = s->nodes[node];
-        t.shallow.nodes[twin].name = name;
-        t.shallow.n_nodes++;
-        for (int l = 0; l < s->n_links; l++)
-            if (s->links[l].from == node)
-                add_link_like(&t, l, twin, s->links[l].to);
-            else if (s->links[l].to == node)
-                add_link_like(&t, l, s->links[l].from, twin);
-        add_link_to_twin(&t, s, node, twin);
-        made = th_what_if_rebuild(&t.shallow, err);
+    const int node = s->accel_node[accel], twin = s->n_nodes;
+    const th_node *like = &s->nodes[node];
+    th_system *made = th_what_if_copy(s, err);
+    if (!made)
+        return NULL;
+    free_name(s, name, sizeof name);
+    int failed = th_system_add_node(made, name, like->kind, like->group, err) < 0 ||
+                 th_system_set_accel(made, twin, &like->a, err) != 0;
+    if (!failed) {
+        made->nodes[twin].forwards = like->forwards;
+        made->nodes[twin].level = like->level;
+        made->nodes[twin].leaf_first = like->leaf_first;
+        made->nodes[twin].n_leaves = like->n_leaves;
+        failed = add_links_of(made, s, node, twin, err) != 0 ||
+                 add_link_to_twin(made, s, node, twin, err) != 0;
     }
-    end_tables(&t);
-    return made;
+    return th_what_if_finish(made, failed, err);
 }
 
 /* A link that is dead, or a route that is given, does not tell what a larger system has. */
@@ -211,29 +188,21 @@ th_system *th_system_with_more(const th_system *s, int32_t accel, th_error *err)
 th_system *th_system_with_design(const th_system *s, const int32_t *accels, int n, int design,
                                  th_error *err)
 {
-    int *designs = th_alloc_array((size_t)n * ((size_t)s->n_designs + 1), sizeof *designs),
-        *next = designs;
-    th_node *nodes = th_alloc_array((size_t)s->n_nodes, sizeof *nodes);
-    th_system *made = NULL, shallow = *s;
-    if (designs && nodes) {
-        memcpy(nodes, s->nodes, (size_t)s->n_nodes * sizeof *nodes);
-        for (int i = 0; i < n; i++) {
-            th_accel *a = &nodes[s->accel_node[accels[i]]].a;
-            int kept = a->n_designs > 1 ? a->n_designs : 0;
-            memcpy(next, a->designs, (size_t)kept * sizeof *next);
-            next[kept] = design;
-            a->designs = next;
-            a->n_designs = kept + 1;
-            next += kept + 1;
-        }
-        shallow.nodes = nodes;
-        made = th_what_if_rebuild(&shallow, err);
-    } else {
-        th_error_no_memory(err);
+    th_system *made = th_what_if_copy(s, err);
+    int *designs = th_alloc_array((size_t)s->n_designs + 1, sizeof *designs);
+    int failed = designs ? 0 : th_error_no_memory(err);
+    for (int i = 0; made && !failed && i < n; i++) {
+        const int node = s->accel_node[accels[i]];
+        th_accel a = s->nodes[node].a;
+        int kept = a.n_designs > 1 ? a.n_designs : 0;
+        memcpy(designs, a.designs, (size_t)kept * sizeof *designs);
+        designs[kept] = design;
+        a.designs = designs;
+        a.n_designs = kept + 1;
+        failed = th_system_set_accel(made, node, &a, err);
     }
     th_free(designs);
-    th_free(nodes);
-    return made;
+    return th_what_if_finish(made, failed, err);
 }
 
 /* ---- the links between accelerators and switches ---- */

@@ -16,7 +16,7 @@
 #include "report/session/link_flows.h"
 #include "report/session/progress.h"
 #include "report/session/property_events.h"
-#include "report/what_if/what_if.h"
+#include "report/what_if/trials.h"
 #include "topology/routing/route.h"
 
 /* ---- another route ---- */

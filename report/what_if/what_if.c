@@ -12,9 +12,6 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
-#include "report/session/property_events.h"
-#include "report/what_if/what_if_jobs.h"
-#include "report/what_if/what_if_map.h"
 
 const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
     [TH_WHAT_IF_BANDWIDTH] = "bandwidth",           [TH_WHAT_IF_CLOCK] = "clock",
@@ -55,7 +52,7 @@ bool th_what_if_applies(const th_system *s, th_what_if_property what, int32_t ob
 
 /* ---- clocks of designs ---- */
 
-static bool has(const int32_t *objects, int n, int32_t object)
+bool th_what_if_has(const int32_t *objects, int n, int32_t object)
 {
     for (int i = 0; i < n; i++)
         if (objects[i] == object)
@@ -87,7 +84,7 @@ bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n)
         int n_inside = 0, n_outside = 0;
         for (int32_t a = 0; a < s->n_accels; a++)
             if (has_design(accel_of(s, a), d)) {
-                bool is_inside = has(accels, n, a);
+                bool is_inside = th_what_if_has(accels, n, a);
                 n_inside += is_inside;
                 n_outside += !is_inside;
             }
@@ -95,29 +92,6 @@ bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n)
             return false;
     }
     return true;
-}
-
-int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *objects, int n,
-                    th_error *err)
-{
-    int32_t *copy = th_alloc_array((size_t)n + 1, sizeof *copy);
-    if (!copy || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
-        th_free(copy);
-        return th_error_no_memory(err);
-    }
-    memcpy(copy, objects, (size_t)n * sizeof *copy);
-    w->all[w->n++] = (th_what_if){.what = (int32_t)what, .objects = copy, .n = n};
-    return 0;
-}
-
-void th_what_ifs_clear(th_what_ifs *w)
-{
-    for (int i = 0; i < w->n; i++)
-        th_free(w->all[i].objects);
-    th_free(w->all);
-    th_free(w->used_links);
-    th_free(w->used_accels);
-    *w = (th_what_ifs){.n = 0};
 }
 
 /* ---- changed systems ---- */
@@ -130,305 +104,86 @@ static int64_t scaled(int64_t value, double factor)
                                                 : (int64_t)llround(x);
 }
 
-enum { CLOCK_TEXT_MAX = 32 };
-
-/* The tables of a system that a change affects; the rest is shared with the original. */
-typedef struct tables {
-    th_medium *media;
-    th_link *links;
-    th_node *nodes;
-    th_design_block *designs;
-    th_param *params; /* of all designs, one behind the other */
-    char (*clocks)[CLOCK_TEXT_MAX];
-} tables;
-
-static void *copy_of(const void *from, int n, size_t size)
+th_system *th_what_if_copy(const th_system *s, th_error *err)
 {
-    void *to = th_alloc_array((size_t)n + 1, size);
-    if (to && n > 0) /* from is NULL where there are none */
-        memcpy(to, from, (size_t)n * size);
-    return to;
-}
-
-/* Copies of the tables; false: memory is out. clear_tables in either case. */
-static bool copy_tables(const th_system *s, tables *t)
-{
-    size_t n_params = 0;
-    for (int d = 0; d < s->n_designs; d++)
-        n_params += (size_t)s->designs[d].n_params;
-    *t = (tables){copy_of(s->media, s->n_media, sizeof *s->media),
-                  copy_of(s->links, s->n_links, sizeof *s->links),
-                  copy_of(s->nodes, s->n_nodes, sizeof *s->nodes),
-                  copy_of(s->designs, s->n_designs, sizeof *s->designs),
-                  th_alloc_array(n_params + 1, sizeof *t->params),
-                  th_alloc_array((size_t)s->n_designs + 1, sizeof *t->clocks)};
-    if (!t->media || !t->links || !t->nodes || !t->designs || !t->params || !t->clocks)
-        return false;
-    n_params = 0;
-    for (int d = 0; d < s->n_designs; d++) {
-        size_t n = (size_t)s->designs[d].n_params;
-        if (n > 0)
-            memcpy(t->params + n_params, s->designs[d].params, n * sizeof *t->params);
-        t->designs[d].params = t->params + n_params;
-        n_params += n;
+    th_serializer out = TH_SERIALIZER_INIT;
+    th_system *made = NULL;
+    th_serializer_write_system(&out, s);
+    if (out.failed || out.out.failed) {
+        th_error_no_memory(err);
+    } else {
+        th_serializer in = th_serializer_reader(out.out.text, out.out.length);
+        made = th_serializer_read_unfinished(&in, err);
     }
-    return true;
+    th_serializer_clear(&out);
+    return made;
 }
 
-static void clear_tables(tables *t)
+th_system *th_what_if_finish(th_system *made, int failed, th_error *err)
 {
-    th_free(t->media);
-    th_free(t->links);
-    th_free(t->nodes);
-    th_free(t->designs);
-    th_free(t->params);
-    th_free(t->clocks);
+    if (!made || (!failed && th_system_finish(made, err) == 0))
+        return made;
+    th_system_free(made);
+    return NULL;
 }
 
-static void alter_link(const th_system *s, const tables *t, th_what_if_property what, int32_t link,
-                       double by)
+th_system *th_what_if_rebuild(const th_system *s, th_error *err)
 {
-    int32_t medium = s->links[link].medium;
-    if (what == TH_WHAT_IF_BANDWIDTH) /* from what it was: several links may have one medium */
-        t->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + by);
+    return th_what_if_finish(th_what_if_copy(s, err), 0, err);
+}
+
+/* From what it was: several links may have one medium. */
+static void alter_link(const th_system *s, th_system *made, const th_what_if *w, int32_t link)
+{
+    const int32_t medium = s->links[link].medium;
+    if (w->what == TH_WHAT_IF_BANDWIDTH)
+        made->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + w->by);
     else
-        t->links[link].latency_ps = scaled(t->links[link].latency_ps, 1 - by);
+        made->links[link].latency_ps = scaled(s->links[link].latency_ps, 1 - w->by);
 }
 
-static void alter_accel(th_accel *a, th_what_if_property what, double by)
+static void alter_accel(th_accel *a, const th_what_if *w)
 {
-    switch (what) {
-    case TH_WHAT_IF_DRAM_BANDWIDTH:
-        a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + by);
-        break;
-    case TH_WHAT_IF_DRAM_LATENCY:
-        a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - by);
-        break;
-    case TH_WHAT_IF_MEMORY:
-        a->dram_bytes = scaled(a->dram_bytes, 1 + by);
-        break;
-    case TH_WHAT_IF_CLOCK:
-        a->vector_hz = scaled(a->vector_hz, 1 + by);
-        break;
-    case TH_WHAT_IF_BANDWIDTH:
-    case TH_WHAT_IF_LATENCY:
-    case TH_N_WHAT_IF_PROPERTIES:
-        break;
-    }
+    if (w->what == TH_WHAT_IF_DRAM_BANDWIDTH)
+        a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + w->by);
+    else if (w->what == TH_WHAT_IF_DRAM_LATENCY)
+        a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - w->by);
+    else if (w->what == TH_WHAT_IF_MEMORY)
+        a->dram_bytes = scaled(a->dram_bytes, 1 + w->by);
+    else if (w->what == TH_WHAT_IF_CLOCK)
+        a->vector_hz = scaled(a->vector_hz, 1 + w->by);
 }
 
 /* The clocks of the designs of these accelerators; a clock that cannot be read stays, and is
- * refused as in the system that has it. */
-static void alter_designs(const th_system *s, const tables *t, const th_what_if *w, double by)
+ * refused as in the system that has it. 0 or -1. */
+static int alter_designs(const th_system *s, th_system *made, const th_what_if *w, th_error *err)
 {
     for (int d = 0; d < s->n_designs; d++) {
         bool is_theirs = false;
         for (int i = 0; i < w->n; i++)
             is_theirs |= has_design(accel_of(s, w->objects[i]), d);
-        th_param *clock = is_theirs ? clock_of(&t->designs[d]) : NULL;
+        const th_param *clock = is_theirs ? clock_of(&s->designs[d]) : NULL;
+        char text[32];
         int64_t hz;
         if (!clock || th_parse_frequency(clock->text, &hz, NULL) != 0)
             continue;
-        snprintf(t->clocks[d], sizeof t->clocks[d], "%lldHz", (long long)scaled(hz, 1 + by));
-        clock->text = t->clocks[d];
+        snprintf(text, sizeof text, "%lldHz", (long long)scaled(hz, 1 + w->by));
+        th_param changed = *clock;
+        changed.text = text;
+        if (th_system_set_param(made, d, &changed, err) < 0)
+            return -1;
     }
+    return 0;
 }
 
-static void alter(const th_system *s, const tables *t, const th_what_if *w, double by)
+th_system *th_what_if_system(const th_system *s, const th_what_if *w, th_error *err)
 {
-    bool is_link = th_what_if_is_of_links((th_what_if_property)w->what);
-    for (int i = 0; i < w->n; i++)
-        if (is_link)
-            alter_link(s, t, (th_what_if_property)w->what, w->objects[i], by);
+    th_system *made = th_what_if_copy(s, err);
+    for (int i = 0; made && i < w->n; i++)
+        if (th_what_if_is_of_links(w->what))
+            alter_link(s, made, w, w->objects[i]);
         else
-            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, (th_what_if_property)w->what,
-                        by);
-    if (w->what == TH_WHAT_IF_CLOCK)
-        alter_designs(s, t, w, by);
-}
-
-/* A changed system, finished again. NULL on failure. */
-th_system *th_what_if_rebuild(const th_system *s, th_error *err)
-{
-    th_serializer out = TH_SERIALIZER_INIT;
-    th_serializer_write_system(&out, s);
-    if (out.failed || out.out.failed) {
-        th_serializer_clear(&out);
-        th_error_no_memory(err);
-        return NULL;
-    }
-    th_serializer in = th_serializer_reader(out.out.text, out.out.length);
-    th_system *made = th_serializer_read_system(&in, err);
-    th_serializer_clear(&out);
-    return made;
-}
-
-th_system *th_what_if_system(const th_system *s, const th_what_if *w, double by, th_error *err)
-{
-    tables t;
-    th_system *made = NULL;
-    if (copy_tables(s, &t)) {
-        th_system shallow = *s; /* to be read from */
-        shallow.media = t.media;
-        shallow.links = t.links;
-        shallow.nodes = t.nodes;
-        shallow.designs = t.designs;
-        alter(s, &t, w, by);
-        made = th_what_if_rebuild(&shallow, err);
-    } else {
-        th_error_no_memory(err);
-    }
-    clear_tables(&t);
-    return made;
-}
-
-/* ---- one run ---- */
-
-/* A change in the machine at time 0; the system stays. */
-static bool is_in_machine(const th_system *s, const th_what_if *w)
-{
-    return w->n > 0 && w->what == TH_WHAT_IF_CLOCK &&
-           !th_what_if_is_of_designs(s, w->objects, w->n);
-}
-
-/* Clocks from the start, and the faults of the session, on top of them. */
-static int change_machine(const th_session *s, th_machine *m, const th_what_if *w, double by,
-                          th_error *err)
-{
-    bool is_clock = is_in_machine(s->system, w);
-    for (int i = 0; is_clock && i < w->n; i++)
-        if (th_machine_add_property_event(m,
-                                          &(th_property_event){.kind = TH_PROPERTY_FREQUENCY,
-                                                               .object = w->objects[i],
-                                                               .factor = 1 + by},
-                                          err) != 0)
-            return -1;
-    for (size_t i = 0; i < s->events.n; i++) {
-        th_property_event c = s->events.all[i].event;
-        if (is_clock && c.kind == TH_PROPERTY_FREQUENCY && has(w->objects, w->n, c.object))
-            c.factor *= 1 + by;
-        if (th_machine_add_property_event(m, &c, err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-th_simulation *th_what_if_load(const th_session *s, const th_system *system, const th_mapping *m,
-                               const th_run_options *o, th_error *err)
-{
-    if (s->hand_built && s->hand_built->trace)
-        return th_simulation_of_trace(
-            &(th_lower_trace_options){.trace = s->hand_built->trace,
-                                      .system = system,
-                                      .roofline = s->hand_built->roofline},
-            o, err);
-    if (s->hand_built)
-        return th_simulation_of_finished(system, s->hand_built->program, o, err);
-    return th_simulation_new(system, s->workload, m, s->scripts, o, err);
-}
-
-static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by,
-                      th_error *err)
-{
-    if (change_machine(s, sim->machine, w, by, err) != 0)
-        return -1;
-    th_stop stop = th_machine_run_until(sim->machine, TH_TIME_MAX, err);
-    if (stop == TH_STOP_INTERRUPTED)
-        return th_error_interrupted(err, "the run is not at its end");
-    const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
-    if (!r)
-        return -1;
-    w->end_ps = r->elapsed_ps;
-    w->throughput_per_s =
-        s->workload ? (double)th_workload_samples(s->workload) * th_result_throughput(r) : 0;
-    return 0;
-}
-
-typedef struct batch {
-    th_session *session;
-    th_what_ifs *w;
-    th_run_options options;
-} batch;
-
-/* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made
- * programs. */
-static const th_mapping *mapping_for(const batch *b, const th_system *system, th_mapping **own,
-                                     th_error *err)
-{
-    if (b->w->remap == 0)
-        return b->session->mapping;
-    *own = th_what_if_map(b->session, system, &b->options, (th_remap){.evaluations = b->w->remap},
-                          NULL, err);
-    return *own;
-}
-
-/* Of the unchanged run: links that carried bytes, accelerators that computed or moved data. */
-static void note_used(const th_result *r, th_what_ifs *w)
-{
-    for (int l = 0; l < r->n_links; l++)
-        w->used_links[l] = r->links[l].bytes > 0;
-    for (int a = 0; a < r->n_accels; a++)
-        w->used_accels[a] = r->accels[a].n_tasks > 0 || r->accels[a].sent_bytes > 0 ||
-                            r->accels[a].received_bytes > 0;
-}
-
-static void mark_unused(th_what_ifs *w)
-{
-    for (int i = 0; i < w->n; i++) {
-        th_what_if *x = &w->all[i];
-        const bool *used =
-            th_what_if_is_of_links((th_what_if_property)x->what) ? w->used_links : w->used_accels;
-        x->is_unused = true;
-        for (int o = 0; o < x->n && x->is_unused; o++)
-            x->is_unused = !used[x->objects[o]];
-    }
-}
-
-/* Job 0 is the unchanged run. Tables of the session are only read. */
-static int run_piece(void *state, int i, th_error *err)
-{
-    batch *b = state;
-    th_what_if *w = i == 0 ? &b->w->baseline : &b->w->all[i - 1];
-    const th_system *system = b->session->system;
-    th_system *own = NULL;
-    th_mapping *mapped = NULL;
-    if (w->n > 0 && !is_in_machine(system, w)) {
-        if (!(own = th_what_if_system(system, w, b->w->by, err)))
-            return -1;
-        system = own;
-    }
-    const th_mapping *m = mapping_for(b, system, &mapped, err);
-    th_simulation *sim = m || b->session->hand_built
-                             ? th_what_if_load(b->session, system, m, &b->options, err)
-                             : NULL;
-    int failed = sim ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
-    const th_result *r = !failed && i == 0 ? th_simulation_result(sim, err) : NULL;
-    if (r)
-        note_used(r, b->w);
-    th_simulation_free(sim);
-    th_mapping_free(mapped);
-    th_system_free(own);
-    return failed;
-}
-
-int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
-{
-    batch b = {s, w, s->simulation ? s->simulation->options : s->defaults};
-    for (size_t i = 0; i < s->events.n; i++)
-        if (!s->events.all[i].is_fault)
-            return th_error_set(err, "TCL-0710",
-                                "set_property has changed the present run: restart first, as "
-                                "changes here apply from the start");
-    if (s->hand_built && !s->simulation && th_program_finish(s->hand_built->program, err) != 0)
-        return -1;
-    w->baseline = (th_what_if){.n = 0};
-    w->used_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *w->used_links);
-    w->used_accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *w->used_accels);
-    if (!w->used_links || !w->used_accels)
-        return th_error_no_memory(err);
-    int failed =
-        th_what_if_jobs_run(s, &(th_what_if_jobs){"what if", run_piece, &b, w->n + 1}, err);
-    if (!failed)
-        mark_unused(w);
-    return failed;
+            alter_accel(&made->nodes[s->accel_node[w->objects[i]]].a, w);
+    int failed = made && w->what == TH_WHAT_IF_CLOCK ? alter_designs(s, made, w, err) : 0;
+    return th_what_if_finish(made, failed, err);
 }

@@ -6,7 +6,6 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/sections/sections.h"
-#include "report/what_if/bounds_what_if.h"
 
 #define GROUP "report"
 
@@ -129,13 +128,12 @@ static int run_report_bounds(th_call *c)
 {
     if (th_session_need_problem(c->session, &c->err) != 0)
         return -1;
+    if (th_call_has(c, BOUNDS_WHAT_IF))
+        return th_lib_run(c);
     th_report *r = th_report_of_call(c, "bounds", "Lower bounds");
     if (!r)
         return -1;
-    int failed =
-        th_call_has(c, BOUNDS_WHAT_IF)
-            ? th_section_bounds_what_if(c->session, r, &c->err)
-            : th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    int failed = th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
     return th_report_finish(c, r, failed, r->first);
 }
 

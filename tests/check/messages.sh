@@ -3,15 +3,17 @@
 # messages.sh - every error id stands at one place in the source, and a test provokes it.
 #   tests/check/messages.sh          checks, in TAP
 #   tests/check/messages.sh --list   prints the page docs/messages.md, which make writes
-# An id is a string literal like "BASE-0001".
+# An id is a string literal like "BASE-0001", in Tcl a word, before the message.
 cd "${srcdir:-$(dirname "$0")/../..}" || exit 1
 AWK=${AWK:-awk}
 
 # id, file, line and format of every message, separated by tabs, in the order of the ids.
 messages() {
-    find base topology workloads predictor sim mapper training study report tcl -name '*.[ch]' 2>/dev/null | LC_ALL=C sort |
-        while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done |
-        LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
+    {
+        find base topology workloads predictor sim mapper training study report tcl -name '*.[ch]' 2>/dev/null |
+            LC_ALL=C sort | while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done
+        "$AWK" "$scan_tcl" lib/*.tcl
+    } | LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
 }
 
 # Cuts C into comments, literals and the rest. Literals right behind the id are its message (names among
@@ -87,6 +89,28 @@ function add_sign(sign) {
     }
 }
 END { emit() }'
+
+# The quoted word behind an id, on the line or the next one; what Tcl puts into it is %s.
+scan_tcl='
+function emit(at, line) {
+    id = substr(line, RSTART, RLENGTH)
+    is_unknown = substr(line, 1, RSTART) ~ /fail_unknown/
+    line = substr(line, RSTART + RLENGTH)
+    while (line ~ /\\$/ && getline next_line > 0) {
+        sub(/^[ \t]+/, " ", next_line)
+        sub(/\\$/, "", line)
+        line = line next_line
+    }
+    if (!match(line, /^ +"([^"\\]|\\.)*"/))
+        line = ""
+    else
+        line = substr(line, RSTART + index(substr(line, RSTART), "\""), RLENGTH)
+    sub(/"[^"\\]*$/, "", line)
+    while (sub(/\[[^][]*\]/, "%s", line)) {}
+    gsub(/\$[a-z_]+/, "%s", line)
+    printf "%s\t%s\t%d\t%s\n", id, FILENAME, at, line (is_unknown ? " \\\"%s\\\": must be one of ..." : "")
+}
+match($0, /[A-Z]+-[0-9][0-9][0-9][0-9]/) && $0 !~ /^ *#/ { emit(FNR, $0) }'
 
 document() {
     cat <<'END'

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_survival.c - report_survival: what the mapping loses by any one failure. */
+/* cmd_survival.c - report_survival: what the mapping loses by any one failure
+ * (lib/survival.tcl). */
 #include <config.h>
-#include "report/sections/survival.h"
 #include "tcl/report_call.h"
 
 static const th_option options[] = {TABLE_OPTIONS, {.name = NULL}};
-
-static int run_report_survival(th_call *c)
-{
-    th_table *failures = NULL;
-    if (th_session_need_problem(c->session, &c->err) != 0 ||
-        th_session_need_mapping(c->session, &c->err) != 0)
-        return -1;
-    th_report *r = th_report_of_call(c, "survival", "Survival of any one failure");
-    if (!r)
-        return -1;
-    int failed = th_section_survival(c->session, r, &failures, &c->err);
-    return th_report_finish(c, r, failed, failures);
-}
 
 const th_command th_survival_commands[] = {
     {"report_survival", "report", "", 0, 0, options,
@@ -29,6 +16,6 @@ const th_command th_survival_commands[] = {
      "of map_workload, else the latency, grows; deadlines bind the run without failure alone. "
      "map_workload -survive 1 searches for mappings that survive every failure. See "
      "docs/models/survival.md.",
-     .run = run_report_survival, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# advice.tcl - report_advice: what to buy.
+#   options -> all changes that the system allows, each {KIND WHAT COST CHANGE} -> each is mapped
+#   anew and runs -> ranked by gain per cost -> a table
+# A cost that is not known is empty. A change whose system cannot be made (a torus of a prime
+# number, a design that lacks a key) is left out.
+
+proc ::tharsis::lib::report_advice {o} {
+    core::need mapping
+    set kinds {accelerator bandwidth dram_bandwidth clock memory design topology}
+    set wanted [get $o changes $kinds]
+    if {[catch {llength $wanted} n] || $n < 1} {
+        fail TCL-0733 "-changes \"[clip $wanted 100]\": must be a list of changes"
+    }
+    foreach kind $wanted {check_kind -changes $kind $kinds}
+    set items [list_changes $wanted [advice_costs $o $kinds]]
+    if {[llength $items] == 0} {
+        fail TCL-0737 "-changes: none of them can be made in this system"
+    }
+    lassign [core::goal] objective column has_throughput needs_energy
+    core::check_columns [advice_table $items {} {}]
+    set evaluations [get $o evaluations 500]
+    set results [core::try purchases [lmap item $items {lindex $item 3}] $evaluations \
+        [get $o seed ""]]
+    set baseline [lindex $results 0]
+    set head [list [list line objective $objective] \
+        [list line mapped "anew for each of [expr {[llength $items] + 1}] systems, by $evaluations\
+            evaluations"] \
+        [list field objective text $objective] [list field evaluations count $evaluations] \
+        [list field baseline [lindex $column 2] [lindex $baseline 4]] \
+        [list field baseline_lateness time [lindex $baseline 7]]]
+    if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
+    return [dict create name advice title Advice is_kept 1 arranged 1 head $head \
+        tables [list [advice_table $items $baseline [lrange $results 1 end]]]]
+}
+
+proc ::tharsis::lib::check_kind {option kind kinds} {
+    if {$kind ni $kinds} {fail_unknown TCL-0732 $option $kind $kinds}
+}
+
+# The costs of -costs by kind of change. What stands in the system file is not said twice.
+proc ::tharsis::lib::advice_costs {o kinds} {
+    set text [get $o costs {}]
+    if {[catch {llength $text} n] || $n % 2 != 0} {
+        fail TCL-0734 "-costs \"[clip $text 100]\": must be a list of changes and their costs"
+    }
+    foreach {kind cost} $text {
+        check_kind -costs $kind $kinds
+        if {$kind ni {dram_bandwidth clock memory design}} {
+            fail TCL-0735 "-costs $kind: is the key cost of accelerators and links in the system\
+                file"
+        }
+        if {![is_within $cost 0 1e15]} {
+            fail TCL-0736 "-costs $kind \"[clip $cost 40]\": must be from 0 to 1e+15"
+        }
+    }
+    return [dict create {*}$text]
+}
+
+# ---- which changes a system allows ----
+
+proc ::tharsis::lib::list_changes {wanted costs} {
+    set x [dict create costs $costs links [core::links] accels [core::accels] \
+        designs [core::designs]]
+    dict set x kinds [groups [dict get $x accels] {} {} {1 7}]
+    return [concat {*}[lmap kind {
+        accelerator bandwidth dram_bandwidth clock memory design topology
+    } {expr {$kind in $wanted ? [list_$kind $x] : ""}}]]
+}
+
+# One more of each kind, or as many as its topology needs.
+proc ::tharsis::lib::list_accelerator {x} {
+    lassign [core::changed {}] n cost
+    set items {}
+    foreach kind [dict get $x kinds] {
+        set last [lindex $kind end]
+        set made [core::changed [list more $last]]
+        if {$made eq ""} continue
+        lassign $made n_made cost_made name_made
+        lassign [lindex [dict get $x accels] $last] name - - - - - - price
+        set more [expr {$n_made - $n}]
+        set what [expr {$more == 1 ? "accel/$name_made like accel/$name" :
+            "$more more like accel/$name"}]
+        lappend items [list accelerator $what [expr {$price > 0 ? $cost_made - $cost : ""}] \
+            [list more $last]]
+    }
+    return $items
+}
+
+# The item of twice as much of a property; nothing where no such system can be made.
+proc ::tharsis::lib::doubled {kind what cost members} {
+    set change [list property $kind 1 $members]
+    if {[core::changed $change] eq ""} return
+    return [list [list $kind $what $cost $change]]
+}
+
+# Of links with equal properties; those with the host are others.
+proc ::tharsis::lib::list_bandwidth {x} {
+    set links [dict get $x links]
+    set items {}
+    foreach group [groups $links 2 {} {2 5} 1] {
+        set cost 0.0
+        set is_priced 1
+        unset -nocomplain is_counted
+        foreach i $group {
+            lassign [lindex $links $i] - medium - - price
+            if {![info exists is_counted($medium)]} {set cost [expr {$cost + $price}]}
+            set is_counted($medium) 1
+            set is_priced [expr {$is_priced && $price > 0}]
+        }
+        set rate [core::quantity bandwidth [expr {2 * [lindex $links [lindex $group 0] 2]}]]
+        lappend items {*}[doubled bandwidth "[name_group link $links $group]: $rate" \
+            [expr {$is_priced && $cost > 0 ? $cost : ""}] $group]
+    }
+    return $items
+}
+
+# Of a property of these accelerators.
+proc ::tharsis::lib::double_accels {x property group} {
+    set accels [dict get $x accels]
+    lassign [place_of $property] place kind
+    set text x2
+    if {$place ne ""} {
+        set value [lindex $accels [lindex $group 0] $place]
+        if {$value eq ""} return
+        set text [core::quantity $kind [expr {2 * $value}]]
+    } elseif {![core::own_clock $group]} {
+        return
+    }
+    return [doubled $property "[name_group accel $accels $group]: $text" \
+        [price_of $x $property $group] $group]
+}
+
+proc ::tharsis::lib::price_of {x kind group} {
+    set each [get [dict get $x costs] $kind ""]
+    return [expr {$each eq "" ? "" : $each * [llength $group]}]
+}
+
+proc ::tharsis::lib::list_by_kind {property x} {
+    return [concat {*}[lmap kind [dict get $x kinds] {double_accels $x $property $kind}]]
+}
+
+proc ::tharsis::lib::list_dram_bandwidth {x} {list_by_kind dram_bandwidth $x}
+proc ::tharsis::lib::list_memory {x} {list_by_kind memory $x}
+
+# The clock of a design that several kinds share can only change for all of them.
+proc ::tharsis::lib::list_clock {x} {
+    set items [list_by_kind clock $x]
+    if {[llength $items] > 0} {return $items}
+    return [double_accels $x clock [lsort -integer [concat {*}[dict get $x kinds]]]]
+}
+
+# Another design for each kind, but none that stands for a product (a GPU, measurements), nor in the
+# place of one.
+proc ::tharsis::lib::list_design {x} {
+    set designs [dict get $x designs]
+    set products {learned roofline table}
+    set items {}
+    foreach kind [dict get $x kinds] {
+        set has [lindex [dict get $x accels] [lindex $kind 0] 5]
+        if {[lsearch -exact [lmap d $has {expr {[lindex $designs $d 1] in $products}}] 1] >= 0} {
+            continue
+        }
+        set d -1
+        foreach design $designs {
+            lassign $design name type
+            incr d
+            set change [list design $d $kind]
+            if {$d in $has || $type in $products || [core::changed $change] eq ""} continue
+            lappend items [list design "[name_group accel [dict get $x accels] $kind]\
+                [expr {[llength $has] > 1 ? "also" : "as"}] $name" [price_of $x design $kind] \
+                $change]
+        }
+    }
+    return $items
+}
+
+# ---- other topologies ----
+
+# With the same cables, and with the same sum of bandwidths: the same cost, where a cable costs what
+# it carries.
+proc ::tharsis::lib::list_topology {x} {
+    set fabric [core::fabric]
+    if {$fabric eq ""} return
+    lassign $fabric n_cables bits_per_s cable - present present_dims
+    set items {}
+    foreach type {ring mesh torus hypercube fully_connected star} {
+        set dims [dims_of $type [llength [dict get $x accels]]]
+        if {$dims eq "" || ($type eq $present && $dims eq $present_dims)} continue
+        set made [core::changed [list topology $type $dims $cable]]
+        set n [lindex $made 3]
+        if {$made eq "" || $n == 0} continue
+        set rate [whole_mbps [expr {$bits_per_s / (2.0 * $n)}]]
+        lappend items [topology_item $fabric $type $dims $n $cable]
+        if {$rate != $cable && [core::changed [list topology $type $dims $rate]] ne ""} {
+            lappend items [topology_item $fabric $type $dims $n $rate]
+        }
+    }
+    return $items
+}
+
+proc ::tharsis::lib::topology_item {fabric type dims n rate} {
+    lassign $fabric n_cables - cable cable_cost
+    if {$rate != $cable} {
+        set cost 0
+    } else {
+        set is_known [expr {$n == $n_cables || $cable_cost > 0}]
+        set cost [expr {$is_known ? ($n - $n_cables) * $cable_cost : ""}]
+    }
+    return [list topology "$type [join $dims x]: $n x [core::quantity bandwidth $rate]" $cost \
+        [list topology $type $dims $rate]]
+}
+
+# A rate from 1 Gbit/s on in whole Mbit/s, which reads better and is less than 0.1 % off.
+proc ::tharsis::lib::whole_mbps {rate} {
+    return [expr {$rate < 1e9 ? int($rate) : round($rate / 1e6) * 1000000}]
+}
+
+# The dims of a topology of n accelerators: of a grid the squarest; nothing where there is none.
+proc ::tharsis::lib::dims_of {type n} {
+    if {$type in {mesh torus}} {
+        set side 0
+        for {set i 2} {$i * $i <= $n} {incr i} {
+            if {$n % $i == 0} {set side $i}
+        }
+        if {$side == 0 || ($type eq "torus" && $n / $side <= 2)} return
+        return [list $side [expr {$n / $side}]]
+    }
+    if {$type ne "hypercube"} {return $n}
+    set dims 0
+    while {1 << $dims < $n} {incr dims}
+    return [expr {1 << $dims == $n && $n > 4 ? $dims : ""}]
+}
+
+# ---- the order ----
+
+# Of lateness where the baseline is late, else of what the search minimises.
+proc ::tharsis::lib::gain_of {baseline result} {
+    lassign $baseline - - - - - value_before latency_before lateness_before
+    lassign $result problem - - - - value - lateness
+    if {$problem ne ""} {return 0.0}
+    if {$lateness_before > 0} {return [expr {1 - double($lateness) / $lateness_before}]}
+    if {$lateness > 0} {return [expr {-double($lateness) / $latency_before}]} ;# now it is late
+    return [expr {$value_before > 0 ? 1 - $value / $value_before : 0.0}]
+}
+
+# First what costs nothing and gains, or saves and loses nothing, then by gain per cost, then those
+# of unknown cost by gain; what gains nothing, and what cannot be mapped, last. Equal ones keep
+# their order.
+proc ::tharsis::lib::class_of {problem cost gain} {
+    if {$problem ne ""} {return 4}
+    if {$gain < 0 || ($gain == 0 && ($cost eq "" || $cost >= 0))} {return 3}
+    return [expr {$cost eq "" ? 2 : $cost > 0 ? 1 : 0}]
+}
+
+# ---- the table ----
+
+# The baseline and the results are empty where the columns alone matter.
+proc ::tharsis::lib::advice_table {items baseline results} {
+    lassign [core::goal] - column has_throughput needs_energy
+    set has_costs 0
+    foreach item $items {
+        set cost [lindex $item 2]
+        if {$cost ne "" && $cost != 0} {set has_costs 1}
+    }
+    set ranked {}
+    set any_noise 0
+    set any_late [expr {$baseline ne "" && [lindex $baseline 7] > 0}]
+    foreach item $items result $results {
+        if {$result eq ""} continue
+        lassign $item kind what cost
+        set gain [gain_of $baseline $result]
+        set problem [lindex $result 0]
+        set class [class_of $problem $cost $gain]
+        # What only adds is no slower under the best mapping: the search found a worse one. Another
+        # topology or design may really be slower, and energy may really rise.
+        set noise [expr {$kind in {bandwidth dram_bandwidth clock memory} && !$needs_energy &&
+            $problem eq "" && $gain < 0}]
+        set any_noise [expr {$any_noise || $noise}]
+        set any_late [expr {$any_late || [lindex $result 7] > 0}]
+        set per_cost [expr {$problem eq "" && $cost ne "" && $cost > 0 ? 100 * $gain / $cost : ""}]
+        set row [advice_row $kind $what $cost $result $gain $per_cost \
+            [expr {$noise ? "of the search" : ""}]]
+        lappend ranked [list $class [expr {$class == 1 ? $gain / $cost : $gain}] $row]
+    }
+    set ranked [lsort -integer -index 0 [lsort -real -decreasing -index 1 $ranked]]
+    set table [dict create name advice rows [lmap row $ranked {lindex $row 2}] \
+        notes [advice_notes $has_costs] columns [list {change change text} {what what text} \
+            [list cost [expr {$has_costs ? "cost" : ""}] number] $column \
+            [list throughput [expr {$has_throughput ? "throughput, samples" : ""}] rate] \
+            [list late [expr {$any_late ? "late" : ""}] time] {gain gain change} \
+            [list gain_per_cost [expr {$has_costs ? "gain per cost" : ""}] number] \
+            {limit "limited by" text} {share share share} \
+            [list noise [expr {$any_noise ? "noise" : ""}] text] {error {} text}]]
+    if {$baseline ne ""} {
+        dict set table total [advice_row baseline "" "" $baseline "" "" ""]
+    }
+    return $table
+}
+
+proc ::tharsis::lib::advice_row {kind what cost result gain per_cost noise} {
+    lassign $result problem - throughput - objective - - lateness limit share
+    if {$problem ne ""} {
+        return [list $kind $what $cost {} {} {} {} {} "no mapping" {} $noise $problem]
+    }
+    return [list $kind $what $cost $objective [expr {$throughput > 0 ? $throughput : ""}] \
+        $lateness $gain $per_cost $limit $share $noise {}]
+}
+
+proc ::tharsis::lib::advice_notes {has_costs} {
+    set order "order: what gains and costs nothing (as much bandwidth in all, other links), by\
+        gain; the rest, by gain"
+    if {$has_costs} {
+        set order "order: what costs nothing, by gain; by gain per cost; without a cost, by gain;\
+            without a gain"
+    }
+    return [list {gain {gain: of the baseline's objective (of its lateness, where it is late),\
+        every system mapped anew}} {gain_per_cost {gain per cost: percent of it for a cost of 1}} \
+        {{limit share} {limited by: the largest part of the critical path then, and its share}} \
+        {what {link/A +3: link/A and 3 links like it}} [list {} $order] \
+        {noise {noise: more bandwidth, clock or memory makes no mapping worse; with so few\
+            -evaluations the search found a worse one}}]
+}

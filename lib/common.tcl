@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# common.tcl - what the procedures of lib/ share. A command whose row of the table says th_lib_run
+# is the procedure of its name here. It gets a dict of the options that were given, and returns the
+# command's result, of a report its description (tcl/core/lib_report.h). Nothing here needs Tcl's
+# own library (init.tcl): an interpreter of an application may lack it.
+namespace eval ::tharsis::lib {namespace path ::tharsis}
+
+# Ends the command with this error.
+proc ::tharsis::lib::fail {id text} {
+    regexp {^([A-Z]+)-0*(\d+)$} $id -> area number
+    return -level 2 -code error -errorcode [list THARSIS $area $number $text] $text
+}
+
+# The text is none of these names: an error with what is near.
+proc ::tharsis::lib::fail_unknown {id what text names} {
+    core::fail_unknown $id $what $text $names
+}
+
+# Runs a script; an error in it is told as one about this.
+proc ::tharsis::lib::about {what script} {
+    set code [catch {uplevel 1 $script} result options]
+    if {$code != 1} {return $result}
+    lassign [dict get $options -errorcode] by area number text
+    if {$by eq "THARSIS" && "$area-$number" ne "BASE-8"} {
+        set text "$what: $text"
+        return -code error -errorcode [list $by $area $number $text] $text
+    }
+    return -options $options $result
+}
+
+# The value of an option, or otherwise.
+proc ::tharsis::lib::get {options name otherwise} {
+    return [expr {[dict exists $options $name] ? [dict get $options $name] : $otherwise}]
+}
+
+# The elements of a list. Another text ends the command with the error.
+proc ::tharsis::lib::elements {text id problem} {
+    if {[catch {llength $text}]} {
+        uplevel 1 [list fail $id $problem]
+    }
+    return [list {*}$text]
+}
+
+# Is the text a number between these?
+proc ::tharsis::lib::is_within {text least most} {
+    return [expr {[string is double -strict $text] && ![string match -nocase *nan* $text] &&
+        $text >= $least && $text <= $most}]
+}
+
+# The beginning of a text that a user wrote, for messages.
+proc ::tharsis::lib::clip {text n} {
+    return [string range $text 0 [expr {$n - 1}]]
+}

@@ -1,0 +1,14 @@
+# lib/ - what is Tcl over the commands. It is a text in the program and in the package, so that no file is opened for it,
+# in safe interpreters neither.
+lib_scripts = \
+	lib/common.tcl \
+	lib/advice.tcl \
+	lib/reliability.tcl \
+	lib/survival.tcl \
+	lib/what_if.tcl
+EXTRA_DIST += $(lib_scripts)
+nodist_libface_la_SOURCES = lib/script.c
+CLEANFILES += lib/script.c
+lib/script.c: report/html/embed.awk $(lib_scripts)
+	$(AM_V_GEN)$(MKDIR_P) lib && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \
+	$(AWK) -v header=tcl/command.h -f report/html/embed.awk $(lib_scripts) >"$$new.new" && mv "$$new.new" "$$new"

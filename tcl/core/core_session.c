@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* core_session.c - core commands for all of lib/: what the session has, units, near misses,
+ * columns. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/names.h"
+#include "tcl/core/lib_report.h"
+
+/* need WHAT: an error where the session lacks it. */
+static int run_need(th_call *c)
+{
+    static const struct {
+        const char *name;
+        int (*check)(th_session *s, th_error *err);
+    } all[] = {{"system", th_session_need_system},
+               {"mapping", th_session_need_mapping},
+               {"program", th_session_need_program}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].name, th_call_word(c, 0)) == 0)
+            return all[i].check(c->session, &c->err);
+    return th_lib_fault(c, "need");
+}
+
+/* fail_unknown ID WHAT TEXT NAMES: the error that a text is none of these names. */
+static int run_fail_unknown(th_call *c)
+{
+    Tcl_Obj **word;
+    int number, n = th_lib_elements(c->words[3], -1, &word);
+    char id[TH_ERROR_ID_MAX], area[TH_ERROR_ID_MAX];
+    if (n < 0 || sscanf(th_call_word(c, 0), "%6[A-Z]-%4d", area, &number) != 2)
+        return th_lib_fault(c, "fail_unknown");
+    const char **names = th_alloc_zero((size_t)n + 1, sizeof *names);
+    for (int i = 0; names && i < n; i++)
+        names[i] = Tcl_GetString(word[i]);
+    snprintf(id, sizeof id, "%s", th_call_word(c, 0));
+    if (names)
+        th_error_unknown(&c->err, id, th_call_word(c, 1), th_call_word(c, 2), names);
+    else
+        th_error_no_memory(&c->err);
+    th_free(names);
+    return -1;
+}
+
+/* quantity KIND VALUE: as text, with its own unit. */
+static int run_quantity(th_call *c)
+{
+    th_quantity q;
+    th_strbuf text = TH_STRBUF_INIT;
+    int kind = th_lib_kind(c->words[0]);
+    if (kind < 0 || th_lib_quantity((th_kind)kind, c->words[1], &q) != 0)
+        return th_lib_fault(c, "quantity");
+    th_quantity_format(&q, &text);
+    int failed = text.failed ? th_error_no_memory(&c->err) : 0;
+    if (!failed)
+        th_call_return_text(c, text.text);
+    th_strbuf_clear(&text);
+    return failed;
+}
+
+/* check_columns TABLE: before long work, are the columns known that the command was asked for? */
+static int run_check_columns(th_call *c)
+{
+    th_call caller = *th_lib_caller(c);
+    if (!caller.command->is_report)
+        return th_lib_fault(c, "check_columns");
+    caller.err = (th_error){.id = ""};
+    int failed = th_lib_check_columns(&caller, c->words[0]);
+    c->err = caller.err;
+    return failed;
+}
+
+const th_command th_core_session_commands[] = {
+    {.name = "need", .words = "WHAT", .min_words = 1, .max_words = 1, .run = run_need},
+    {.name = "fail_unknown",
+     .words = "ID WHAT TEXT NAMES",
+     .min_words = 4,
+     .max_words = 4,
+     .run = run_fail_unknown},
+    {.name = "quantity",
+     .words = "KIND VALUE",
+     .min_words = 2,
+     .max_words = 2,
+     .run = run_quantity},
+    {.name = "check_columns",
+     .words = "TABLE",
+     .min_words = 1,
+     .max_words = 1,
+     .run = run_check_columns},
+    {.name = NULL},
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lib_call.c - commands that are procedures of lib/: NAME of the table is ::tharsis::lib::NAME.
+ *   th_lib_run: the row's options -> a dict -> the procedure -> its result, of a report a
+ *   description that becomes tables -> printed
+ * The procedure gets the options that were given, checked, without their "-": a flag is 1, a time
+ * ps, a bandwidth bits per second, a size bytes. It fails as a core command does, by an error whose
+ * code is {THARSIS AREA NUMBER TEXT}; any other error is one of lib/ itself. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "tcl/core/lib_report.h"
+#include "tcl/tcl_session.h"
+
+const th_call *th_lib_caller(const th_call *c)
+{
+    const th_call *caller = th_tcl_of(c->session)->lib_call;
+    return caller ? caller : c;
+}
+
+static Tcl_Obj *value_of(const th_option *o, const th_value *v)
+{
+    bool is_word = o->kind == TH_OPTION_TEXT || o->kind == TH_OPTION_CHOICE;
+    return is_word ? v->word : Tcl_NewWideIntObj(v->number);
+}
+
+static Tcl_Obj *options_of(const th_call *c)
+{
+    Tcl_Obj *all = Tcl_NewDictObj();
+    const th_option *options = c->command->options;
+    for (int i = 0; options && options[i].name; i++)
+        if (th_call_has(c, i))
+            Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(options[i].name + 1, -1),
+                           value_of(&options[i], &c->option[i]));
+    Tcl_DictObjPut(NULL, all, Tcl_NewStringObj("words", -1), Tcl_NewListObj(c->n_words, c->words));
+    return all;
+}
+
+int th_lib_fault(th_call *c, const char *what)
+{
+    return th_error_set(&c->err, "TCL-1722", "a fault of Tharsis itself, in lib/: %s", what);
+}
+
+/* The error that the interpreter holds becomes c->err. */
+static int take_error(th_call *c, int code)
+{
+    enum { WORDS = 4 }; /* THARSIS AREA NUMBER TEXT */
+    char id[TH_ERROR_ID_MAX];
+    int number;
+    Tcl_Size n = 0;
+    Tcl_Obj **word, *list = NULL, *key = Tcl_NewStringObj("-errorcode", -1);
+    Tcl_Obj *how = Tcl_GetReturnOptions(c->interp, code);
+    if (Tcl_Canceled(c->interp, 0) == TCL_ERROR)
+        th_error_interrupted(&c->err, "");
+    else if (Tcl_DictObjGet(NULL, how, key, &list) == TCL_OK && list &&
+             Tcl_ListObjGetElements(NULL, list, &n, &word) == TCL_OK && n == WORDS &&
+             strcmp(Tcl_GetString(word[0]), "THARSIS") == 0 &&
+             Tcl_GetIntFromObj(NULL, word[2], &number) == TCL_OK &&
+             snprintf(id, sizeof id, "%s-%04d", Tcl_GetString(word[1]), number) < (int)sizeof id)
+        th_error_set(&c->err, id, "%s", Tcl_GetString(word[WORDS - 1]));
+    else
+        th_lib_fault(c, Tcl_GetStringResult(c->interp));
+    Tcl_DecrRefCount(key);
+    Tcl_DecrRefCount(how);
+    Tcl_ResetResult(c->interp); /* the traceback through lib/ */
+    return -1;
+}
+
+int th_lib_run(th_call *c)
+{
+    th_tcl_session *t = th_tcl_of(c->session);
+    const th_call *outer = t->lib_call;
+    Tcl_Obj *words[] = {Tcl_ObjPrintf("::tharsis::lib::%s", c->command->name), options_of(c)};
+    t->lib_call = c;
+    int code = th_eval_words(c->interp, 2, words);
+    t->lib_call = outer;
+    if (code != TCL_OK)
+        return take_error(c, code);
+    return c->command->is_report ? th_lib_report(c, Tcl_GetObjResult(c->interp)) : 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lib_report.c - see lib_report.h. */
+#include <config.h>
+#include "tcl/core/lib_report.h"
+
+/* ---- lists and dicts ---- */
+
+/* NULL: it is no dict, or has no such key. */
+static Tcl_Obj *get(Tcl_Obj *dict, const char *key)
+{
+    Tcl_Obj *value = NULL, *name = Tcl_NewStringObj(key, -1);
+    if (Tcl_DictObjGet(NULL, dict, name, &value) != TCL_OK)
+        value = NULL;
+    Tcl_DecrRefCount(name);
+    return value;
+}
+
+int th_lib_elements(Tcl_Obj *list, int n, Tcl_Obj ***out)
+{
+    Tcl_Size all = 0;
+    if (!list || Tcl_ListObjGetElements(NULL, list, &all, out) != TCL_OK || (n >= 0 && all != n))
+        return -1;
+    return (int)all;
+}
+
+int th_lib_doubles(Tcl_Obj *list, int n, double *out)
+{
+    Tcl_Obj **number;
+    Tcl_IncrRefCount(list);
+    int failed = th_lib_elements(list, n, &number) < 0;
+    for (int i = 0; !failed && i < n; i++)
+        failed = Tcl_GetDoubleFromObj(NULL, number[i], &out[i]) != TCL_OK;
+    Tcl_DecrRefCount(list);
+    return failed ? -1 : 0;
+}
+
+Tcl_Obj *th_lib_list(const double *numbers, int64_t n)
+{
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    for (int64_t i = 0; i < n; i++)
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewDoubleObj(numbers[i]));
+    return list;
+}
+
+static bool is_set(Tcl_Obj *dict, const char *key)
+{
+    int is_true = 0;
+    Tcl_Obj *value = get(dict, key);
+    return value && Tcl_GetBooleanFromObj(NULL, value, &is_true) == TCL_OK && is_true;
+}
+
+/* ---- values ---- */
+
+static const char *const kind_names[] = {
+    [TH_KIND_TEXT] = "text",     [TH_KIND_COUNT] = "count",         [TH_KIND_TIME] = "time",
+    [TH_KIND_BYTES] = "bytes",   [TH_KIND_BANDWIDTH] = "bandwidth", [TH_KIND_SHARE] = "share",
+    [TH_KIND_CHANGE] = "change", [TH_KIND_RATE] = "rate",           [TH_KIND_MEAN] = "mean",
+    [TH_KIND_NUMBER] = "number", [TH_KIND_ENERGY] = "energy",       [TH_KIND_FACTOR] = "factor",
+    [TH_N_KINDS] = NULL,
+};
+
+int th_lib_kind(Tcl_Obj *name)
+{
+    int i;
+    return Tcl_GetIndexFromObj(NULL, name, kind_names, "kind", TCL_EXACT, &i) == TCL_OK ? i : -1;
+}
+
+const char *th_lib_kind_name(th_kind kind)
+{
+    return kind_names[kind];
+}
+
+int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out)
+{
+    Tcl_WideInt whole;
+    *out = th_absent(kind);
+    if (kind == TH_KIND_TEXT) {
+        *out = th_text(Tcl_GetString(value));
+        out->is_absent = out->text[0] == '\0';
+        return 0;
+    }
+    if (th_kind_is_real(kind)
+            ? Tcl_GetDoubleFromObj(NULL, value, &out->real) == TCL_OK
+            : Tcl_GetWideIntFromObj(NULL, value, &whole) == TCL_OK && (out->whole = whole, true)) {
+        out->is_absent = false;
+        return 0;
+    }
+    return Tcl_GetCharLength(value) == 0 ? 0 : -1;
+}
+
+/* ---- tables ---- */
+
+static th_column *read_columns(th_report *r, Tcl_Obj *list, int *n)
+{
+    Tcl_Obj **column, **word;
+    *n = th_lib_elements(list, -1, &column);
+    th_column *out = *n >= 1 && *n <= TH_COLUMNS_MAX ? th_report_columns(r, *n) : NULL;
+    for (int i = 0; out && i < *n; i++) {
+        int kind = th_lib_elements(column[i], 3, &word) == 3 ? th_lib_kind(word[2]) : -1;
+        if (kind < 0)
+            return NULL;
+        out[i] = (th_column){
+            th_report_keep(r, Tcl_GetString(word[0])),
+            Tcl_GetCharLength(word[1]) > 0 ? th_report_keep(r, Tcl_GetString(word[1])) : NULL,
+            (th_kind)kind};
+    }
+    if (out)
+        out[*n] = (th_column){.name = NULL};
+    return out;
+}
+
+static int add_row(th_table *t, Tcl_Obj *values, bool is_total)
+{
+    th_quantity cells[TH_COLUMNS_MAX];
+    Tcl_Obj **value;
+    if (th_lib_elements(values, t->n_columns, &value) < 0)
+        return -1;
+    for (int i = 0; i < t->n_columns; i++)
+        if (th_lib_quantity(t->columns[i].kind, value[i], &cells[i]) != 0)
+            return -1;
+    if (is_total)
+        th_table_total(t, cells);
+    else
+        th_table_row(t, cells);
+    return 0;
+}
+
+static int add_notes(th_table *t, Tcl_Obj *list)
+{
+    Tcl_Obj **note, **word;
+    int n = list ? th_lib_elements(list, -1, &note) : 0;
+    for (int i = 0; i < n; i++) {
+        if (th_lib_elements(note[i], 2, &word) < 0)
+            return -1;
+        bool is_of_table = Tcl_GetCharLength(word[0]) == 0;
+        th_table_note(t, is_of_table ? NULL : th_report_keep(t->report, Tcl_GetString(word[0])),
+                      Tcl_GetString(word[1]));
+    }
+    return n < 0 ? -1 : 0;
+}
+
+static int add_table(th_report *r, Tcl_Obj *dict)
+{
+    int n_columns, n;
+    Tcl_Obj **row, *name = get(dict, "name"), *title = get(dict, "title"),
+                   *total = get(dict, "total");
+    const th_column *columns = name ? read_columns(r, get(dict, "columns"), &n_columns) : NULL;
+    n = columns ? th_lib_elements(get(dict, "rows"), -1, &row) : -1;
+    if (n < 0)
+        return -1;
+    th_table *t = (is_set(dict, "is_record") ? th_report_record : th_report_table)(
+        r, th_report_keep(r, Tcl_GetString(name)),
+        title ? th_report_keep(r, Tcl_GetString(title)) : NULL, columns);
+    for (int i = 0; t && i < n; i++)
+        if (add_row(t, row[i], false) != 0)
+            return -1;
+    return t && ((total && add_row(t, total, true) != 0) || add_notes(t, get(dict, "notes")) != 0)
+               ? -1
+               : 0;
+}
+
+/* ---- the head ---- */
+
+static int add_head(th_report *r, Tcl_Obj *list)
+{
+    Tcl_Obj **item, **word;
+    int n = list ? th_lib_elements(list, -1, &item) : 0;
+    for (int i = 0; i < n; i++) {
+        th_quantity q;
+        int words = th_lib_elements(item[i], -1, &word);
+        if (words == 3) {
+            th_report_head_line(r, th_report_keep(r, Tcl_GetString(word[1])),
+                                Tcl_GetString(word[2]));
+            continue;
+        }
+        int kind = words == 4 ? th_lib_kind(word[2]) : -1;
+        if (kind < 0 || th_lib_quantity((th_kind)kind, word[3], &q) != 0)
+            return -1;
+        th_report_head_field(r, th_report_keep(r, Tcl_GetString(word[1])), q);
+    }
+    return n < 0 ? -1 : 0;
+}
+
+/* ---- the report ---- */
+
+/* The first rows alone, of text without -limit. 0 or -1. */
+static int limit_text(th_call *c, th_report *r, Tcl_Obj *limit, th_table **arranged)
+{
+    int n;
+    if (!limit || !r->first || th_call_has(c, REPORT_LIMIT) ||
+        th_report_format(c) != TH_FORMAT_TEXT)
+        return 0;
+    if (Tcl_GetIntFromObj(NULL, limit, &n) != TCL_OK)
+        return th_lib_fault(c, "text_limit");
+    if (th_report_arrange(c, r->first) != 0)
+        return -1;
+    th_table_limit(r->first, n);
+    *arranged = NULL;
+    return 0;
+}
+
+static th_table *arranged_of(const th_report *r, Tcl_Obj *number)
+{
+    int n;
+    if (!number || Tcl_GetIntFromObj(NULL, number, &n) != TCL_OK)
+        return NULL;
+    th_table *t = r->first;
+    while (t && --n > 0)
+        t = t->next;
+    return t;
+}
+
+static int add_all(th_report *r, Tcl_Obj *description)
+{
+    Tcl_Obj **table;
+    int n = th_lib_elements(get(description, "tables"), -1, &table);
+    if (n < 1 || add_head(r, get(description, "head")) != 0)
+        return -1;
+    for (int i = 0; i < n; i++)
+        if (add_table(r, table[i]) != 0)
+            return -1;
+    return 0;
+}
+
+static int print(th_call *c, const char *name, const char *title, Tcl_Obj *description)
+{
+    th_report *r = th_report_of_call(c, name, title);
+    if (!r)
+        return -1;
+    r->name = th_report_keep(r, name);
+    r->title = th_report_keep(r, title);
+    if (add_all(r, description) != 0) {
+        th_report_free(r);
+        return th_lib_fault(c, name);
+    }
+    th_table *arranged = arranged_of(r, get(description, "arranged"));
+    r->is_kept = is_set(description, "is_kept");
+    int failed = limit_text(c, r, get(description, "text_limit"), &arranged);
+    return th_report_finish(c, r, failed, arranged);
+}
+
+int th_lib_report(th_call *c, Tcl_Obj *description)
+{
+    Tcl_IncrRefCount(description); /* the result of the interpreter, which is no result of c */
+    Tcl_ResetResult(c->interp);
+    Tcl_Obj *name = get(description, "name"), *title = get(description, "title");
+    int failed = name && title ? print(c, Tcl_GetString(name), Tcl_GetString(title), description)
+                               : th_lib_fault(c, "a report without name or title");
+    Tcl_DecrRefCount(description);
+    return failed;
+}
+
+int th_lib_check_columns(th_call *c, Tcl_Obj *table)
+{
+    th_report *r = th_report_new("", "");
+    if (!r)
+        return th_error_no_memory(&c->err);
+    if (add_table(r, table) == 0)
+        return th_report_check_columns(c, r, 0);
+    th_report_free(r);
+    return th_lib_fault(c, "check_columns");
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lib_report.h - a report that a procedure of lib/ describes, a dict:
+ *   name, title
+ *   head     ?items {line KEY TEXT} and {field KEY KIND VALUE}?
+ *   tables   each a dict: name, columns {{NAME HEADING KIND} ...}, rows, each a list of values;
+ *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total?
+ *   is_kept  ?1: for pages?     arranged  ?N: -sort_by and -limit apply to its N-th table?
+ *   text_limit  ?rows of that table in text, without -limit?
+ * Kinds are text, count, time (ps), bytes, bandwidth (bits per second), share, change, rate, mean,
+ * number, energy (J), factor. An empty heading is shown in CSV and JSON alone; an empty value is
+ * absent. */
+#ifndef TH_TCL_CORE_LIB_REPORT_H
+#define TH_TCL_CORE_LIB_REPORT_H
+#include "tcl/report_call.h"
+
+/* Prints, writes or returns it, as the options of the call say. 0 or -1. */
+int th_lib_report(th_call *c, Tcl_Obj *description);
+/* Has the table the columns of the call's -sort_by and -fields? 0 or -1 with the call's error. */
+int th_lib_check_columns(th_call *c, Tcl_Obj *table);
+/* The elements of a list, of n of them where n >= 0. Returns how many; -1: it is none. */
+int th_lib_elements(Tcl_Obj *list, int n, Tcl_Obj ***out);
+/* A list of n numbers; frees a fresh one. 0, or -1: it is none. */
+int th_lib_doubles(Tcl_Obj *list, int n, double *out);
+Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
+/* A value of this kind. 0 or -1: it is none. */
+int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
+int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
+const char *th_lib_kind_name(th_kind kind);
+
+/* lib_call.c: an error of lib/ itself. Returns -1. */
+int th_lib_fault(th_call *c, const char *what);
+/* The call that lib/ answers, for core commands; c itself, where a script calls one. */
+const th_call *th_lib_caller(const th_call *c);
+
+#endif
