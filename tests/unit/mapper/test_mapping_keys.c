@@ -75,7 +75,7 @@ static th_mapping *neighbour(gsl_rng *r, const th_system *s, const th_workload *
 
 /* --- evaluators --- */
 
-static th_evaluator *evaluator_of(const th_problem *p)
+static th_evaluator *new_evaluator(const th_problem *p)
 {
     th_error e = {"", ""};
     th_evaluator *x = th_evaluator_new(p, &e);
@@ -98,7 +98,7 @@ static th_fitness fitness_alone(const th_problem *p, const th_mapping *m)
 {
     th_problem whole = *p;
     whole.no_segments = true;
-    th_evaluator *e = evaluator_of(&whole);
+    th_evaluator *e = new_evaluator(&whole);
     th_fitness f = fitness_of(e, m);
     th_evaluator_free(e);
     return f;
@@ -183,7 +183,7 @@ TEST(an_evaluator_answers_like_a_new_one)
         th_workload *w = network(r, i);
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
         p.network = th_network_find(pick(r, 0, 3) ? "fluid" : "ideal");
-        th_evaluator *asked = evaluator_of(&p);
+        th_evaluator *asked = new_evaluator(&p);
         th_mapping *m = first_mapping(r, s, w, i);
         for (int k = 0; m && k < STEPS; k++) {
             compare(asked, &p, m, &t);
@@ -235,7 +235,7 @@ static bool same_choices(th_initial_generator *a, th_initial_generator *b, const
 static bool same_answers(th_initial_generator *asked, const th_problem *p, const th_mapping *m,
                          int layer)
 {
-    th_evaluator *e = evaluator_of(p);
+    th_evaluator *e = new_evaluator(p);
     th_initial_generator *fresh = th_initial_new(e, NULL);
     th_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m);
     bool same = same_choices(asked, fresh, m, layer);
@@ -272,7 +272,7 @@ TEST(a_generator_answers_like_a_new_one)
         th_mapping *m = first_mapping(r, s, w, i);
         th_constraints *c = m ? constraints_of(r, s, w, m) : NULL;
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
-        th_evaluator *e = evaluator_of(&p);
+        th_evaluator *e = new_evaluator(&p);
         th_initial_generator *asked = th_initial_new(e, NULL);
         for (int k = 0; m && k < STEPS; k++, n++) {
             n_wrong += !same_answers(asked, &p, m, (int)pick(r, 0, w->n_layers - 1));
