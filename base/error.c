@@ -33,7 +33,7 @@ int th_error_set(th_error *err, const char *id, const char *format, ...)
     th_print_list(text, sizeof text, format, args);
     va_end(args);
     flatten(text);
-    memcpy(err->text, text, sizeof text);
+    snprintf(err->text, sizeof err->text, "%s", text); /* without the bytes after its end */
     snprintf(err->id, sizeof err->id, "%s", id);
     return -1;
 }

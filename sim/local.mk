@@ -81,8 +81,6 @@ libtharsis_la_SOURCES += \
 	sim/design/tiling_choice.c \
 	sim/design/tiling_choice.h \
 	sim/design/tiling_estimate.c \
-	sim/design/two_slot.c \
-	sim/design/two_slot.h \
 	sim/design/vector.c \
 	sim/design/winograd.c \
 	sim/kernel/event.c \
@@ -267,6 +265,15 @@ unit_tests += \
 	tests/unit/design/test_winograd \
 	tests/unit/design/test_compute_cost
 
+design_forms = tests/unit/design_forms.c tests/unit/design_forms.h tests/unit/design_question.h \
+	tests/unit/nest_forms.c tests/unit/two_slot.c tests/unit/two_slot.h
+tests_unit_design_test_closed_forms_SOURCES = tests/unit/design/test_closed_forms.c $(design_forms)
+tests_unit_design_test_systolic_SOURCES = tests/unit/design/test_systolic.c $(design_forms)
+tests_unit_design_test_systolic_vec_SOURCES = tests/unit/design/test_systolic_vec.c $(design_forms)
+tests_unit_design_test_gemv_SOURCES = tests/unit/design/test_gemv.c $(design_forms)
+tests_unit_design_test_serial_tiled_SOURCES = tests/unit/design/test_serial_tiled.c $(design_forms)
+tests_unit_design_test_winograd_SOURCES = tests/unit/design/test_winograd.c $(design_forms)
+tests_unit_design_test_roofline_SOURCES = tests/unit/design/test_roofline.c $(design_forms)
 tests_unit_collective_test_unroll_SOURCES = tests/unit/collective/test_unroll.c \
 	tests/unit/unroll.c tests/unit/unroll.h
 tests_unit_machine_test_explain_SOURCES = tests/unit/machine/test_explain.c \
@@ -280,7 +287,7 @@ tests_unit_machine_test_replay_SOURCES = tests/unit/machine/test_replay.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
 
-EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/unit/collective_shapes.h tests/unit/collective_time.h tests/unit/generated.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h tests/unit/closed_form.h tests/unit/stepping.h sim/design/README.md
+EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/unit/collective_shapes.h tests/unit/collective_time.h tests/unit/generated.h tests/unit/mesh_load.h tests/unit/network_help.h tests/unit/packet_help.h tests/unit/bare_system.h tests/unit/design_help.h tests/unit/design_rows.h tests/unit/pipeline_help.h tests/unit/sim_help.h tests/unit/closed_form.h tests/unit/script_answers.h tests/unit/stepping.h sim/design/README.md
 
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules

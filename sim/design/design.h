@@ -73,9 +73,6 @@ typedef struct th_design_type {
      * 0, or -1: the design cannot run it. */
     int (*schedule)(const th_design_config *c, const th_shard *shard, const th_port *memory,
                     th_schedule *out, th_error *err);
-    /* Cycles, in closed form, of the same schedule with two slots and a memory faster than the
-     * ports; NAN if the form does not hold for this configuration or shard. */
-    double (*closed_form)(const th_design_config *c, const th_shard *shard);
     /* For lower bounds (mapper/evaluate/bounds.h): a rate that no part of the shard exceeds. If the
      * schedule of the whole shard moves weights or outputs, so must that of every part: all weights
      * that the part reads and all outputs that it produces. NULL: no such rate is known. */

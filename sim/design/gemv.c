@@ -27,11 +27,8 @@
  * chip between runs of a layer, skipping of zeros (compressed weights do reduce traffic). */
 #include <config.h>
 
-#include <math.h>
-
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
-#include "sim/design/two_slot.h"
 
 enum {
     CLOCK,
@@ -267,99 +264,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* --- the closed form -------------------------------------------------------------------------- */
-
-/* The last block of a loop may have fewer columns (or units) than the others. */
-typedef struct {
-    const th_design_config *d;
-    const th_shard *s;
-    recurrence r;
-    int64_t full, rest; /* columns or units of a full block and of the last one */
-    unsigned weight_when;
-} form;
-
-static double port_cycles(const form *f, th_tensor tensor, int64_t elements)
-{
-    return th_port_cycles(f->s, tensor, elements, f->d->value[INPUT_PORT + tensor]);
-}
-
-/* x, h and e of the equations at the head of this file, for the units of one block; e without the
- * latency. */
-static double product_of(const form *f, int64_t units, int64_t elements)
-{
-    double columns = (double)(f->r.gates * units), lanes = f->d->value[LANES];
-    return (double)f->r.rows * ceil(columns / lanes) * (double)elements;
-}
-
-static double gates_of(const form *f, int64_t units)
-{
-    double operations = (double)(f->r.operations * units);
-    return (double)f->r.rows * ceil(operations / f->d->value[GATE_LANES]);
-}
-
-/* The time steps are the outer loop, the blocks the inner one. The product x of the first block of
- * the next step overlaps with the gates of the last block. */
-static th_two_slot_step recurrent_step(const void *context, unsigned first, unsigned last)
-{
-    enum { STEPS = 1, BLOCKS = 2, ALL = 15 };
-    const form *f = context;
-    const recurrence *r = &f->r;
-    int64_t units = last & BLOCKS ? f->rest : f->full;
-    int64_t inputs = first & BLOCKS ? r->rows * r->inputs : 0;
-    int64_t weights = first & STEPS || !r->is_resident ? r->gates * (r->inputs + r->units) : 0;
-    double latency = f->d->value[STEP_LATENCY], gates = gates_of(f, units);
-    double x = product_of(f, units, r->inputs), h = product_of(f, units, r->units);
-    double next_x = product_of(f, f->full, r->inputs);
-    double cycles =
-        last & BLOCKS ? h + fmax(next_x, gates + latency) + x - next_x : fmax(x + h, gates);
-    double once = fmin(next_x, gates_of(f, f->rest) + latency);
-    return (th_two_slot_step){
-        .load_input = port_cycles(f, TH_TENSOR_INPUT, inputs),
-        .load_weight = port_cycles(f, TH_TENSOR_WEIGHT, units * weights),
-        .compute = cycles + (first == ALL ? once : 0),
-        .store = port_cycles(f, TH_TENSOR_OUTPUT, r->rows * units),
-    };
-}
-
-/* The loops are blocks of columns, images and groups, rows. */
-static th_two_slot_step row_step(const void *context, unsigned first, unsigned last)
-{
-    enum { BLOCKS = 1 };
-    const form *f = context;
-    const th_shard *s = f->s;
-    int64_t columns = last & BLOCKS ? f->rest : f->full, w = s->dim[TH_DIM_W];
-    int64_t c = th_group_inputs(s), inner = c * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
-    int64_t window = th_window(1, s->stride_h, s->dim[TH_DIM_R], s->dilation_h, s->in_h) * s->in_w;
-    bool loads_weights = (first & f->weight_when) == f->weight_when;
-    bool loads_input = first & BLOCKS || !is_one_vector(s);
-    return (th_two_slot_step){
-        .load_input = port_cycles(f, TH_TENSOR_INPUT, loads_input ? c * window : 0),
-        .load_weight = port_cycles(f, TH_TENSOR_WEIGHT, loads_weights ? columns * inner : 0),
-        .compute = (double)w * ceil((double)columns / f->d->value[LANES]) * (double)inner,
-        .store = port_cycles(f, TH_TENSOR_OUTPUT, columns * w),
-    };
-}
-
-/* With two slots. */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    enum { IMAGES = 2, ROWS = 4 }; /* loops of the nest of rows */
-    bool is_recurrent = th_layer_gates((th_layer_kind)s->kind) > 0;
-    form f = {.d = d, .s = s, .weight_when = ROWS | (shares_weights(s) ? IMAGES : 0u)};
-    int64_t n = is_recurrent ? s->dim[TH_DIM_K] : th_group_outputs(s);
-    int64_t inner = th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
-    if (is_recurrent)
-        f.r = recurrence_of(d, s);
-    f.full = is_recurrent ? f.r.block : columns_of(d, s, n, inner);
-    if (value(d, SLOTS) != 2 || f.full == 0)
-        return NAN;
-    int32_t blocks = (int32_t)th_ceil_div(n, f.full), images = s->dim[TH_DIM_B] * s->groups;
-    f.rest = n - (blocks - 1) * f.full;
-    const th_two_slot_nest steps = {{s->dim[TH_DIM_H], blocks, 1, 1}, recurrent_step, &f};
-    const th_two_slot_nest rows = {{blocks, images, s->dim[TH_DIM_H], 1}, row_step, &f};
-    return th_two_slot_cycles(is_recurrent ? &steps : &rows);
-}
-
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     (void)s;
@@ -372,6 +276,5 @@ const th_design_type th_design_gemv = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
 };

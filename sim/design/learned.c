@@ -11,7 +11,6 @@
  * in single precision); layers that run concurrently. docs/models/gpu_system.md. */
 #include <config.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -232,16 +231,6 @@ static void host(const th_design_config *c, const th_shard *s, th_host_times *ou
     out->after_ps = th_phases_ps(phases.relayout_ms);
 }
 
-/* The prediction itself: a cycle is a picosecond. */
-static double closed_form(const th_design_config *c, const th_shard *s)
-{
-    th_layer_op op;
-    th_phases phases;
-    return predict(c, s, &op, &phases, NULL) == 0
-               ? (double)op.times * (double)th_phases_ps(phases.execution_ms)
-               : NAN;
-}
-
 static double sheet_peak(const th_design_config *c)
 {
     static const double GIGA = 1e9;
@@ -255,7 +244,6 @@ const th_design_type th_design_learned = {
     .synopsis = "a GPU whose layer times are predicted from measurements",
     .keys = keys,
     .schedule = schedule,
-    .closed_form = closed_form,
     .sheet_peak = sheet_peak,
     .host = host,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,

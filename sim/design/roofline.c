@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "base/min_max.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
@@ -175,43 +174,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* Cycles of a transfer at the rate that set_bandwidth gives an engine; 0 without a bandwidth. */
-static double port_cycles(const th_design_config *d, double bytes, double share)
-{
-    return d->value[BANDWIDTH] > 0 ? bytes * 8 * d->value[CLOCK] / (d->value[BANDWIDTH] * share)
-                                   : 0;
-}
-
-/* The recurrence over the pieces (load, compute, store) with the design's slots; one operand is
- * loaded before all of them. */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    plan p = plan_of(s);
-    double streamed = (double)(p.by_channel ? p.weights : p.inputs), stored = 0;
-    double once = port_cycles(d, (double)(p.by_channel ? p.inputs : p.weights), 1);
-    double loaded = 0, ended = 0, emptied = 0;
-    double computed[TH_SLOTS_MAX] = {0}, out[TH_SLOTS_MAX] = {0}; /* when each slot became free */
-    int64_t slots = (int64_t)d->value[SLOTS];
-    unsigned last = p.by_channel ? TH_LAST_K : TH_LAST_H;
-    th_schedule kinds = {0};
-    set_step(d, s, &p, 0, &kinds);
-    set_step(d, s, &p, last, &kinds);
-    stored = (double)kinds.output_bytes[0] * (double)(p.n - 1) + (double)kinds.output_bytes[last];
-    for (int64_t i = 0; i < p.n; i++) {
-        unsigned mask = i == p.n - 1 ? last : 0;
-        const th_step *piece = &kinds.step[mask];
-        double in = (double)(p.by_channel ? piece->weight_bytes : piece->input_bytes);
-        double back = (double)kinds.output_bytes[mask];
-        double *free_in = &computed[i % slots], *free_out = &out[i % slots];
-        loaded = th_max(loaded, *free_in) + port_cycles(d, in, streamed / (streamed + stored));
-        ended = th_max(th_max(loaded, once), th_max(ended, *free_out)) + (double)piece->cycles;
-        emptied = th_max(emptied, ended) + port_cycles(d, back, stored / (streamed + stored));
-        *free_in = ended;
-        *free_out = emptied;
-    }
-    return emptied;
-}
-
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     return (th_design_peak){peak(d, s) * d->value[EFFICIENCY] / mac_fraction(d, s),
@@ -224,5 +186,4 @@ const th_design_type th_design_roofline = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
 };

@@ -11,7 +11,6 @@
  * moved). */
 #include <config.h>
 
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -19,7 +18,6 @@
 #include "sim/design/designs.h"
 #include "sim/design/script_memo.h"
 #include "sim/design/tiles.h"
-#include "sim/design/two_slot.h"
 
 enum { CLOCK, PROCEDURE, TIME_LIMIT, SLOTS, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT };
 
@@ -210,63 +208,12 @@ static int schedule(const th_design_config *d, const th_shard *shard, const th_p
     return 0;
 }
 
-/* Cycles of a tile in the array and in the ports; the last tile has the remainders. */
-typedef struct {
-    th_two_slot_step all_but_last, last;
-} form;
-
-static th_two_slot_step tile_step(const void *context, unsigned first, unsigned last)
-{
-    const form *f = context;
-    (void)first;
-    return last & 1u ? f->last : f->all_but_last;
-}
-
-/* Cycles that one of n tiles of a tensor, or the last one, takes in its port. */
-static double port_cycles(const th_design_config *d, const th_shard *s, const th_script_answer *a,
-                          int tensor, bool is_last)
-{
-    static const int number[] = {TH_SCRIPT_INPUT_BYTES, TH_SCRIPT_WEIGHT_BYTES,
-                                 TH_SCRIPT_OUTPUT_BYTES};
-    double port = d->value[INPUT_PORT + tensor];
-    double n = tiles_of(a), bits = th_precision_bits((th_precision)s->precision[tensor]);
-    double bytes = a->has[number[tensor]] ? a->number[number[tensor]]
-                                          : (double)th_script_tensor_bytes(s, (th_tensor)tensor);
-    double part = is_last ? bytes - (n - 1) * floor(bytes / n) : floor(bytes / n);
-    return port > 0 ? 8 * part / bits / port : 0;
-}
-
-static th_two_slot_step tile_of(const th_design_config *d, const th_shard *s,
-                                const th_script_answer *a, bool is_last)
-{
-    double n = tiles_of(a), cycles = a->number[TH_SCRIPT_CYCLES], part = floor(cycles / n);
-    return (th_two_slot_step){
-        .load_input = port_cycles(d, s, a, TH_TENSOR_INPUT, is_last),
-        .load_weight = port_cycles(d, s, a, TH_TENSOR_WEIGHT, is_last),
-        .compute = is_last ? cycles - (n - 1) * part : part,
-        .store = port_cycles(d, s, a, TH_TENSOR_OUTPUT, is_last),
-    };
-}
-
-/* With two slots: the tiles of the answer one after the other. */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    const script *own = d->data;
-    const th_script_answer *a = own->memo ? answer_for(own, s, NULL) : NULL;
-    if (!a || d->value[SLOTS] != 2)
-        return NAN;
-    const form f = {tile_of(d, s, a, false), tile_of(d, s, a, true)};
-    const th_two_slot_nest nest = {{(int32_t)tiles_of(a), 1, 1, 1}, tile_step, &f};
-    return th_two_slot_cycles(&nest);
-}
-
 const th_design_type th_design_script = {
     .name = "script",
     .synopsis = "a Tcl procedure says cycles and bytes",
     .keys = keys,
     .takes_parameters = true,
     .schedule = schedule,
-    .closed_form = closed_form,
     .prepare = prepare,
     .release = release,
 };

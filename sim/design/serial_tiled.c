@@ -246,60 +246,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* --- the closed form: the equations of the head of this file, in operations ------------------- */
-
-static double bus_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor,
-                         double elements)
-{
-    double bytes = (double)th_shard_bytes(s, tensor, (int64_t)elements);
-    return 8 * bytes / (d->value[BUS_BITS] * d->value[CLOCK]) * (double)operations_per_s(d);
-}
-
-static double tiles_form(const th_design_config *d, const th_shard *s)
-{
-    const double *v = d->value;
-    double kernel = (double)s->dim[TH_DIM_R] * s->dim[TH_DIM_S], pixels = v[TILE_H] * v[TILE_W];
-    double in_h = v[INPUT_TILE_H] > 0 ? v[INPUT_TILE_H] : v[TILE_H];
-    double in_w = v[INPUT_TILE_W] > 0 ? v[INPUT_TILE_W] : v[TILE_W];
-    double t_in = bus_cycles(d, s, TH_TENSOR_INPUT, v[TILE_C] * in_h * in_w) +
-                  bus_cycles(d, s, TH_TENSOR_WEIGHT, v[TILE_K] * v[TILE_C] * kernel);
-    double t_comp = OPERATIONS_PER_MAC * pixels * v[TILE_K] * v[TILE_C] * kernel;
-    double t_out = bus_cycles(d, s, TH_TENSOR_OUTPUT, v[TILE_K] * pixels);
-    double areas = ceil(s->dim[TH_DIM_H] / v[TILE_H]) * ceil(s->dim[TH_DIM_W] / v[TILE_W]);
-    double blocks = ceil((double)th_group_outputs(s) / v[TILE_K]);
-    double steps = ceil((double)th_group_inputs(s) / v[TILE_C]);
-    double tiles = (double)s->dim[TH_DIM_B] * s->groups * areas * blocks;
-    return tiles * (steps * (t_in + t_comp) + t_out);
-}
-
-/* `times` products of rows x inputs elements with a matrix of `weights` weights. */
-typedef struct products {
-    double times, rows, inputs, outputs, weights;
-} products;
-
-static double stream_form(const th_design_config *d, const th_shard *s, products p)
-{
-    double t_in = bus_cycles(d, s, TH_TENSOR_INPUT, p.rows * p.inputs) +
-                  bus_cycles(d, s, TH_TENSOR_WEIGHT, p.weights);
-    double t_comp = OPERATIONS_PER_MAC * p.rows * p.weights;
-    double t_out = bus_cycles(d, s, TH_TENSOR_OUTPUT, p.rows * p.outputs);
-    return p.times * fmax(t_in, fmax(t_comp, t_out));
-}
-
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    double gates = th_layer_gates((th_layer_kind)s->kind), k = (double)th_group_outputs(s);
-    double inner = (double)th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
-    double b = s->dim[TH_DIM_B], rows = (double)s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
-    if (s->kind == TH_LAYER_CONV)
-        return has_tiles(d) ? tiles_form(d, s) : NAN;
-    if (gates > 0)
-        return stream_form(d, s, (products){rows, b, inner, k, gates * k * (inner + k)});
-    if (th_shard_multiplies_activations(s))
-        return stream_form(d, s, (products){b * s->groups, rows, inner, k, inner * k});
-    return stream_form(d, s, (products){s->groups, b * rows, inner, k, inner * k});
-}
-
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     int only = (int)d->value[ONLY];
@@ -314,7 +260,6 @@ const th_design_type th_design_serial_tiled = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
     .prepare = prepare,
 };

@@ -27,10 +27,6 @@
 #include <config.h>
 
 #include "sim/design/systolic.h"
-
-#include <math.h>
-
-#include "base/min_max.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
@@ -246,20 +242,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* The cycles without stalls, if the memory is fast enough. Runs have fills that depend on the
- * buffers, so there is no closed form with refill. */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    th_systolic_layer l = layer_of(d, s);
-    if (l.may_refill && l.flow != TH_SYSTOLIC_OS)
-        return NAN;
-    int64_t down, across, stream = l.extent[th_systolic_stream(l.flow)];
-    folds_of(&l, &down, &across);
-    double folds = (double)l.extent[TH_LOOP_B] * (double)down * (double)across;
-    double fold = (double)(stream + l.fill), period = (double)th_max(stream, l.rows);
-    return d->value[OVERLAP] != 0 ? (folds - 1) * period + fold : folds * fold;
-}
-
 /* Zeros of structured sparsity are skipped. */
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
@@ -273,5 +255,4 @@ const th_design_type th_design_systolic = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
 };

@@ -12,9 +12,6 @@
 #include <config.h>
 
 #include "sim/design/designs.h"
-
-#include <math.h>
-
 #include "sim/design/tiles.h"
 
 enum {
@@ -156,44 +153,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return check_buffers(d, out, err);
 }
 
-static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor,
-                          int64_t elements)
-{
-    return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
-}
-
-/* The time at which `passes` passes of q steps have been computed, without stores: the first load
- * of t cycles, then every step but the last overlaps with the load of the next. The fill f belongs
- * to the first step of all (overlap), or to the last step of every pass. */
-static double computed_after(double passes, double q, double t, double c, double f, bool overlaps)
-{
-    double step = fmax(t, c), filled = fmax(t, c + f), n = passes * q;
-    if (!overlaps)
-        return t + passes * (q - 1) * step + (passes - 1) * filled + c + f;
-    return n == 1 ? t + c + f : t + filled + (n - 2) * step + c;
-}
-
-/* Two slots, clip = false. P passes of q = ceil(C/vec) steps, t = max(t_I, t_W), c = H R S:
- *   cycles = max(computed_after(P) + t_O, computed_after(1) + P t_O) */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    bool overlaps = d->value[OVERLAP] != 0;
-    int64_t rows = (int64_t)d->value[ROWS], cols = (int64_t)d->value[COLS],
-            vec = (int64_t)d->value[VEC];
-    int64_t kernel = (int64_t)s->dim[TH_DIM_R] * s->dim[TH_DIM_S], h = s->dim[TH_DIM_H];
-    int64_t window = th_window(cols, s->stride_w, s->dim[TH_DIM_S], s->dilation_w, s->in_w);
-    double passes = (double)s->dim[TH_DIM_B] * s->groups *
-                    (double)th_ceil_div(th_group_outputs(s), rows) *
-                    (double)th_ceil_div(s->dim[TH_DIM_W], cols);
-    double q = (double)th_ceil_div(th_group_inputs(s), vec), c = (double)(h * kernel);
-    double f = (double)fill_cycles(d);
-    double t = fmax(port_cycles(d, s, TH_TENSOR_INPUT, vec * s->in_h * window),
-                    port_cycles(d, s, TH_TENSOR_WEIGHT, rows * vec * kernel));
-    double store = port_cycles(d, s, TH_TENSOR_OUTPUT, rows * h * cols);
-    return fmax(computed_after(passes, q, t, c, f, overlaps) + store,
-                computed_after(1, q, t, c, f, overlaps) + passes * store);
-}
-
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     (void)s;
@@ -207,5 +166,4 @@ const th_design_type th_design_systolic_vec = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
 };

@@ -104,14 +104,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* The measurement itself: a cycle is a picosecond. */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    th_timed_shape shape = shape_of(s);
-    const th_timed_row *row = th_time_table_find(d->data, &shape);
-    return row ? (double)row->time_ps : NAN;
-}
-
 static double row_macs(const th_timed_shape *x)
 {
     th_shard s = {.kind = x->kind, .groups = x->groups};
@@ -147,7 +139,6 @@ const th_design_type th_design_table = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
     .is_measured = true,
     .prepare = prepare,

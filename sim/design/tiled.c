@@ -10,10 +10,8 @@
  * chosen per layer (tiling.c). Not modelled: the pipeline depth of the array. */
 #include <config.h>
 
-#include <math.h>
 #include <string.h>
 
-#include "base/min_max.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling.h"
@@ -211,36 +209,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* True if every step loads its operands, in the published order, with two slots. */
-static bool is_as_published(const double *v, const char *order)
-{
-    bool has_tile = v[TILE_K] > 0 && v[TILE_C] > 0 && v[TILE_H] > 0 && v[TILE_W] > 0;
-    bool has_two = (v[SLOTS_IN] > 0 ? v[SLOTS_IN] : v[SLOTS]) == 2 &&
-                   (v[SLOTS_OUT] > 0 ? v[SLOTS_OUT] : v[SLOTS]) == 2;
-    bool is_sized = v[BUFFER] > 0 || v[INPUT_BUFFER] > 0 || v[WEIGHT_BUFFER] > 0;
-    return has_tile && has_two && !is_sized && v[CLIP] == 0 && v[HALO] == 0 &&
-           (!order || strcmp(order, standard_order) == 0);
-}
-
-/* Full tiles in two slots: P max(q L1, t_O) + min(max(t_I, t_W), t_C) + min(t_O, q L1). */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    const double *v = d->value;
-    if (!is_as_published(v, d->text[ORDER]))
-        return NAN;
-    double kernel = (double)s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
-    double t_c = kernel * v[TILE_H] * v[TILE_W];
-    double t_i = v[TILE_C] * v[TILE_H] * v[TILE_W] / v[INPUT_PORT];
-    double t_w = v[TILE_K] * v[TILE_C] * kernel / v[WEIGHT_PORT];
-    double t_o = v[TILE_K] * v[TILE_H] * v[TILE_W] / v[OUTPUT_PORT];
-    double q = ceil((double)th_group_inputs(s) / v[TILE_C]);
-    double tiles = (double)s->dim[TH_DIM_B] * s->groups * ceil(s->dim[TH_DIM_H] / v[TILE_H]) *
-                   ceil(s->dim[TH_DIM_W] / v[TILE_W]) *
-                   ceil((double)th_group_outputs(s) / v[TILE_K]);
-    double t_l = th_max(t_i, t_w), per_tile = q * th_max(t_l, t_c);
-    return tiles * th_max(per_tile, t_o) + th_min(t_l, t_c) + th_min(t_o, per_tile);
-}
-
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     (void)s;
@@ -254,6 +222,5 @@ const th_design_type th_design_tiled = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
     .prepare = prepare,
 };

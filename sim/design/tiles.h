@@ -41,17 +41,6 @@ static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s,
     return bits < 0x1p63 ? (int64_t)bits : INT64_MAX;
 }
 
-/* Cycles that the elements of a tensor take through a port of a number of elements per cycle; 0: no
- * port. */
-static inline double th_port_cycles(const th_shard *s, th_tensor tensor, int64_t elements,
-                                    double elements_per_cycle)
-{
-    double bits = th_precision_bits((th_precision)s->precision[tensor]);
-    if (elements_per_cycle <= 0)
-        return 0;
-    return 8 * (double)th_shard_bytes(s, tensor, elements) / bits / elements_per_cycle;
-}
-
 /* Sets ports of these elements per cycle for input, weight and output; partial sums are read
  * through a port of the output's bandwidth. */
 static inline void th_set_ports(th_schedule *out, const th_shard *s, const double elements[3])

@@ -20,8 +20,7 @@
  * m.
  *   make_plan (choose_method, fit_weights) -> check_lines -> set_loops -> set_input_rows ->
  *   set_steps
- * closed_form uses the plan and the extents only. Not modelled: the latency of the transforms (a
- * few cycles per layer), the loss of precision. */
+ * Not modelled: the latency of the transforms (a few cycles per layer), the loss of precision. */
 #include <config.h>
 
 #include "base/min_max.h"
@@ -30,7 +29,6 @@
 #include <math.h>
 
 #include "sim/design/tiles.h"
-#include "sim/design/two_slot.h"
 
 enum {
     CLOCK,
@@ -367,82 +365,6 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* --- the closed form -------------------------------------------------------------------------- */
-
-/* The times of the steps of a layer of full stripes and blocks, computed from its extents. */
-typedef struct {
-    double first_rows, more_rows, weights, compute, store; /* cycles */
-    unsigned input_when,
-        weight_when;       /* masks of loops of the nest; loaded in their first iterations */
-    unsigned first_stripe; /* the loop over stripes */
-} step_times;
-
-static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor,
-                          int64_t elements)
-{
-    return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
-}
-
-static th_two_slot_step step_of(const void *context, unsigned first, unsigned last)
-{
-    const step_times *t = context;
-    bool loads_input = (first & t->input_when) == t->input_when,
-         loads_weights = (first & t->weight_when) == t->weight_when;
-    (void)last;
-    return (th_two_slot_step){
-        .load_input = !loads_input              ? 0
-                      : first & t->first_stripe ? t->first_rows
-                                                : t->more_rows,
-        .load_weight = loads_weights ? t->weights : 0,
-        .compute = t->compute,
-        .store = t->store,
-    };
-}
-
-static step_times times_of(const th_design_config *d, const th_shard *s, const plan *p)
-{
-    int64_t window = (p->m - 1) * s->stride_h + (p->r - 1) * s->dilation_h + 1;
-    int64_t row = p->c * s->in_w;
-    return (step_times){
-        .first_rows = port_cycles(d, s, TH_TENSOR_INPUT, window * row),
-        .more_rows = port_cycles(d, s, TH_TENSOR_INPUT, p->m * s->stride_h * row),
-        .weights = port_cycles(d, s, TH_TENSOR_WEIGHT, p->block_k * p->block_c * p->r * p->s),
-        .compute = (double)cycles_of(p, p->method, p->block_k, p->block_c, p->m),
-        .store = port_cycles(d, s, TH_TENSOR_OUTPUT, p->block_k * p->m * p->w),
-    };
-}
-
-/* Two slots, clip = false. The nest is image-group pairs, stripes, blocks of outputs, blocks of
- * inputs; with channels outermost: blocks, images and stripes (with several groups: groups, blocks,
- * stripes). */
-static double closed_form(const th_design_config *d, const th_shard *s)
-{
-    enum { FIRST = 1, SECOND = 2, THIRD = 4, FOURTH = 8 }; /* loops of the nest */
-    plan p;
-    th_error ignored;
-    if (make_plan(d, s, &p, &ignored))
-        return NAN;
-    int32_t image_groups = (int32_t)p.image_groups, rows = (int32_t)stripes(&p);
-    int32_t blocks_k = (int32_t)th_ceil_div(p.k, p.block_k),
-            blocks_c = (int32_t)th_ceil_div(p.c, p.block_c);
-    step_times t = times_of(d, s, &p);
-    th_two_slot_nest n = {{image_groups, rows, blocks_k, blocks_c}, step_of, &t};
-    bool one_group = s->groups == 1;
-    if (channels_are_outermost(d, s, &p)) {
-        n.count[0] = one_group ? blocks_k : image_groups;
-        n.count[1] = one_group ? image_groups : blocks_k;
-        n.count[2] = rows;
-        t.first_stripe = THIRD;
-        t.weight_when = THIRD | (p.shares_weights ? SECOND : 0u);
-    } else {
-        t.first_stripe = SECOND;
-        t.input_when = THIRD | FOURTH;
-        if (p.weights_stay)
-            t.weight_when = SECOND | (p.shares_weights ? FIRST : 0u);
-    }
-    return th_two_slot_cycles(&n);
-}
-
 /* Per element and cycle: n^2 products, or an output tile of m x m, each output of which sums a
  * sub-kernel of at most r x r taps. */
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
@@ -459,5 +381,4 @@ const th_design_type th_design_winograd = {
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
-    .closed_form = closed_form,
 };

@@ -43,20 +43,6 @@ static inline th_schedule schedule_on(const char *keys, const th_shard *shard)
     return out;
 }
 
-/* Cycles of the design's closed form, and of its schedule in the pipeline. */
-static inline double closed_form_of(const char *keys, const th_shard *shard)
-{
-    th_system *s = system_with(keys);
-    const th_design_type *type = NULL;
-    th_design_config config;
-    th_error e = {"", ""};
-    CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
-    double cycles = type->closed_form(&config, shard);
-    th_design_release(type, &config);
-    th_system_free(s);
-    return cycles;
-}
-
 static inline double simulated_cycles(const th_schedule *s)
 {
     th_pipeline p;

@@ -2,6 +2,7 @@
 #include <config.h>
 #include <math.h>
 #include "sim/pipeline/pipeline.h"
+#include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
 
 #define ROOFLINE "type = \"roofline\"; clock = \"100MHz\"; macs_per_cycle = 100; efficiency = 0.5; "
@@ -166,7 +167,7 @@ TEST(the_closed_form_is_the_pipeline)
         CU_ASSERT_EQUAL(type->schedule(&config, &shard, &unlimited, &out, NULL), 0);
         th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){.skip = true});
         double took = (double)th_pipeline_finish(&p, &out, &unlimited) / 10000; /* 100 MHz */
-        double said = type->closed_form(&config, &shard);
+        double said = closed_form(type, &config, &shard);
         double narrowest = 1e9; /* ports are whole bits per second */
         for (int e = 0; e < TH_N_ENGINES; e++)
             if (out.port_bits_per_s[e] > 0 && (double)out.port_bits_per_s[e] < narrowest)

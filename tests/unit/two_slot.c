@@ -11,7 +11,7 @@
  * The product is exact for any difference in first and last iterations, and needs no events. */
 #include <config.h>
 
-#include "sim/design/two_slot.h"
+#include "tests/unit/two_slot.h"
 
 #include <math.h>
 
@@ -78,7 +78,7 @@ static void copy(matrix *m, int to, int from)
 
 /* Row i is the time of state i after the part of the step handled so far, in terms of the state
  * before the step. */
-static matrix step_matrix(const th_two_slot_step *s, bool opens, bool ends)
+static matrix step_matrix(const two_slot_step *s, bool opens, bool ends)
 {
     matrix m = identity();
     depend(&m, INPUT, COMPUTE_BEFORE);
@@ -101,11 +101,11 @@ static matrix step_matrix(const th_two_slot_step *s, bool opens, bool ends)
 
 /* The matrix of the loops from index `place` inwards, in an iteration of the outer loops that first
  * and last describe. */
-static matrix nest_matrix(const th_two_slot_nest *n, int place, unsigned first, unsigned last)
+static matrix nest_matrix(const two_slot_nest *n, int place, unsigned first, unsigned last)
 {
     unsigned bit = 1u << place, innermost = 1u << (TH_NEST_LOOPS - 1);
     if (place == TH_NEST_LOOPS) {
-        th_two_slot_step s = n->step(n->context, first, last);
+        two_slot_step s = n->step(n->context, first, last);
         return step_matrix(&s, first & innermost, last & innermost);
     }
     if (n->count[place] == 1)
@@ -119,7 +119,7 @@ static matrix nest_matrix(const th_two_slot_nest *n, int place, unsigned first, 
     return product(&inner, &m);
 }
 
-double th_two_slot_cycles(const th_two_slot_nest *n)
+double two_slot_cycles(const two_slot_nest *n)
 {
     matrix m = nest_matrix(n, 0, 0, 0);
     double end = -INFINITY;
