@@ -374,11 +374,6 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
     if (c->command->not_while_running && th_tcl_of(c->session)->is_running)
         return th_error_set(&c->err, "TCL-0009",
                             "refused while a run is under way (in the script of a breakpoint)");
-    if (c->command->not_while_running && th_tcl_of(c->session)->is_answering)
-        return th_error_set(&c->err, "TCL-0143",
-                            "refused in the procedure of a script design, which must return first");
-    if (!th_tcl_of(c->session)->is_answering)
-        th_script_memo_renew(c->session->scripts);
     if (c->command->needs_every_rank && th_session_need_every_rank(c->session, &c->err) != 0)
         return -1;
     if (!c->command->ignores_run && th_session_make_due_run(c->session, &c->err) != 0)

@@ -1,43 +1,131 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* design_script.c - see design_script.h.
- *   identify: does the procedure exist, and what is its text?
+ *   text: what the session's interpreter has in the namespace of designs, as two scripts
+ *   check: does it have the procedure?
  *   answer: shard and parameters -> two dicts -> procedure, under a time limit -> its dict ->
  *     numbers
+ * Each thread has one interpreter, made of the text, and made anew of another text and after
+ * failures.
  *
- * The time limit is the one of Tcl interpreters: a catch in the procedure cannot hold it up, and an
- * earlier limit is set again afterwards. Tcl checks the limit between its commands, so a single
- * long command is not ended. Ctrl-C cancels the procedure as it does any script. */
+ * The time limit is the one of Tcl interpreters: a catch in the procedure cannot hold it up. It is
+ * set for a slice of the time, so that Ctrl-C is noticed after each. Tcl checks it between its
+ * commands, so a single long command is not ended. */
 #include <config.h>
 #include "tcl/design_script.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/map.h"
 #include "base/names.h"
+#include "report/interrupt.h"
+#include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"
 
-enum { MICROSECONDS = 1000000, PS_PER_MICROSECOND = 1000000, MESSAGE_MAX = 300 };
+enum { MICROSECONDS = 1000000, PS_PER_MICROSECOND = 1000000, MESSAGE_MAX = 300, SLICE_US = 20000 };
 
 /* A data file names what is called, so that it names nothing but procedures that were made for
  * designs: those of this namespace. */
 #define NAMESPACE TH_DESIGN_NAMESPACE "::"
 
-/* With a reference. */
-static Tcl_Obj *whole_name(const char *procedure)
+/* ---- the text of the procedures ---- */
+
+/* A list of two scripts: the first loads the packages that the namespace's variable "packages"
+ * names, the second makes the procedures. */
+static const char describe[] =
+    "apply {{space} {\n"
+    "    set packages {}\n"
+    "    foreach package [expr {[info exists ${space}::packages] ? [set ${space}::packages] : {}}] "
+    "{\n"
+    "        append packages [list package require {*}$package] \\n\n"
+    "    }\n"
+    "    if {$packages ne {}} {\n"
+    "        catch {\n"
+    "            set modules [list ::tcl::tm::path add {*}[lreverse [::tcl::tm::path list]]]\n"
+    "            set packages [list set ::auto_path $::auto_path]\\n$modules\\n$packages\n"
+    "        }\n"
+    "    }\n"
+    "    set spaces [list $space]\n"
+    "    set procedures {}\n"
+    "    while {$spaces ne {}} {\n"
+    "        set spaces [lassign $spaces space]\n"
+    "        lappend spaces {*}[lsort [namespace children $space]]\n"
+    "        append procedures [list namespace eval $space {}] \\n\n"
+    "        foreach name [lsort [info procs ${space}::*]] {\n"
+    "            set formals {}\n"
+    "            foreach formal [info args $name] {\n"
+    "                if {[info default $name $formal value]} {lappend formal $value}\n"
+    "                lappend formals $formal\n"
+    "            }\n"
+    "            append procedures [list proc $name $formals [info body $name]] \\n\n"
+    "        }\n"
+    "    }\n"
+    "    list $packages $procedures\n"
+    "}} " TH_DESIGN_NAMESPACE "\n";
+
+static int take_text(void *session, th_script_memo *m, th_error *err)
 {
-    Tcl_Obj *name = Tcl_ObjPrintf(NAMESPACE "%s", procedure);
-    Tcl_IncrRefCount(name);
-    return name;
+    Tcl_Interp *interp = th_tcl_of(session)->interp;
+    if (th_tcl_of(session)->thread != Tcl_GetCurrentThread())
+        return 0; /* that thread has told them */
+    Tcl_InterpState before = Tcl_SaveInterpState(interp, TCL_OK);
+    atomic_store(&th_tcl_of(session)->has_stopped_scripts, false);
+    int code = Tcl_EvalEx(interp, describe, -1, TCL_EVAL_GLOBAL);
+    const char *text = Tcl_GetStringResult(interp);
+    int failed =
+        code != TCL_OK
+            ? th_error_set(err, "TCL-2031", "the procedures of " TH_DESIGN_NAMESPACE ": %s", text)
+        : Tcl_IsSafe(interp) && strncmp(text, "{} ", 3) != 0
+            ? th_error_set(err, "TCL-2032",
+                           "packages for designs: refused in a safe interpreter, which must not "
+                           "set " TH_DESIGN_NAMESPACE "::packages")
+            : th_script_memo_set_text(m, text, err);
+    Tcl_RestoreInterpState(interp, before);
+    return failed;
 }
 
-/* ---- identify ---- */
+/* ---- the interpreter of a thread ---- */
 
-static int info(Tcl_Interp *interp, const char *what, const char *of)
+static _Thread_local struct {
+    bool is_used;  /* this thread has used Tcl for procedures */
+    Tcl_Obj *text; /* that it was made of; NULL: there is none */
+    Tcl_Interp *interp;
+    th_tcl_session *session; /* of the present call; NULL: elsewhere */
+    Tcl_Time until;          /* its time limit */
+} own;
+
+static void close_own(ClientData unused)
 {
-    Tcl_Obj *const words[] = {Tcl_NewStringObj("::info", -1), Tcl_NewStringObj(what, -1),
-                              Tcl_NewStringObj(of, -1)};
-    return th_eval_words(interp, 3, words);
+    (void)unused;
+    if (!own.text)
+        return;
+    Tcl_DeleteInterp(own.interp);
+    Tcl_DecrRefCount(own.text);
+    own.text = NULL;
+}
+
+static int open_own(const char *text, th_error *err)
+{
+    if (own.text && strcmp(Tcl_GetString(own.text), text) == 0)
+        return 0;
+    close_own(NULL);
+    if (!own.is_used)
+        Tcl_CreateThreadExitHandler(close_own, NULL);
+    own.is_used = true;
+    own.text = Tcl_NewStringObj(text, -1);
+    Tcl_IncrRefCount(own.text);
+    if (th_interp_new_for_procedures(text, &own.interp) == TCL_OK)
+        return 0;
+    th_error_set(err, "TCL-2033", "the procedures of " TH_DESIGN_NAMESPACE ": %s",
+                 Tcl_GetStringResult(own.interp));
+    close_own(NULL);
+    return -1;
+}
+
+static void leave(void)
+{
+    if (own.is_used)
+        Tcl_FinalizeThread();
 }
 
 static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err)
@@ -45,7 +133,7 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
     Tcl_Obj **names;
     Tcl_Size n = 0;
     const char *near = NULL, **texts = NULL;
-    if (info(interp, "procs", NAMESPACE "*") == TCL_OK &&
+    if (Tcl_Eval(interp, "info procs " NAMESPACE "*") == TCL_OK &&
         Tcl_ListObjGetElements(NULL, Tcl_GetObjResult(interp), &n, &names) == TCL_OK &&
         (texts = th_alloc_array((size_t)n + 1, sizeof *texts))) {
         for (Tcl_Size i = 0; i < n; i++)
@@ -62,95 +150,44 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
     return -1;
 }
 
-/* A digest of the procedure's body and arguments. */
-static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
-{
-    static const char *const parts[] = {"body", "args"};
-    uint64_t digest = 0;
-    for (int i = 0; i < 2; i++) {
-        Tcl_Size n = 0;
-        if (info(interp, parts[i], procedure) != TCL_OK)
-            return 0;
-        const char *text = Tcl_GetStringFromObj(Tcl_GetObjResult(interp), &n);
-        digest = th_hash(text, (size_t)n, digest + 1);
-    }
-    return digest;
-}
-
-static bool takes_two_arguments(Tcl_Interp *interp, const char *procedure)
+static int check(const char *text, const char *procedure, th_error *err)
 {
     Tcl_Size n = 0;
-    return info(interp, "args", procedure) == TCL_OK &&
-           Tcl_ListObjLength(NULL, Tcl_GetObjResult(interp), &n) == TCL_OK && n == 2;
-}
-
-static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
-{
-    Tcl_Interp *interp = th_tcl_of(context)->interp;
-    Tcl_InterpState before = Tcl_SaveInterpState(interp, TCL_OK);
-    Tcl_Obj *name = whole_name(procedure);
-    int failed = 0;
-    if (!takes_two_arguments(interp, Tcl_GetString(name)))
-        failed = fail_unknown(interp, procedure, err);
-    else
-        *digest = digest_of(interp, Tcl_GetString(name));
-    Tcl_DecrRefCount(name);
-    Tcl_RestoreInterpState(interp, before);
-    return failed;
+    if (open_own(text, err))
+        return -1;
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::info", -1), Tcl_NewStringObj("args", -1),
+                              Tcl_ObjPrintf(NAMESPACE "%s", procedure)};
+    bool takes_two = th_eval_words(own.interp, 3, words) == TCL_OK &&
+                     Tcl_ListObjLength(NULL, Tcl_GetObjResult(own.interp), &n) == TCL_OK && n == 2;
+    return takes_two ? 0 : fail_unknown(own.interp, procedure, err);
 }
 
 /* ---- arguments of the procedure ---- */
 
-static void put(Tcl_Obj *dict, const char *key, Tcl_Obj *value)
-{
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), value);
-}
-
-static void put_whole(Tcl_Obj *dict, const char *key, int64_t value)
-{
-    put(dict, key, Tcl_NewWideIntObj(value));
-}
-
-static const char *kind_name(const th_shard *s)
-{
-    const th_layer layer = {.kind = (th_layer_kind)s->kind, .function = (th_function)s->function};
-    return th_layer_type_name(&layer);
-}
-
-static void put_tensors(Tcl_Obj *dict, const th_shard *s)
+static void add_tensors(Tcl_Obj *dict, const th_shard *s)
 {
     static const char *const names[TH_N_TENSORS] = {"input", "weight", "output"};
-    char key[32];
     for (int t = 0; t < TH_N_TENSORS; t++) {
-        snprintf(key, sizeof key, "%s_bits", names[t]);
-        put_whole(dict, key, th_precision_bits((th_precision)s->precision[t]));
-        snprintf(key, sizeof key, "%s_bytes", names[t]);
-        put_whole(dict, key, th_script_tensor_bytes(s, (th_tensor)t));
-        snprintf(key, sizeof key, "%s_density", names[t]);
-        put(dict, key, Tcl_NewDoubleObj(s->density_ppm[t] / 1e6));
+        char density[TCL_DOUBLE_SPACE];
+        Tcl_PrintDouble(NULL, s->density_ppm[t] / 1e6, density);
+        Tcl_AppendPrintfToObj(dict, " %s_bits %d %s_bytes %ld %s_density %s", names[t],
+                              th_precision_bits((th_precision)s->precision[t]), names[t],
+                              (long)th_script_tensor_bytes(s, (th_tensor)t), names[t], density);
     }
 }
 
 static Tcl_Obj *dict_of_shard(const th_shard *s)
 {
-    static const char *const dims[TH_N_DIMS] = {"batch", "k", "c", "h", "w", "r", "s"};
-    const struct {
-        const char *key;
-        int32_t value;
-    } rest[] = {
-        {"groups", s->groups},         {"in_h", s->in_h},           {"in_w", s->in_w},
-        {"stride_h", s->stride_h},     {"stride_w", s->stride_w},   {"dilation_h", s->dilation_h},
-        {"dilation_w", s->dilation_w}, {"operands", s->n_operands}, {"sparse_n", s->sparse_n},
-        {"sparse_m", s->sparse_m},
-    };
-    Tcl_Obj *dict = Tcl_NewDictObj();
-    put(dict, "kind", Tcl_NewStringObj(kind_name(s), -1));
-    for (int d = 0; d < TH_N_DIMS; d++)
-        put_whole(dict, dims[d], s->dim[d]);
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        put_whole(dict, rest[i].key, rest[i].value);
-    put_tensors(dict, s);
-    put_whole(dict, "macs", th_shard_macs(s));
+    const th_layer layer = {.kind = (th_layer_kind)s->kind, .function = (th_function)s->function};
+    const int32_t *d = s->dim;
+    Tcl_Obj *dict = Tcl_ObjPrintf(
+        "kind %s batch %d k %d c %d h %d w %d r %d s %d groups %d in_h %d in_w %d stride_h %d "
+        "stride_w %d dilation_h %d dilation_w %d operands %d sparse_n %d sparse_m %d",
+        th_layer_type_name(&layer), d[TH_DIM_B], d[TH_DIM_K], d[TH_DIM_C], d[TH_DIM_H], d[TH_DIM_W],
+        d[TH_DIM_R], d[TH_DIM_S], s->groups, s->in_h, s->in_w, s->stride_h, s->stride_w,
+        s->dilation_h, s->dilation_w, s->n_operands, s->sparse_n, s->sparse_m);
+    add_tensors(dict, s);
+    Tcl_AppendPrintfToObj(dict, " macs %ld", (long)th_shard_macs(s));
     return dict;
 }
 
@@ -175,114 +212,117 @@ static Tcl_Obj *dict_of_parameters(const th_design_block *b)
     Tcl_Obj *dict = Tcl_NewDictObj();
     for (int i = 0; i < b->n_params; i++)
         if (!th_script_is_own_key(b->params[i].key))
-            put(dict, b->params[i].key, value_of(&b->params[i]));
+            Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(b->params[i].key, -1),
+                           value_of(&b->params[i]));
     return dict;
 }
 
 /* ---- the call ---- */
-
-/* The time limit that the interpreter had. */
-typedef struct {
-    bool was_set;
-    Tcl_Time until;
-    int granularity;
-} time_limit;
 
 static bool is_earlier(const Tcl_Time *a, const Tcl_Time *b)
 {
     return a->sec < b->sec || (a->sec == b->sec && a->usec < b->usec);
 }
 
-/* Tcl checks the clock at every command. An earlier limit of the user is kept. */
-static time_limit begin_limit(Tcl_Interp *interp, th_time limit_ps)
+static Tcl_Time later(int64_t microseconds)
 {
-    time_limit before = {.was_set = Tcl_LimitTypeEnabled(interp, TCL_LIMIT_TIME),
-                         .granularity = Tcl_LimitGetGranularity(interp, TCL_LIMIT_TIME)};
-    int64_t microseconds = limit_ps / PS_PER_MICROSECOND;
-    Tcl_Time until;
-    Tcl_LimitGetTime(interp, &before.until);
-    Tcl_GetTime(&until);
-    microseconds += until.usec;
-    until.sec += (long)(microseconds / MICROSECONDS);
-    until.usec = (long)(microseconds % MICROSECONDS);
-    if (before.was_set && is_earlier(&before.until, &until))
-        return before;
-    Tcl_LimitSetTime(interp, &until);
-    Tcl_LimitTypeSet(interp, TCL_LIMIT_TIME);
-    Tcl_LimitSetGranularity(interp, TCL_LIMIT_TIME, 1);
-    return before;
+    Tcl_Time t;
+    Tcl_GetTime(&t);
+    microseconds += t.usec;
+    t.sec += (long)(microseconds / MICROSECONDS);
+    t.usec = (long)(microseconds % MICROSECONDS);
+    return t;
 }
 
-/* Setting a time also clears the mark that it was exceeded. */
-static void end_limit(Tcl_Interp *interp, const time_limit *before)
+/* Who notices Ctrl-C tells the other threads: it takes the flag away. */
+static bool is_interrupted(void)
 {
-    Tcl_LimitSetTime(interp, (Tcl_Time *)&before->until);
-    Tcl_LimitSetGranularity(interp, TCL_LIMIT_TIME, before->granularity);
-    if (!before->was_set)
-        Tcl_LimitTypeReset(interp, TCL_LIMIT_TIME);
+    th_tcl_session *s = own.session;
+    if (!s)
+        return th_interrupt_is_pending();
+    if (th_interrupt_is_pending() ||
+        (s->thread == Tcl_GetCurrentThread() && Tcl_Canceled(s->interp, 0) == TCL_ERROR))
+        atomic_store(&s->has_stopped_scripts, true);
+    return atomic_load(&s->has_stopped_scripts);
 }
 
-/* The line of the procedure's body with the error, read from Tcl's errorInfo; 0: none. */
+static void set_slice(Tcl_Interp *interp)
+{
+    Tcl_Time slice = later(SLICE_US);
+    Tcl_LimitSetTime(interp, is_earlier(&slice, &own.until) ? &slice : &own.until);
+}
+
+/* Tcl calls this at the end of a slice, and goes on if there is another. */
+static void end_slice(ClientData unused, Tcl_Interp *interp)
+{
+    Tcl_Time now;
+    (void)unused;
+    Tcl_GetTime(&now);
+    if (is_earlier(&now, &own.until) && !is_interrupted())
+        set_slice(interp);
+}
+
+/* The line of the procedure's body with the error; 0: none. */
 static int line_of_error(Tcl_Interp *interp, const char *procedure)
 {
+    static const char place[] = "(procedure \"" NAMESPACE "%s\" line ";
     int line = 0;
-    Tcl_Obj *key = Tcl_NewStringObj("-errorinfo", -1), *trace = NULL;
-    Tcl_Obj *options = Tcl_GetReturnOptions(interp, TCL_ERROR);
-    Tcl_Obj *place = Tcl_ObjPrintf("(procedure \"" NAMESPACE "%s\" line ", procedure);
-    Tcl_IncrRefCount(key);
-    Tcl_IncrRefCount(options);
-    Tcl_IncrRefCount(place);
-    if (Tcl_DictObjGet(NULL, options, key, &trace) == TCL_OK && trace) {
-        const char *at = strstr(Tcl_GetString(trace), Tcl_GetString(place));
-        if (!at || sscanf(at + strlen(Tcl_GetString(place)), "%d", &line) != 1)
-            line = 0;
-    }
-    Tcl_DecrRefCount(place);
-    Tcl_DecrRefCount(options);
-    Tcl_DecrRefCount(key);
+    const char *trace = Tcl_GetVar(interp, "errorInfo", TCL_GLOBAL_ONLY);
+    Tcl_Obj *text = Tcl_ObjPrintf(place, procedure);
+    Tcl_IncrRefCount(text);
+    const char *at = trace ? strstr(trace, Tcl_GetString(text)) : NULL;
+    if (!at || sscanf(at + strlen(Tcl_GetString(text)), "%d", &line) != 1)
+        line = 0;
+    Tcl_DecrRefCount(text);
     return line;
 }
 
-static int fail_error(Tcl_Interp *interp, const char *procedure, th_error *err)
+/* Did it look for a command or a variable that is not there? */
+static bool is_missing(Tcl_Interp *interp)
 {
+    const char *code = Tcl_GetVar(interp, "errorCode", TCL_GLOBAL_ONLY);
+    return code && (strncmp(code, "TCL LOOKUP", 10) == 0 || strncmp(code, "TCL READ", 8) == 0);
+}
+
+static int fail_error(const char *procedure, th_error *err)
+{
+    static const char hint[] =
+        " (a design's procedure finds its arguments, and the procedures of " TH_DESIGN_NAMESPACE
+        ")";
     char line[32] = "";
-    Tcl_Obj *message = Tcl_GetObjResult(interp);
-    Tcl_IncrRefCount(message);
-    int number = line_of_error(interp, procedure);
+    int number = line_of_error(own.interp, procedure);
     if (number > 0)
         snprintf(line, sizeof line, " in line %d", number);
-    th_error_set(err, "TCL-0137", "failed%s: %.*s", line, MESSAGE_MAX, Tcl_GetString(message));
-    Tcl_DecrRefCount(message);
-    return -1;
+    return th_error_set(err, "TCL-0137", "failed%s: %.*s%s", line, MESSAGE_MAX,
+                        Tcl_GetStringResult(own.interp), is_missing(own.interp) ? hint : "");
 }
 
 /* Why the procedure did not answer. */
-static int fail_call(Tcl_Interp *interp, int code, const th_script_question *q, th_error *err)
+static int fail_call(const th_script_question *q, th_error *err)
 {
     char limit[64];
-    if (Tcl_Canceled(interp, 0) == TCL_ERROR)
+    if (is_interrupted())
         return th_error_interrupted(err, "the procedure did not answer");
-    if (Tcl_LimitExceeded(interp))
+    if (Tcl_LimitExceeded(own.interp))
         return th_error_set(err, "TCL-0135",
                             "still busy after %s: must answer within the design's time_limit",
                             th_format_time(q->limit_ps, limit, sizeof limit));
-    if (code != TCL_ERROR)
-        return th_error_set(err, "TCL-0136", "ended by return -code %d: must return a dict", code);
-    return fail_error(interp, q->procedure, err);
+    return fail_error(q->procedure, err);
 }
 
-static int call(th_session *s, const th_script_question *q, th_error *err)
+static int call(const th_script_question *q, th_error *err)
 {
-    Tcl_Interp *interp = th_tcl_of(s)->interp;
-    Tcl_Obj *const words[] = {whole_name(q->procedure), dict_of_shard(q->shard),
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::tharsis::answer", -1),
+                              Tcl_ObjPrintf(NAMESPACE "%s", q->procedure), dict_of_shard(q->shard),
                               dict_of_parameters(q->block)};
-    time_limit before = begin_limit(interp, q->limit_ps);
-    th_tcl_of(s)->is_answering = true;
-    int code = th_eval_words(interp, 3, words);
-    Tcl_DecrRefCount(words[0]);
-    th_tcl_of(s)->is_answering = false;
-    int failed = code == TCL_OK ? 0 : fail_call(interp, code, q, err);
-    end_limit(interp, &before);
+    own.until = later(q->limit_ps / PS_PER_MICROSECOND);
+    Tcl_LimitAddHandler(own.interp, TCL_LIMIT_TIME, end_slice, NULL, NULL);
+    set_slice(own.interp);
+    Tcl_LimitTypeSet(own.interp, TCL_LIMIT_TIME);
+    Tcl_LimitSetGranularity(own.interp, TCL_LIMIT_TIME, 1);
+    int failed = th_eval_words(own.interp, 4, words) == TCL_OK ? 0 : fail_call(q, err);
+    Tcl_LimitTypeReset(own.interp, TCL_LIMIT_TIME);
+    Tcl_LimitRemoveHandler(own.interp, TCL_LIMIT_TIME, end_slice, NULL);
     return failed;
 }
 
@@ -344,30 +384,34 @@ static int read_answer(Tcl_Obj *dict, th_script_answer *out, th_error *err)
     return failed;
 }
 
-static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
+static int answer(void *session, const char *text, const th_script_question *q,
+                  th_script_answer *out, th_error *err)
 {
-    th_session *s = context;
-    if (th_tcl_of(s)->is_answering)
-        return th_error_set(err, "TCL-0142",
-                            "asked for this while it answers: must not use commands that need the "
-                            "run of the mapping");
-    Tcl_InterpState before = Tcl_SaveInterpState(th_tcl_of(s)->interp, TCL_OK);
-    int failed = call(s, q, err);
+    if (open_own(text, err))
+        return -1;
+    own.session = session ? th_tcl_of(session) : NULL;
+    int failed = call(q, err);
     if (!failed) {
-        Tcl_Obj *dict = Tcl_GetObjResult(th_tcl_of(s)->interp);
+        Tcl_Obj *dict = Tcl_GetObjResult(own.interp);
         Tcl_IncrRefCount(dict);
         failed = read_answer(dict, out, err);
         Tcl_DecrRefCount(dict);
     }
-    Tcl_RestoreInterpState(th_tcl_of(s)->interp, before);
+    if (failed)
+        close_own(NULL);
     return failed;
 }
 
 /* ---- functions for the session ---- */
 
+const th_script_provider th_design_scripts = {NULL, NULL, check, answer, leave};
+
 th_script_memo *th_design_scripts_new(th_session *s, th_error *err)
 {
-    const th_script_provider provider = {s, identify, answer};
+    const th_script_provider provider = {s, take_text, check, answer, leave};
+    Tcl_Interp *interp = th_tcl_of(s)->interp;
+    if (!Tcl_FindNamespace(interp, TH_DESIGN_NAMESPACE, NULL, TCL_GLOBAL_ONLY))
+        Tcl_CreateNamespace(interp, TH_DESIGN_NAMESPACE, NULL, NULL);
     return th_script_memo_new(&provider, err);
 }
 

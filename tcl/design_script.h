@@ -6,10 +6,14 @@
 #include "tcl/command.h"
 
 /* A design's "procedure" is one of this namespace, which every session has: a procedure is declared
- * for designs by making it there. No data file calls another command. */
+ * for designs by making it there. It runs in an interpreter of the thread that asks, with the
+ * procedures of this namespace and its children, the packages that the variable "packages" there
+ * names, and nothing else. No data file calls another command. */
 #define TH_DESIGN_NAMESPACE "::tharsis::design"
 
-/* The memo of a session; its interpreter runs the procedures. NULL on failure. */
+/* Where there is no session: procedures whose text comes from elsewhere. */
+extern const th_script_provider th_design_scripts;
+/* The memo of a session; its interpreter has the procedures. NULL on failure. */
 th_script_memo *th_design_scripts_new(th_session *s, th_error *err);
 /* Does every procedure of the system's script designs exist? 0, or -1 with the first that does
  * not. */

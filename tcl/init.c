@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "tcl/command.h"
-#include "tcl/design_script.h"
 #include "tcl/tcl_session.h"
 
 static const char session_key[] = "tharsis";
@@ -92,8 +91,6 @@ int th_init_commands(Tcl_Interp *interp)
         Tcl_SetAssocData(interp, session_key, free_session, s);
         watch_the_end(s);
         th_commands_create(interp, s);
-        if (!Tcl_FindNamespace(interp, TH_DESIGN_NAMESPACE, NULL, TCL_GLOBAL_ONLY))
-            Tcl_CreateNamespace(interp, TH_DESIGN_NAMESPACE, NULL, NULL);
         if (Tcl_EvalEx(interp, th_lib_script, -1, TCL_EVAL_GLOBAL) != TCL_OK)
             return TCL_ERROR;
     }

@@ -60,7 +60,8 @@ static int open_file(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *con
 static int restrict_commands(Tcl_Interp *interp)
 {
     Tcl_CmdInfo info;
-    th_tcl_of(th_session_of(interp))->files = &confined;
+    if (th_session_of(interp))
+        th_tcl_of(th_session_of(interp))->files = &confined;
     if (!Tcl_GetCommandInfo(interp, "open", &info))
         return TCL_ERROR;
     open_of_tcl = info.objProc; /* the same in all interpreters */
@@ -71,19 +72,15 @@ static int restrict_commands(Tcl_Interp *interp)
 static int make_safe(Tcl_Interp *interp)
 {
     static const int numbers[] = {TCL_STDIN, TCL_STDOUT, TCL_STDERR};
-    static const char *const makers[] = {"interp"};
     enum { N = sizeof numbers / sizeof *numbers };
     Tcl_Channel channels[N];
-    th_session_refuse_files(th_session_of(interp));
     for (int i = 0; i < N; i++) /* Tcl_MakeSafe takes them away, and nobody else may use them */
         if ((channels[i] = Tcl_GetStdChannel(numbers[i])))
             Tcl_RegisterChannel(NULL, channels[i]);
     int code = Tcl_MakeSafe(interp);
     for (int i = 0; i < N; i++)
-        if (channels[i] && numbers[i] != TCL_STDIN)
+        if (channels[i] && numbers[i] != TCL_STDIN && th_session_of(interp))
             Tcl_RegisterChannel(interp, channels[i]);
-    for (size_t i = 0; i < sizeof makers / sizeof *makers && code == TCL_OK; i++)
-        code = Tcl_HideCommand(interp, makers[i], makers[i]);
     return code;
 }
 
@@ -93,9 +90,71 @@ int th_interp_new(bool is_safe, Tcl_Interp **out)
     if (Tcl_Init(interp) != TCL_OK || th_init_commands(interp) != TCL_OK ||
         Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
         return TCL_ERROR;
-    return is_safe                     ? make_safe(interp)
-           : atomic_load(&is_confined) ? restrict_commands(interp)
-                                       : TCL_OK;
+    if (!is_safe)
+        return atomic_load(&is_confined) ? restrict_commands(interp) : TCL_OK;
+    th_session_refuse_files(th_session_of(interp));
+    return make_safe(interp) == TCL_OK ? Tcl_HideCommand(interp, "interp", "interp") : TCL_ERROR;
+}
+
+/* Commands that keep a state, tell the time or draw at random are taken from procedures of designs.
+ * After a call, "variables" tells names, and values of global variables, without what errors leave
+ * behind: an answer that depends on the calls before it would depend on the threads. */
+static const char seal[] =
+    "proc ::tharsis::variables {} {\n"
+    "    unset -nocomplain ::errorInfo ::errorCode\n"
+    "    foreach name [info globals] {\n"
+    "        set value [expr {[array exists ::$name] ? [array get ::$name] : [set ::$name]}]\n"
+    "        lappend found [list ::$name $value]\n"
+    "    }\n"
+    "    set spaces [namespace children ::]\n"
+    "    while {$spaces ne {}} {\n"
+    "        set spaces [lassign $spaces space]\n"
+    "        lappend spaces {*}[namespace children $space]\n"
+    "        lappend found {*}[info vars ${space}::*]\n"
+    "    }\n"
+    "    return $found\n"
+    "}\n"
+    "proc ::tharsis::answer {procedure shard parameters} {\n"
+    "    set answer [$procedure $shard $parameters]\n"
+    "    foreach variable [variables] {\n"
+    "        if {$variable ni [seen]} {\n"
+    "            error \"sets [lindex $variable 0]: must depend on its arguments alone\"\n"
+    "        }\n"
+    "    }\n"
+    "    return $answer\n"
+    "}\n"
+    "foreach name {after chan clock coroutine fileevent interp package pid time trace unknown "
+    "update "
+    "vwait yield yieldto} {\n"
+    "    catch {rename ::$name {}}\n"
+    "}\n"
+    "foreach name {info::cmdcount mathfunc::rand mathfunc::srand namespace::delete "
+    "namespace::ensemble namespace::eval namespace::export namespace::forget namespace::import "
+    "namespace::inscope namespace::path namespace::unknown namespace::upvar} {\n"
+    "    catch {rename ::tcl::$name {}}\n"
+    "}\n"
+    "foreach name [info commands ::oo::*] {catch {rename $name {}}}\n"
+    "foreach space {::tcl::clock ::tcl::unsupported} {catch {namespace delete $space}}\n"
+    "unset -nocomplain name space\n"
+    "proc ::tharsis::seen {} [list return [::tharsis::variables]]\n"
+    "rename ::proc {}\n"
+    "rename ::rename {}\n";
+
+int th_interp_new_for_procedures(const char *text, Tcl_Interp **out)
+{
+    Tcl_Interp *interp = *out = Tcl_CreateInterp();
+    Tcl_Obj *list = Tcl_NewStringObj(text, -1), *packages = NULL, *procedures = NULL;
+    Tcl_IncrRefCount(list);
+    bool failed = Tcl_Init(interp) != TCL_OK ||
+                  (atomic_load(&is_confined) && restrict_commands(interp) != TCL_OK) ||
+                  Tcl_ListObjIndex(interp, list, 0, &packages) != TCL_OK || !packages ||
+                  Tcl_EvalObjEx(interp, packages, TCL_EVAL_GLOBAL) != TCL_OK ||
+                  make_safe(interp) != TCL_OK ||
+                  Tcl_ListObjIndex(interp, list, 1, &procedures) != TCL_OK || !procedures ||
+                  Tcl_EvalObjEx(interp, procedures, TCL_EVAL_GLOBAL) != TCL_OK ||
+                  Tcl_EvalEx(interp, seal, -1, TCL_EVAL_GLOBAL) != TCL_OK;
+    Tcl_DecrRefCount(list);
+    return failed ? TCL_ERROR : TCL_OK;
 }
 
 Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* safe_interp.h - the only place where Tharsis makes interpreters, each with the policy of who will
- * run in it: that of the shell, those of studies' points, that of -where.
+ * run in it: that of the shell, those of studies' points, that of -where, those of procedures of
+ * designs.
  *   th_interp_confine_all (once, with -safe) -> th_interp_new*
  * Nobody else calls Tcl_CreateInterp, but for the programs' first steps to Tcl's functions
  * (th_shell_find_tcl). In a confined process (shell/confine.h) no interpreter has exec, load,
@@ -20,6 +21,10 @@ void th_interp_confine_all(bool (*may)(const char *path, bool writes));
  * output and standard error, and its session's commands open only files that come with Tharsis. A
  * Tcl return code; *out is the caller's also after a failure, which its result describes. */
 int th_interp_new(bool is_safe, Tcl_Interp **out);
+/* For the calling thread: safe, without channels, with two scripts that text lists: packages, which
+ * are loaded before it is made safe, and procedures. What keeps a state, tells the time or draws at
+ * random is taken away. As th_interp_new. */
+int th_interp_new_for_procedures(const char *text, Tcl_Interp **out);
 /* For expressions alone, safe, below a parent. NULL: its name is taken, or no memory. */
 Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent);
 

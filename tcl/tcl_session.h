@@ -5,6 +5,7 @@
  * The first member is the state that report/ knows; th_tcl_of finds the whole from it. */
 #ifndef TH_TCL_TCL_SESSION_H
 #define TH_TCL_TCL_SESSION_H
+#include <stdatomic.h>
 #include <tcl.h>
 #include "report/session/session.h"
 #include "sim/observe/event_recorder.h"
@@ -17,6 +18,8 @@ enum { TH_WARNINGS_MAX = 32 }; /* kinds of them, see warning.c */
 typedef struct th_tcl_session {
     th_session state; /* first, see th_tcl_of */
     Tcl_Interp *interp;
+    Tcl_ThreadId thread;              /* of the interpreter */
+    atomic_bool has_stopped_scripts;  /* procedures of designs that run now are to end */
     const struct th_mailbox *mailbox; /* to ranks that do points of studies; NULL: there are none */
     bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
     struct th_log *log;                  /* NULL: none is open */
@@ -31,7 +34,6 @@ typedef struct th_tcl_session {
     struct th_studies *studies; /* tcl/study/study_list.h */
     bool is_in_study;           /* of a point: others look after Ctrl-C, and it may run no study */
     bool is_running;            /* inside run or step: their scripts may not start another */
-    bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;
     const struct th_file_policy *files; /* of its commands (base/open_file.h); NULL: any file */
     const struct th_call *lib_call;     /* that a procedure of lib/ answers; NULL: none */

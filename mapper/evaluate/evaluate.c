@@ -290,8 +290,6 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitn
         return 0;
     if (status > 0 && th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason) == 0)
         return replay(e, bound, fitness, err);
-    if (th_script_is_needed(&reason))
-        return 1;
     if (th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
     return 0; /* it does not fit, or cannot run: not a failure of the search */

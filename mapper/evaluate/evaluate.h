@@ -53,8 +53,7 @@ bool th_evaluator_is_full(const th_evaluator *e);
 void th_evaluator_trim(th_evaluator *e);
 
 /* The fitness of a mapping. A run may be stopped when its value clearly passes bound (INFINITY:
- * never). 0; -1 (memory is out, a defect of the mapping, a script fails); or 1: calls of scripts
- * are deferred, and one is needed first. */
+ * never). 0, or -1: memory is out, a defect of the mapping, a script fails. */
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err);
 

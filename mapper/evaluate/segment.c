@@ -219,8 +219,7 @@ static int make_placed_piece(th_segments *s, int32_t i, th_placed_piece **out, t
     th_error reason = {0};
     *out = NULL;
     if (plan(s, i, i, &reason)) {
-        bool ends_search = th_script_is_needed(&reason) || th_plans_is_fatal(&reason);
-        return ends_search ? th_error_set(err, reason.id, "%s", reason.text) : 0;
+        return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
     }
     th_placed_piece *k = th_arena_alloc(s->arena, sizeof *k + accels * sizeof *k->part);
     if (!k || th_footprint_of_segment(s->lower, s->memo->pieces[i].first, s->memo->pieces[i].last,

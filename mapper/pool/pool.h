@@ -8,8 +8,8 @@
 
 typedef struct th_pool th_pool;
 
-/* The i-th task of n, run by a worker with an evaluator that no other thread uses meanwhile. 0, or
- * -1: out of memory. */
+/* The i-th task of n, run by a worker with an evaluator that no other thread uses meanwhile. 0; -1:
+ * out of memory; 1: it failed, and no others are begun. */
 typedef int th_pool_task(void *state, th_evaluator *e, int i);
 
 /* A type of pool: one file each. */
@@ -41,9 +41,8 @@ int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double boun
                      th_fitness *fitness, th_error *err);
 
 /* Runs task(state, e, i) for all i < n on the threads that share caches with the calling one. With
- * one thread, or where a design is a script, whose procedure only the calling thread may call, no
- * task is run: the caller then does the work itself, and no result may depend on which thread did
- * it. 0, or -1: out of memory. */
+ * one thread no task is run: the caller then does the work itself, and no result may depend on
+ * which thread did it. 0, or -1: out of memory. */
 int th_pool_run_tasks(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 
 /* The evaluator of the calling thread, for estimates outside batches. */

@@ -10,10 +10,9 @@
  * TH_RANKS_APART is set. A batch is distributed in chunks, large ones first, to any other rank
  * with fewer than OUTSTANDING chunks, so that a rank has its next chunk when it finishes one. When
  * no answer waits, the threads of rank 0 evaluate some mappings themselves. A mapping's fitness
- * does not depend on which rank evaluates it, so results do not either. Mappings that need
- * procedures of script designs are returned, and rank 0 evaluates them last, in the order of the
- * batch. No rank blocks in MPI, which would keep a core busy: an idle rank polls and sleeps,
- * longer each time. A lost rank ends the run, through MPI. */
+ * does not depend on which rank evaluates it, so results do not either. No rank blocks in MPI,
+ * which would keep a core busy: an idle rank polls and sleeps, longer each time. A lost rank ends
+ * the run, through MPI. */
 #include <config.h>
 
 #include "mapper/pool/pool_mpi.h"
@@ -159,13 +158,13 @@ static int serve_one(const server *s, const MPI_Status *status, char **bytes, si
     return failed ? -1 : 1;
 }
 
-int th_mpi_serve(th_mpi_answer *other, void *state)
+int th_mpi_serve(const th_script_provider *scripts, th_mpi_answer *other, void *state)
 {
     char *bytes = NULL;
     size_t capacity = 0;
     MPI_Status status;
     backoff n = {0};
-    const server s = {th_worker_new(NULL), other, state};
+    const server s = {th_worker_new(scripts, NULL), other, state};
     int goes_on = s.worker ? 1 : -1;
     while (goes_on > 0) {
         if (has_message(0, &status)) {
@@ -210,7 +209,7 @@ long th_mpi_receive(int *from, char **bytes, size_t *capacity)
 typedef struct {
     th_serializer bytes; /* until its answer has arrived */
     MPI_Request request;
-    int first, n; /* in which */
+    int first, n; /* mappings */
 } chunk;
 
 typedef struct {
@@ -232,8 +231,6 @@ typedef struct {
     th_mapping *const *mappings;
     double bound;
     th_fitness *fitness;
-    int *which; /* mappings in the order of distribution; -1 - i: mapping i needs rank 0 */
-    size_t which_capacity;
     int n, next, n_outstanding;
     int failed_at; /* lowest index that failed; n: none */
     th_error error;
@@ -245,14 +242,16 @@ static void destroy(th_pool *pool)
     th_pool_free(p->local);
     th_free(p->ranks);
     th_free(p->received);
-    th_free(p->which);
     th_free(p);
 }
 
 static int send_problem(const th_problem *problem, int n, th_error *err)
 {
     th_serializer w = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&w, problem);
+    if (th_worker_write_problem(&w, problem, err)) {
+        th_serializer_clear(&w);
+        return -1;
+    }
     for (int rank = 1; rank < n && !w.failed; rank++)
         MPI_Send(w.out.text, (int)w.out.length, MPI_BYTE, rank, TAG_PROBLEM, MPI_COMM_WORLD);
     int failed = w.failed ? th_error_no_memory(err) : 0;
@@ -329,7 +328,7 @@ static int send_chunk(mpi_pool *p, int rank)
     rank_state *r = &p->ranks[rank];
     chunk *c = &r->chunks[r->n];
     *c = (chunk){.bytes = TH_SERIALIZER_INIT, .first = p->next, .n = chunk_size(p)};
-    th_worker_write_chunk(&c->bytes, p->mappings, &p->which[c->first], c->n, p->bound);
+    th_worker_write_chunk(&c->bytes, p->mappings + c->first, c->n, p->bound);
     if (c->bytes.failed) {
         th_serializer_clear(&c->bytes);
         return -1;
@@ -359,12 +358,8 @@ static void read_answers(mpi_pool *p, int rank, th_serializer *in)
     chunk c = r->chunks[0];
     for (int j = 0; j < c.n; j++) {
         th_error e = {"", ""};
-        int i = p->which[c.first + j];
-        th_answer answer = th_worker_read_answer(in, &p->fitness[i], &e);
-        if (answer == TH_ANSWER_FAILED)
-            note_failure(p, i, &e);
-        else if (answer == TH_ANSWER_NEEDS_SCRIPT)
-            p->which[c.first + j] = -1 - i;
+        if (th_worker_read_answer(in, &p->fitness[c.first + j], &e))
+            note_failure(p, c.first + j, &e);
     }
     th_worker_read_counts(in, &r->counts);
     MPI_Wait(&c.request, MPI_STATUS_IGNORE);
@@ -388,24 +383,18 @@ static int read_one(mpi_pool *p)
     return 1;
 }
 
-/* Evaluates mappings first .. first + n - 1, which are adjacent in the batch. A failure of any of
- * them is reported for the first, which precedes all later ones. */
-static void evaluate_locally(mpi_pool *p, int first, int n)
-{
-    th_error e = {"", ""};
-    if (th_pool_evaluate(p->local, p->mappings + first, n, p->bound, p->fitness + first, &e))
-        note_failure(p, first, &e);
-}
-
 /* Evaluates the next mappings on the threads: all that are left where there is no other rank, else
- * one per thread. */
+ * one per thread. A failure of any of them is reported for the first, which precedes all later
+ * ones. */
 static void evaluate_some(mpi_pool *p)
 {
-    int n = p->n - p->next, first = p->which[p->next];
+    th_error e = {"", ""};
+    int n = p->n - p->next, first = p->next;
     if (p->any_remote && n > p->n_threads)
         n = p->n_threads;
     p->next += n;
-    evaluate_locally(p, first, n);
+    if (th_pool_evaluate(p->local, p->mappings + first, n, p->bound, p->fitness + first, &e))
+        note_failure(p, first, &e);
 }
 
 /* Runs until all answers have arrived. After an allocation failure it still waits for the chunks
@@ -429,30 +418,17 @@ static int run_batch(mpi_pool *p)
     return failed ? -1 : 0;
 }
 
-/* In the order of the batch, as far as the first failure. */
-static void evaluate_needed(mpi_pool *p)
-{
-    for (int j = 0; j < p->n; j++)
-        if (p->which[j] < 0 && -1 - p->which[j] < p->failed_at)
-            evaluate_locally(p, -1 - p->which[j], 1);
-}
-
 static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
                     th_fitness *fitness, th_error *err)
 {
     mpi_pool *p = (mpi_pool *)pool;
-    if (th_grow(&p->which, &p->which_capacity, (size_t)n, sizeof *p->which))
-        return th_error_no_memory(err);
     p->mappings = mappings;
     p->bound = bound;
     p->fitness = fitness;
     p->n = p->failed_at = n;
     p->next = 0;
-    for (int i = 0; i < n; i++)
-        p->which[i] = i;
     if (run_batch(p))
         return th_error_no_memory(err);
-    evaluate_needed(p);
     return p->failed_at == n ? 0 : th_error_set(err, p->error.id, "%s", p->error.text);
 }
 

@@ -14,8 +14,8 @@ int th_mpi_begin(int *argc, char ***argv); /* this process's rank */
 /* Handles messages that do not belong to a search: writes an answer to each. 0, or -1: out of
  * memory. */
 typedef int th_mpi_answer(void *state, const void *bytes, size_t n, th_serializer *answer);
-/* 0, or -1: out of memory, and all ranks end. */
-int th_mpi_serve(th_mpi_answer *other, void *state);
+/* The provider answers for procedures of designs. 0, or -1: out of memory, and all ranks end. */
+int th_mpi_serve(const th_script_provider *scripts, th_mpi_answer *other, void *state);
 /* On rank 0, outside batches: other work for ranks 1 .. n. A rank has one message at a time. */
 int th_mpi_n_workers(void);
 void th_mpi_send(int to, const void *bytes, size_t n);

@@ -2,15 +2,12 @@
 /* pool_threads.c - evaluates batches on the threads of one machine.
  *
  *   new -> (evaluate | run_tasks)* -> free
- *   evaluate: round -> (call the scripts that were needed -> round of the mappings that needed
- *     them)*
- *   round: (trim -> all workers take items until none is left or the caches are full)*
+ *   both: (trim -> all workers take items until none is left, one fails or the caches are full)*
  *
  * Worker 0 is the calling thread; the others sleep between batches. Each takes the next
  * unevaluated mapping, with an evaluator of its own. The fitness depends on the mapping and the
  * bound alone, so results do not depend on which worker took it. Evaluators share their caches.
- * Procedures of script designs are called between rounds, by the calling thread. Which calls a
- * round needs depends on the mappings alone, so the calls do not depend on the number of threads
+ * Items are taken in their order, so the lowest that fails does not depend on the workers
  * either. */
 #include <config.h>
 
@@ -39,29 +36,23 @@ typedef struct {
     th_error error;
 } batch;
 
-/* Batch indices: those evaluated in this round, and those that need another one. */
-typedef struct {
-    int *todo, *unfinished, n_unfinished;
-    size_t todo_capacity, unfinished_capacity;
-} rounds;
-
 typedef struct thread_pool {
     th_pool pool;
     worker *workers;
     int n_workers;
     pthread_mutex_t lock;
     pthread_cond_t start, end;
-    int64_t round; /* number of the current round; workers wait for the next */
+    int64_t round; /* number of wake-ups; workers wait for the next */
     int busy;
     bool quit;
     th_script_memo *scripts;
     const th_file_policy *files; /* of the thread that made the pool; the others take it over */
     batch batch;
-    /* the round: items 0 .. n - 1, and the function to run on each */
-    void (*do_item)(worker *w, int j);
+    /* items 0 .. n - 1, and the function to run on each: 0, or it failed */
+    int (*do_item)(worker *w, int i);
     int n;
     atomic_int next;
-    rounds rounds;
+    atomic_bool has_failed;
     /* items that fill caches */
     th_pool_task *task;
     void *task_state;
@@ -79,44 +70,38 @@ static void note_failure(thread_pool *p, int i, const th_error *e)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void note_unfinished(thread_pool *p, int i)
-{
-    pthread_mutex_lock(&p->lock);
-    p->rounds.unfinished[p->rounds.n_unfinished++] = i;
-    pthread_mutex_unlock(&p->lock);
-}
-
-static void evaluate_item(worker *w, int j)
+static int evaluate_item(worker *w, int i)
 {
     thread_pool *p = w->pool;
     th_error e = {0};
-    int i = p->rounds.todo[j];
-    int status = th_evaluator_run(w->evaluator, p->batch.mappings[i], p->batch.bound,
+    int failed = th_evaluator_run(w->evaluator, p->batch.mappings[i], p->batch.bound,
                                   &p->batch.fitness[i], &e);
-    if (status > 0)
-        note_unfinished(p, i);
-    else if (status < 0)
+    if (failed)
         note_failure(p, i, &e);
+    return failed;
 }
 
-static void task_item(worker *w, int j)
+static int task_item(worker *w, int i)
 {
     thread_pool *p = w->pool;
     th_error e;
-    if (p->task(p->task_state, w->evaluator, j)) {
+    int failed = p->task(p->task_state, w->evaluator, i);
+    if (failed < 0) {
         th_error_no_memory(&e);
-        note_failure(p, j, &e);
+        note_failure(p, i, &e);
     }
+    return failed;
 }
 
 static void work_on_round(worker *w)
 {
     thread_pool *p = w->pool;
-    while (!th_evaluator_is_full(w->evaluator)) {
-        int j = atomic_fetch_add(&p->next, 1);
-        if (j >= p->n)
+    while (!th_evaluator_is_full(w->evaluator) && !atomic_load(&p->has_failed)) {
+        int i = atomic_fetch_add(&p->next, 1);
+        if (i >= p->n)
             break;
-        p->do_item(w, j);
+        if (p->do_item(w, i))
+            atomic_store(&p->has_failed, true);
     }
 }
 
@@ -140,6 +125,7 @@ static void *run_worker(void *argument)
             pthread_cond_signal(&p->end);
     }
     pthread_mutex_unlock(&p->lock);
+    th_script_memo_leave(p->scripts);
     return NULL;
 }
 
@@ -194,8 +180,6 @@ static void destroy(th_pool *pool)
     pthread_cond_destroy(&p->start);
     pthread_mutex_destroy(&p->lock);
     th_free(p->workers);
-    th_free(p->rounds.todo);
-    th_free(p->rounds.unfinished);
     th_free(p);
 }
 
@@ -214,82 +198,39 @@ static void run_workers(thread_pool *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void do_round(thread_pool *p)
+static void do_all(thread_pool *p, int (*do_item)(worker *w, int i), int n)
 {
-    p->rounds.n_unfinished = 0;
+    p->do_item = do_item;
+    p->n = p->batch.failed_at = n;
     atomic_store(&p->next, 0);
+    atomic_store(&p->has_failed, false);
     do {
         th_evaluator_trim(p->workers[FIRST].evaluator);
         run_workers(p);
-    } while (atomic_load(&p->next) < p->n);
-}
-
-static void requeue(thread_pool *p)
-{
-    int *todo = p->rounds.unfinished;
-    size_t capacity = p->rounds.unfinished_capacity;
-    p->rounds.unfinished = p->rounds.todo;
-    p->rounds.unfinished_capacity = p->rounds.todo_capacity;
-    p->rounds.todo = todo;
-    p->rounds.todo_capacity = capacity;
-    p->n = p->rounds.n_unfinished;
-}
-
-/* A script that fails ends the batch after the round in which the mappings that need it fail:
- * their errors name the layer. */
-static void do_rounds(thread_pool *p)
-{
-    int last = p->n - 1, failed = 0;
-    th_script_memo_defer(p->scripts, true);
-    do_round(p);
-    while (!failed && p->rounds.n_unfinished > 0) {
-        th_error reason = {"", ""};
-        failed = th_script_memo_fill(p->scripts, &reason);
-        requeue(p);
-        do_round(p);
-        if (failed)
-            note_failure(p, last, &reason); /* unless a mapping has failed */
-    }
-    th_script_memo_defer(p->scripts, false);
+    } while (atomic_load(&p->next) < n && !atomic_load(&p->has_failed));
 }
 
 static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
                     th_fitness *fitness, th_error *err)
 {
     thread_pool *p = (thread_pool *)pool;
-    if (th_grow(&p->rounds.todo, &p->rounds.todo_capacity, (size_t)n, sizeof *p->rounds.todo) ||
-        th_grow(&p->rounds.unfinished, &p->rounds.unfinished_capacity, (size_t)n,
-                sizeof *p->rounds.unfinished))
-        return th_error_no_memory(err);
-    p->do_item = evaluate_item;
     p->batch.mappings = mappings;
-    p->n = p->batch.failed_at = n;
     p->batch.bound = bound;
     p->batch.fitness = fitness;
-    for (int i = 0; i < n; i++)
-        p->rounds.todo[i] = i;
-    do_rounds(p);
+    do_all(p, evaluate_item, n);
     if (p->batch.failed_at == n)
         return 0;
     return th_error_set(err, p->batch.error.id, "%s", p->batch.error.text);
 }
 
-static bool has_scripts(const thread_pool *p)
-{
-    return th_compute_cost_uses_scripts(
-        th_lower_costs(th_evaluator_lower(p->workers[FIRST].evaluator)));
-}
-
 static int run_tasks(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
     thread_pool *p = (thread_pool *)pool;
-    if (p->n_workers == 1 || has_scripts(p))
+    if (p->n_workers == 1)
         return 0;
-    p->do_item = task_item;
     p->task = task;
     p->task_state = state;
-    p->n = p->batch.failed_at = n;
-    do_round(p);
+    do_all(p, task_item, n);
     return p->batch.failed_at == n ? 0 : th_error_no_memory(err);
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* worker.c - remote evaluation of mappings (worker.h).
  * Messages, all little-endian, with the bytes of each number:
- *   problem: format 4 bytes, system, workload, stream, network, goal
+ *   problem: format 4 bytes, system, workload, procedures of script designs, stream, network, goal
  *   chunk:   bound 8 bytes, mappings, then each of them
- *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error;
+ *   answer:  per mapping a byte, has it failed? then its fitness, or the id and text of an error;
  *     at the end the counts of the segment memo, 4 x 8 bytes
- * Procedures of script designs exist only where their interpreter is: a mapping that needs one is
- * answered by TH_ANSWER_NEEDS_SCRIPT. */
+ * After a mapping that fails, the rest of its chunk fails with the same error. */
 #include <config.h>
 
 #include "mapper/pool/worker.h"
@@ -15,7 +14,7 @@
 
 #include "base/alloc.h"
 
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 
 struct th_worker {
     th_system *system;
@@ -26,27 +25,16 @@ struct th_worker {
     th_error error;
 };
 
-/* --- scripts --- */
-
-static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
-{
-    (void)context, (void)procedure, (void)err;
-    *digest = 0;
-    return 0;
-}
-
 /* --- life --- */
 
-th_worker *th_worker_new(th_error *err)
+th_worker *th_worker_new(const th_script_provider *scripts, th_error *err)
 {
-    /* Calls are deferred, and never made. */
-    static const th_script_provider no_provider = {NULL, identify, NULL};
     th_worker *w = th_alloc_zero(1, sizeof *w);
     if (!w) {
         th_error_no_memory(err);
         return NULL;
     }
-    w->scripts = th_script_memo_new(&no_provider, err);
+    w->scripts = th_script_memo_new(scripts, err);
     if (w->scripts)
         return w;
     th_free(w);
@@ -84,19 +72,25 @@ static void rest(th_serializer *w, th_problem *p)
     th_serializer_goal(w, &p->goal);
 }
 
-void th_worker_write_problem(th_serializer *out, const th_problem *p)
+int th_worker_write_problem(th_serializer *out, const th_problem *p, th_error *err)
 {
     int format = FORMAT;
     th_problem copy = *p;
+    const char *procedures = p->scripts ? th_script_memo_text(p->scripts, err) : "";
+    if (!procedures)
+        return -1;
     th_serializer_int(out, &format);
     th_serializer_write_system(out, p->system);
     th_serializer_write_workload(out, p->workload);
+    th_serializer_text(out, &procedures);
     rest(out, &copy);
+    return out->failed ? th_error_no_memory(err) : 0;
 }
 
 static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err)
 {
     int format = 0;
+    const char *procedures = NULL;
     th_serializer in = th_serializer_reader(bytes, n);
     th_serializer_int(&in, &format);
     if (in.failed || format != FORMAT)
@@ -108,10 +102,11 @@ static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err
     if (!w->workload)
         return -1;
     w->problem = (th_problem){.system = w->system, .workload = w->workload, .scripts = w->scripts};
+    th_serializer_text(&in, &procedures);
     rest(&in, &w->problem);
-    return in.failed || in.at != in.end
+    return in.failed || in.at != in.end || !procedures
                ? th_error_set(err, "MAP-0110", "serialised problem: truncated or damaged")
-               : 0;
+               : th_script_memo_set_text(w->scripts, procedures, err);
 }
 
 void th_worker_read_problem(th_worker *w, const void *bytes, size_t n)
@@ -123,45 +118,35 @@ void th_worker_read_problem(th_worker *w, const void *bytes, size_t n)
 
 /* --- chunks --- */
 
-void th_worker_write_chunk(th_serializer *out, th_mapping *const *mappings, const int *which, int n,
-                           double bound)
+void th_worker_write_chunk(th_serializer *out, th_mapping *const *mappings, int n, double bound)
 {
     th_serializer_double(out, &bound);
     th_serializer_count(out, &n, INT32_MAX);
     for (int i = 0; i < n; i++)
-        th_serializer_write_mapping(out, mappings[which[i]]);
+        th_serializer_write_mapping(out, mappings[i]);
 }
 
 static void write_error(th_serializer *out, const th_error *e)
 {
     const char *id = e->id, *text = e->text;
-    uint8_t failed = TH_ANSWER_FAILED;
-    th_serializer_byte(out, &failed);
+    bool failed = true;
+    th_serializer_bool(out, &failed);
     th_serializer_text(out, &id);
     th_serializer_text(out, &text);
 }
 
-static void evaluate(th_worker *w, th_serializer *in, double bound, th_serializer *out)
+static int evaluate(th_worker *w, th_serializer *in, double bound, th_fitness *fitness,
+                    th_error *err)
 {
     const th_serializer_limits limits = {w->system->n_accels, w->system->n_designs,
                                          w->workload->n_layers};
-    th_fitness fitness;
-    th_error e = {"", ""};
     th_mapping *m = th_serializer_read_mapping(in, &limits);
-    int status = -1;
-    if (m)
-        status = th_evaluator_run(w->evaluator, m, bound, &fitness, &e);
-    else
-        th_error_set(&e, "MAP-0111", "serialised mapping: truncated or damaged, or out of memory");
+    if (!m)
+        return th_error_set(err, "MAP-0111",
+                            "serialised mapping: truncated or damaged, or out of memory");
+    int failed = th_evaluator_run(w->evaluator, m, bound, fitness, err);
     th_mapping_free(m);
-    if (status < 0) {
-        write_error(out, &e);
-        return;
-    }
-    uint8_t kind = status > 0 ? TH_ANSWER_NEEDS_SCRIPT : TH_ANSWER_DONE;
-    th_serializer_byte(out, &kind);
-    if (status == 0)
-        th_serializer_fitness(out, &fitness);
+    return failed;
 }
 
 static void counts(th_serializer *w, th_segment_counts *c)
@@ -181,14 +166,18 @@ int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_serializer 
     *out = (th_serializer)TH_SERIALIZER_INIT;
     th_serializer_double(&in, &bound);
     th_serializer_count(&in, &count, n < INT32_MAX ? (int32_t)n : INT32_MAX);
-    th_script_memo_defer(w->scripts, true);
+    th_error e = w->error;
+    bool failed = !w->evaluator;
     for (int i = 0; i < count; i++) {
-        if (w->evaluator)
-            evaluate(w, &in, bound, out);
-        else
-            write_error(out, &w->error);
+        th_fitness fitness;
+        failed = failed || evaluate(w, &in, bound, &fitness, &e);
+        if (failed) {
+            write_error(out, &e);
+        } else {
+            th_serializer_bool(out, &failed);
+            th_serializer_fitness(out, &fitness);
+        }
     }
-    th_script_memo_defer(w->scripts, false);
     th_segment_counts c = {0};
     if (w->evaluator)
         c = th_evaluator_segments(w->evaluator);
@@ -196,24 +185,18 @@ int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_serializer 
     return out->failed ? -1 : 0;
 }
 
-th_answer th_worker_read_answer(th_serializer *in, th_fitness *fitness, th_error *err)
+int th_worker_read_answer(th_serializer *in, th_fitness *fitness, th_error *err)
 {
-    uint8_t kind = TH_ANSWER_DONE;
+    bool failed = false;
     const char *id = NULL, *text = NULL;
-    th_serializer_byte(in, &kind);
-    if (kind == TH_ANSWER_NEEDS_SCRIPT)
-        return TH_ANSWER_NEEDS_SCRIPT;
-    if (kind == TH_ANSWER_DONE)
+    th_serializer_bool(in, &failed);
+    if (!failed)
         th_serializer_fitness(in, fitness);
     else
         th_serializer_text(in, &id), th_serializer_text(in, &text);
     if (in->failed)
-        th_error_set(err, "MAP-0112", "serialised answer: truncated or damaged");
-    else if (kind == TH_ANSWER_DONE)
-        return TH_ANSWER_DONE;
-    else
-        th_error_set(err, id ? id : "", "%s", text ? text : "");
-    return TH_ANSWER_FAILED;
+        return th_error_set(err, "MAP-0112", "serialised answer: truncated or damaged");
+    return failed ? th_error_set(err, id ? id : "", "%s", text ? text : "") : 0;
 }
 
 void th_worker_read_counts(th_serializer *in, th_segment_counts *out)

@@ -15,6 +15,7 @@ enum { THREADS_MAX = 64 };
 
 typedef struct {
     th_job *job;
+    void (*leave)(void *state);
     void *state;
     int n;
     atomic_int next;
@@ -35,9 +36,8 @@ static void note_failure(board *b, int i, const th_error *e)
     pthread_mutex_unlock(&b->lock);
 }
 
-static void *work(void *argument)
+static void work(board *b)
 {
-    board *b = argument;
     while (!atomic_load(&b->failed)) {
         th_error e = {"", ""};
         int i = atomic_fetch_add(&b->next, 1);
@@ -46,6 +46,14 @@ static void *work(void *argument)
         if (b->job(b->state, i, &e))
             note_failure(b, i, &e);
     }
+}
+
+static void *run_thread(void *argument)
+{
+    board *b = argument;
+    work(b);
+    if (b->leave)
+        b->leave(b->state);
     return NULL;
 }
 
@@ -63,16 +71,17 @@ static int start(board *b, pthread_t *thread, int n)
     int started = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started < n && pthread_create(&thread[started], NULL, work, b) == 0)
+    while (started < n && pthread_create(&thread[started], NULL, run_thread, b) == 0)
         started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 
-int th_jobs_run(th_job *job, void *state, int n, int threads, th_error *err)
+int th_jobs_run(th_job *job, void (*leave)(void *state), void *state, int n, int threads,
+                th_error *err)
 {
     pthread_t thread[THREADS_MAX];
-    board b = {.job = job, .state = state, .n = n, .failed_at = n};
+    board b = {.job = job, .leave = leave, .state = state, .n = n, .failed_at = n};
     pthread_mutex_init(&b.lock, NULL);
     int started = start(&b, thread, threads_for(threads, n) - 1);
     work(&b);

@@ -410,14 +410,14 @@ static int train(trainer *t, int n, const th_train_options *o, th_error *err)
     for (int i = 0; !failed && i < n; i++)
         failed = add_folds(&validations, &t[i]) ? th_error_no_memory(err) : 0;
     if (!failed)
-        failed = th_jobs_run(do_job, &validations, validations.n, o->threads, err);
+        failed = th_jobs_run(do_job, NULL, &validations, validations.n, o->threads, err);
     for (int i = 0; !failed && i < n; i++) {
         failed = choose(&t[i], err);
         if (!failed && add_members(&members, &t[i]))
             failed = th_error_no_memory(err);
     }
     if (!failed)
-        failed = th_jobs_run(do_job, &members, members.n, o->threads, err);
+        failed = th_jobs_run(do_job, NULL, &members, members.n, o->threads, err);
     th_free(validations.job);
     th_free(members.job);
     return failed;

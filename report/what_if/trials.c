@@ -147,13 +147,9 @@ static void show_progress(batch *b)
                          th_progress_elapsed_s(&b->progress) / n_done * (n - n_done));
 }
 
-/* The procedure of such a design runs in the thread of the interpreter. */
-static bool has_script_designs(const th_system *s)
+static void leave(void *state)
 {
-    for (int d = 0; d < s->n_designs; d++)
-        if (strcmp(s->designs[d].type, "script") == 0)
-            return true;
-    return false;
+    th_script_memo_leave(((batch *)state)->session->scripts);
 }
 
 /* Of the unchanged run: links that carried bytes, accelerators that computed or moved data. */
@@ -245,11 +241,10 @@ static int run_all(batch *b, th_error *err)
     th_session *s = b->session;
     b->used_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *b->used_links);
     b->used_accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *b->used_accels);
-    const int threads = has_script_designs(s->system) ? 1 : s->threads;
     b->progress = th_progress_start(s->is_quiet);
     b->own_thread = pthread_self();
     int failed = b->used_links && b->used_accels
-                     ? th_jobs_run(run_piece, b, b->trials->n, threads, err)
+                     ? th_jobs_run(run_piece, leave, b, b->trials->n, s->threads, err)
                      : th_error_no_memory(err);
     th_progress_end(&b->progress);
     if (!failed)

@@ -48,8 +48,7 @@ th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *e
 void th_compute_cost_cache_free(th_compute_cost_cache *cache);
 
 /* Connects the script designs of the system with their procedures; NULL: no scripts. The scripts
- * must outlive cache. Called in the thread of the provider, before the first lookup. 0, or -1 if a
- * procedure does not exist. */
+ * must outlive cache. Before the first lookup. 0, or -1 if a procedure does not exist. */
 int th_compute_cost_set_scripts(th_compute_cost_cache *cache, th_script_memo *scripts,
                                 th_error *err);
 /* True if any design calls a procedure. */
@@ -59,8 +58,7 @@ bool th_compute_cost_uses_hosts(const th_compute_cost_cache *cache);
 
 /* The cost of a shard on accelerator accel configured with design (an index in system.designs).
  * Layers without multiply-accumulates run on the vector unit, unless the design runs all layers.
- * Returns the number of the cost, or -1; th_script_is_needed(err) tells that a script's answer is
- * still missing. */
+ * Returns the number of the cost, or -1. */
 int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int design,
                                const th_shard *shard, th_error *err);
 /* Returns the number of the cost, or -1. */

@@ -1,48 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script_memo.c - see script_memo.h.
- *   find -> known | recorded as needed | (ask -> check -> known)
- *   fill -> for all recorded questions, in order: ask -> check -> known, or failed and stop
- *   renew -> the next find of every question asks again
- * Invariant: an answer never changes, so a caller may read the result of find without the lock; one
- * that is another after renew has an entry of its own, and the former stays until clear.
- * The memo calls the provider without holding the lock. */
+ *   find -> known | ask -> check -> known
+ * Invariant: a known answer never changes, so a caller may read the result of find without the
+ * lock. The memo calls the provider without holding the lock. */
 #include <config.h>
 
 #include "sim/design/script_memo.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
-
-typedef enum { FORGOTTEN, NEEDED, KNOWN, FAILED } entry_state;
+#include "base/shared_map.h"
 
 typedef struct {
     uint64_t digest;
     th_shard shard;
 } entry_key;
 
-typedef struct {
-    entry_key key;
-    entry_state state;
-    int64_t round;               /* of the memo, when the state was set */
-    th_script_question question; /* valid while NEEDED; its shard is key.shard */
-    bool has_answer;             /* maybe of an earlier round */
+typedef struct entry {
+    struct entry *next;
     th_script_answer answer;
-    th_error failure;
 } entry;
 
 struct th_script_memo {
     th_script_provider provider;
-    pthread_mutex_t lock;
-    th_map *numbers; /* by key */
-    entry **entries; /* each allocated on its own, so that answers never move */
-    size_t n, capacity;
-    int64_t round; /* how often it was renewed */
-    bool deferred;
+    char *text; /* of the procedures */
+    uint64_t text_digest;
+    th_shared_map *known; /* th_script_answer by key */
+    pthread_mutex_t lock; /* of the list */
+    entry *entries;
 };
 
 /* ---- answers ---- */
@@ -100,43 +89,43 @@ static int add_context(const th_script_question *q, const th_error *reason, th_e
                         (int)d[TH_DIM_S], reason->text);
 }
 
-static int ask(th_script_memo *m, const th_script_question *q, th_script_answer *out, th_error *err)
-{
-    th_script_answer answer = {.variant = "", .cannot = ""};
-    th_error reason = {"", ""};
-    if (m->provider.answer(m->provider.context, q, &answer, &reason) ||
-        th_script_check(&answer, &reason))
-        return add_context(q, &reason, err);
-    *out = answer;
-    return 0;
-}
-
 /* ---- the memo ---- */
 
 th_script_memo *th_script_memo_new(const th_script_provider *p, th_error *err)
 {
     th_script_memo *m = th_alloc_zero(1, sizeof *m);
-    th_map *numbers = th_map_new();
-    if (!m || !numbers) {
+    th_shared_map *known = th_shared_map_new();
+    if (!m || !known) {
         th_error_no_memory(err);
         th_free(m);
-        th_map_free(numbers);
+        th_shared_map_free(known);
         return NULL;
     }
     m->provider = *p;
-    m->numbers = numbers;
+    m->known = known;
     pthread_mutex_init(&m->lock, NULL);
-    return m;
+    if (th_script_memo_set_text(m, "", err) == 0)
+        return m;
+    th_script_memo_free(m);
+    return NULL;
 }
 
 void th_script_memo_clear(th_script_memo *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; i < m->n; i++)
-        th_free(m->entries[i]);
-    m->n = 0;
-    th_map_clear(m->numbers);
+    th_shared_map_clear(m->known);
+    for (entry *e = m->entries, *next; e; e = next) {
+        next = e->next;
+        th_free(e);
+    }
+    m->entries = NULL;
+}
+
+void th_script_memo_leave(th_script_memo *m)
+{
+    if (m)
+        m->provider.leave();
 }
 
 void th_script_memo_free(th_script_memo *m)
@@ -145,28 +134,37 @@ void th_script_memo_free(th_script_memo *m)
         return;
     th_script_memo_clear(m);
     pthread_mutex_destroy(&m->lock);
-    th_map_free(m->numbers);
-    th_free(m->entries);
+    th_shared_map_free(m->known);
+    th_free(m->text);
     th_free(m);
 }
 
-int64_t th_script_memo_count(const th_script_memo *m)
+/* ---- procedures ---- */
+
+int th_script_memo_set_text(th_script_memo *m, const char *text, th_error *err)
 {
-    int64_t known = 0;
-    for (size_t i = 0; i < m->n; i++)
-        known += m->entries[i]->state == KNOWN;
-    return known;
+    size_t n = strlen(text) + 1;
+    if (m->text && strcmp(m->text, text) == 0)
+        return 0; /* other threads may read it */
+    char *copy = th_alloc(n);
+    if (!copy)
+        return th_error_no_memory(err);
+    th_free(m->text);
+    m->text = memcpy(copy, text, n);
+    m->text_digest = th_hash_text(text, 0);
+    return 0;
 }
 
-int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const char *procedure,
-                          uint64_t *digest, th_error *err)
+const char *th_script_memo_text(th_script_memo *m, th_error *err)
 {
-    uint64_t d;
-    th_error reason = {"", ""};
-    if (m->provider.identify(m->provider.context, procedure, &d, &reason))
-        return th_error_set(err, reason.id, "%s:%d: design \"%s\": %s", block->file, block->line,
-                            block->name, reason.text);
-    d = th_hash_text(procedure, d);
+    bool failed = m->provider.take_text && m->provider.take_text(m->provider.context, m, err);
+    return failed ? NULL : m->text;
+}
+
+static uint64_t digest_of(const th_script_memo *m, const th_design_block *block,
+                          const char *procedure)
+{
+    uint64_t d = th_hash_text(procedure, m->text_digest);
     for (int i = 0; i < block->n_params; i++) {
         const th_param *p = &block->params[i];
         if (th_script_is_own_key(p->key))
@@ -174,70 +172,53 @@ int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const
         d = th_hash(&p->number, sizeof p->number, th_hash_text(p->key, d));
         d = th_hash_text(p->text ? p->text : "", d + (uint64_t)p->kind);
     }
-    *digest = d;
+    return d;
+}
+
+int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const char *procedure,
+                          uint64_t *digest, th_error *err)
+{
+    th_error reason = {"", ""};
+    const char *text = th_script_memo_text(m, &reason);
+    if (!text || m->provider.check(text, procedure, &reason))
+        return th_error_set(err, reason.id, "%s:%d: design \"%s\": %s", block->file, block->line,
+                            block->name, reason.text);
+    *digest = digest_of(m, block, procedure);
     return 0;
 }
 
-/* A new entry in the place of any other with the key. The caller holds the lock. NULL: out of
- * memory. */
-static entry *new_entry(th_script_memo *m, const entry_key *key)
+/* ---- questions ---- */
+
+static int ask(th_script_memo *m, const th_script_question *q, th_script_answer *out, th_error *err)
 {
-    if (th_grow(&m->entries, &m->capacity, m->n + 1, sizeof *m->entries))
-        return NULL;
+    th_error reason = {"", ""};
+    if (m->provider.answer(m->provider.context, m->text, q, out, &reason) == 0 &&
+        th_script_check(out, &reason) == 0)
+        return 0;
+    return add_context(q, &reason, err);
+}
+
+/* NULL: an error. */
+static const th_script_answer *keep(th_script_memo *m, const entry_key *key,
+                                    const th_script_answer *answer, th_error *err)
+{
     entry *e = th_alloc_zero(1, sizeof *e);
-    if (!e || th_map_put(m->numbers, key, sizeof *key, (int64_t)m->n)) {
+    const th_script_answer *kept = NULL;
+    if (e) {
+        e->answer = *answer;
+        kept = th_shared_map_add(m->known, key, sizeof *key, &e->answer);
+    }
+    if (kept == &e->answer) {
+        pthread_mutex_lock(&m->lock);
+        e->next = m->entries;
+        m->entries = e;
+        pthread_mutex_unlock(&m->lock);
+    } else { /* another thread was faster */
         th_free(e);
-        return NULL;
     }
-    e->key = *key;
-    m->entries[m->n++] = e;
-    return e;
-}
-
-/* The entry of a key, FORGOTTEN if it is new or of an earlier round. The caller holds the lock.
- * NULL: out of memory. */
-static entry *entry_of(th_script_memo *m, const entry_key *key)
-{
-    int64_t number;
-    entry *e =
-        th_map_get(m->numbers, key, sizeof *key, &number) ? m->entries[number] : new_entry(m, key);
-    if (e && e->round != m->round) {
-        e->state = FORGOTTEN;
-        e->round = m->round;
-    }
-    return e;
-}
-
-static bool same_answer(const th_script_answer *a, const th_script_answer *b)
-{
-    bool same = strcmp(a->variant, b->variant) == 0 && strcmp(a->cannot, b->cannot) == 0;
-    for (int i = 0; i < TH_SCRIPT_N_NUMBERS; i++)
-        same &= a->has[i] == b->has[i] && a->number[i] == b->number[i];
-    return same;
-}
-
-/* Asks the question of an entry in the provider's thread. Its entry from now on, KNOWN. NULL: err
- * is set. */
-static entry *ask_for(th_script_memo *m, entry *e, const th_script_question *q, th_error *err)
-{
-    th_script_answer answer;
-    if (ask(m, q, &answer, err))
-        return NULL;
-    if (e->has_answer && !same_answer(&e->answer, &answer) && !(e = new_entry(m, &e->key))) {
+    if (!kept)
         th_error_no_memory(err);
-        return NULL;
-    }
-    if (!e->has_answer)
-        e->answer = answer;
-    e->has_answer = true;
-    e->round = m->round;
-    e->state = KNOWN;
-    return e;
-}
-
-static int fail_needed(const char *procedure, th_error *err)
-{
-    return th_error_set(err, "SIM-0090", "the answer of procedure %s is needed first", procedure);
+    return kept;
 }
 
 static int fail_cannot(const char *procedure, const char *why, th_error *err)
@@ -245,27 +226,17 @@ static int fail_cannot(const char *procedure, const char *why, th_error *err)
     return th_error_set(err, "SIM-0097", "procedure %s cannot run it: %s", procedure, why);
 }
 
-/* The known answer. NULL without an error: the caller is to ask now. The caller holds the lock. */
-static const th_script_answer *look_up(th_script_memo *m, entry *e, const th_script_question *q,
-                                       th_error *err)
+/* NULL: an error. */
+static const th_script_answer *ask_and_keep(th_script_memo *m, const entry_key *key,
+                                            const th_script_question *q, th_error *err)
 {
-    if (e->state == KNOWN)
-        return &e->answer;
-    if (e->state == FAILED) {
-        *err = e->failure;
-    } else if (m->deferred) {
-        e->state = NEEDED;
-        e->question = *q;
-        e->question.shard = &e->key.shard;
-        fail_needed(q->procedure, err);
+    th_script_answer answer = {.variant = "", .cannot = ""};
+    if (key->digest != digest_of(m, q->block, q->procedure)) {
+        th_error_set(err, "SIM-0090", "procedure %s: has changed, restart asks the new one",
+                     q->procedure);
+        return NULL;
     }
-    return NULL;
-}
-
-static const th_script_answer *fail(int status)
-{
-    (void)status;
-    return NULL;
+    return ask(m, q, &answer, err) ? NULL : keep(m, key, &answer, err);
 }
 
 const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
@@ -275,80 +246,14 @@ const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
     memset(&key, 0, sizeof key);
     key.digest = digest;
     key.shard = *q->shard;
-    th_error reason = {"", ""};
-    pthread_mutex_lock(&m->lock);
-    entry *e = entry_of(m, &key);
-    const th_script_answer *found = e ? look_up(m, e, q, &reason) : NULL;
-    pthread_mutex_unlock(&m->lock);
-    if (!e)
-        return fail(th_error_no_memory(err));
-    if (reason.id[0] != '\0')
-        return fail(th_error_set(err, reason.id, "%s", reason.text));
-    if (!found) { /* not deferred, so no other thread calls find */
-        if (!(e = ask_for(m, e, q, err)))
-            return NULL;
-        found = &e->answer;
+    const th_script_answer *found = th_shared_map_find(m->known, &key, sizeof key);
+    if (!found)
+        found = ask_and_keep(m, &key, q, err);
+    if (found && found->cannot[0] != '\0') {
+        fail_cannot(q->procedure, found->cannot, err);
+        return NULL;
     }
-    if (found->cannot[0] != '\0')
-        return fail(fail_cannot(q->procedure, found->cannot, err));
     return found;
-}
-
-void th_script_memo_renew(th_script_memo *m)
-{
-    if (!m)
-        return;
-    pthread_mutex_lock(&m->lock);
-    m->round++;
-    pthread_mutex_unlock(&m->lock);
-}
-
-/* ---- batches ---- */
-
-void th_script_memo_defer(th_script_memo *m, bool deferred)
-{
-    if (!m)
-        return;
-    m->deferred = deferred;
-    for (size_t i = 0; i < m->n; i++)
-        if (m->entries[i]->state != KNOWN)
-            m->entries[i]->state = FORGOTTEN;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    return memcmp(&(*(entry *const *)a)->key, &(*(entry *const *)b)->key, sizeof(entry_key));
-}
-
-int th_script_memo_fill(th_script_memo *m, th_error *err)
-{
-    size_t n = 0;
-    if (!m)
-        return 0;
-    entry **needed = th_alloc_array(m->n + 1, sizeof(entry *));
-    if (!needed)
-        return th_error_no_memory(err);
-    for (size_t i = 0; i < m->n; i++)
-        if (m->entries[i]->state == NEEDED)
-            needed[n++] = m->entries[i];
-    qsort(needed, n, sizeof(entry *), compare_entries);
-    int failed = 0;
-    for (size_t i = 0; !failed && i < n; i++) {
-        failed = ask_for(m, needed[i], &needed[i]->question, &needed[i]->failure) ? 0 : -1;
-        if (failed) {
-            needed[i]->state = FAILED;
-            th_error_set(err, needed[i]->failure.id, "%s", needed[i]->failure.text);
-        }
-    }
-    th_free(needed);
-    return failed;
-}
-
-bool th_script_is_needed(const th_error *err)
-{
-    th_error needed;
-    fail_needed("", &needed);
-    return strcmp(err->id, needed.id) == 0;
 }
 
 bool th_script_is_cause(const th_error *err)

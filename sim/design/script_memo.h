@@ -2,16 +2,13 @@
 /* script_memo.h - caches the answers of the procedures of script designs (script.c), one per
  * distinct shard.
  *
- *   new -> (renew -> (digest -> find*, by every th_compute_cost_cache, find from any thread)*)* ->
- *   clear* -> free
- *   a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
+ *   new -> (digest -> find*, by every th_compute_cost_cache, find from any thread)* -> clear* ->
+ *   free; a thread that ends: leave
  *
- * The simulator has no interpreter: a provider answers, in the thread that owns the interpreter.
- * Outside batches find asks the provider at once. While answers are deferred, find records a
- * missing question and fails as "needed". When the threads have finished, the thread that owns the
- * provider calls fill, which asks all recorded questions, and repeats the work that failed. One
- * memo serves every th_compute_cost_cache of a session; the provider is asked once per shard, and
- * again after renew: answers may depend on more than the procedure, as on others that it calls. */
+ * The simulator has no interpreter: a provider answers in the thread that asks, with the text of
+ * the procedures and nothing else, so that an answer depends on the question alone. One memo serves
+ * every th_compute_cost_cache of a session. Two threads that miss the same answer at once may both
+ * ask for it. */
 #ifndef TH_SIM_DESIGN_SCRIPT_MEMO_H
 #define TH_SIM_DESIGN_SCRIPT_MEMO_H
 #include "sim/design/design.h"
@@ -55,40 +52,42 @@ typedef struct th_script_question {
     const th_shard *shard;
 } th_script_question;
 
+typedef struct th_script_memo th_script_memo;
+
 typedef struct th_script_provider {
     void *context;
-    /* Computes a digest of the procedure's definition, for which an answer is valid. 0 or -1. */
-    int (*identify)(void *context, const char *procedure, uint64_t *digest, th_error *err);
-    /* 0 or -1; err tells the reason, without the design and shard. */
-    int (*answer)(void *context, const th_script_question *q, th_script_answer *out, th_error *err);
+    /* Calls th_script_memo_set_text with the procedures as they are now, if this is the thread that
+     * can tell. NULL: someone else does. 0 or -1. */
+    int (*take_text)(void *context, th_script_memo *m, th_error *err);
+    /* Has the text such a procedure? 0 or -1. */
+    int (*check)(const char *text, const char *procedure, th_error *err);
+    /* 0 or -1; err tells the reason, without the design and shard. From any thread. */
+    int (*answer)(void *context, const char *text, const th_script_question *q,
+                  th_script_answer *out, th_error *err);
+    void (*leave)(void); /* the thread asks no more */
 } th_script_provider;
-
-typedef struct th_script_memo th_script_memo;
 
 th_script_memo *th_script_memo_new(const th_script_provider *p, th_error *err);
 /* No schedule made from its answers may be in use. Both accept NULL. */
 void th_script_memo_clear(th_script_memo *m);
 void th_script_memo_free(th_script_memo *m);
-/* From now on find asks the provider again; answers that it has given stay valid. Accepts NULL. */
-void th_script_memo_renew(th_script_memo *m);
-int64_t th_script_memo_count(const th_script_memo *m); /* answers held */
 
-/* Computes the digest of the procedure and of its parameters in the block, under which answers are
- * cached. Called in the provider's thread. 0, or -1 if the procedure does not exist. */
+/* The text of the procedures as they are now, the memo's, for set_text elsewhere. NULL: an
+ * error. */
+const char *th_script_memo_text(th_script_memo *m, th_error *err);
+int th_script_memo_set_text(th_script_memo *m, const char *text, th_error *err);
+
+/* Takes over the procedures as they are now and computes the digest of them, of the name of one
+ * and of its parameters in the block, under which answers are cached. Procedures do not change
+ * while other threads ask. 0, or -1 if the procedure does not exist. */
 int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const char *procedure,
                           uint64_t *digest, th_error *err);
 /* The answer to a question, valid until clear. NULL on failure, or if the design cannot run the
  * shard. */
 const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
                                             const th_script_question *q, th_error *err);
-
-/* Both do nothing for NULL. defer(false) drops the unanswered questions. fill asks in an order that
- * depends on the questions only and stops at the first failure; the next find of that question
- * returns the failure. 0 or -1. */
-void th_script_memo_defer(th_script_memo *m, bool deferred);
-int th_script_memo_fill(th_script_memo *m, th_error *err);
-/* True if a find failed only because the answer is not there yet. */
-bool th_script_is_needed(const th_error *err);
+/* The calling thread ends. Accepts NULL. */
+void th_script_memo_leave(th_script_memo *m);
 /* True if a procedure caused the failure: its answer is missing or wrong. False if it answered that
  * it cannot run the shard. */
 bool th_script_is_cause(const th_error *err);
@@ -98,7 +97,7 @@ int th_script_check(const th_script_answer *a, th_error *err);
 
 /* script.c: functions for configurations of script designs; they ignore other designs. */
 
-/* Connects c with m; the procedure must exist. Called in the provider's thread. 0 or -1. */
+/* Connects c with m; the procedure must exist. 0 or -1. */
 int th_script_connect(const th_design_type *type, th_design_config *c, th_script_memo *m,
                       th_error *err);
 bool th_script_is_asked(const th_design_type *type); /* true for script designs */

@@ -25,6 +25,7 @@ th_session *th_session_new(Tcl_Interp *interp)
     if (!t)
         return NULL;
     t->interp = interp;
+    t->thread = Tcl_GetCurrentThread();
     th_event_recorder_init(&t->recorder);
     if (th_session_init(&t->state, &observer) == 0 &&
         (t->state.scripts = th_design_scripts_new(&t->state, NULL)))

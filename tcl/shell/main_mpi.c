@@ -11,6 +11,7 @@
 #include "mapper/pool/pool_mpi.h"
 #include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/shell.h"
+#include "tcl/design_script.h"
 #include "tcl/stack_guard.h"
 #include "tcl/study/study_ranks.h"
 
@@ -57,7 +58,8 @@ int main(int argc, char **argv)
         th_ctrl_c_start(NULL);
         th_stack_guard_install();
         th_points_begin_thread();
-        return th_mpi_serve(th_study_ranks_serve, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        return th_mpi_serve(&th_design_scripts, th_study_ranks_serve, NULL) < 0 ? EXIT_FAILURE
+                                                                                : EXIT_SUCCESS;
     }
     th_ctrl_c_set_last_words(say_how_to_go_on);
     keep_line_ends(argv[0]);

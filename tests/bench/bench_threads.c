@@ -133,14 +133,13 @@ static void measure_messages(const th_problem *p, th_mapping *m)
     enum { TIMES = 20000 };
     const th_serializer_limits limits = {p->system->n_accels, p->system->n_designs,
                                          p->workload->n_layers};
-    const int which[] = {0};
     th_serializer problem = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&problem, p);
+    th_worker_write_problem(&problem, p, NULL);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < TIMES; i++) {
         th_serializer_clear(&chunk);
         chunk = (th_serializer)TH_SERIALIZER_INIT;
-        th_worker_write_chunk(&chunk, &m, which, 1, INFINITY);
+        th_worker_write_chunk(&chunk, &m, 1, INFINITY);
     }
     double made = (th_bench_cpu_seconds() - start) / TIMES;
     start = th_bench_cpu_seconds();

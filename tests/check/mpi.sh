@@ -79,12 +79,26 @@ ranks 2 "$folder/too_small.tcl" >"$folder/b.txt" 2>/dev/null
 cmp "$folder/a.txt" "$folder/b.txt"
 verdict $? "what does not fit is told in the same words"
 
-# Procedures of a script design can be called on rank 0 alone.
+# Procedures of a script design are called on every rank.
 script=${srcdir:-.}/scripts/experiments/design_in_five_lines.tcl
 "$top/tharsis" -no_init -batch "$script" -evaluations 60 >"$folder/a.txt" 2>&1
 ranks 3 "$script" -evaluations 60 >"$folder/b.txt" 2>"$folder/err.txt"
 cmp "$folder/a.txt" "$folder/b.txt"
 verdict $? "a design that asks a procedure gives the same on ranks"
+cat >"$folder/state.tcl" <<'SCRIPT'
+proc tharsis::design::array_npu {shard parameters} {
+    if {[dict get $shard c] > 64} {incr ::calls}
+    dict create cycles [dict get $shard macs]
+}
+read_system script_4
+read_workload resnet34
+catch {map_workload -evaluations 60} said
+puts $said
+SCRIPT
+"$top/tharsis" -no_init -batch "$folder/state.tcl" >"$folder/a.txt" 2>&1
+ranks 3 "$folder/state.tcl" >"$folder/b.txt" 2>"$folder/err.txt"
+cmp "$folder/a.txt" "$folder/b.txt" && grep -q 'sets ::calls: must depend on its arguments alone$' "$folder/a.txt"
+verdict $? "what a procedure may not do is told in the same words"
 
 # Ranks are killed in the middle of a search.
 kept=$folder/search.checkpoint

@@ -323,7 +323,7 @@ typedef struct {
 static inline ready_design ready_with(const char *type, const char *keys)
 {
     ready_design d = {.config = {.data = NULL}};
-    const th_script_provider provider = {NULL, identify_nothing, answer_anything};
+    const th_script_provider provider = {.check = any_procedure, .answer = answer_anything};
     th_error e = {"", ""};
     char text[KEYS_MAX + 100];
     snprintf(text, sizeof text, "type = \"%s\"; %s", type, keys);

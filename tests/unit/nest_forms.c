@@ -304,7 +304,7 @@ double script_form(const question *q)
     th_shard asked = *q->s;
     th_script_answer a = {.has = {false}};
     asked.adds_to_output = asked.has_bias = 0;
-    answer_anything(NULL, &(th_script_question){.shard = &asked}, &a, NULL);
+    answer_anything(NULL, "", &(th_script_question){.shard = &asked}, &a, NULL);
     if (whole(q, "slots") != 2)
         return NAN;
     const script_tiles tiles = {script_tile(q, &a, false), script_tile(q, &a, true)};

@@ -67,7 +67,7 @@ static int make_in_parallel(void *state, th_evaluator *e, int i)
         m->mapping = NULL;
     }
     th_initial_free(generator);
-    return 0;
+    return m->is_made && m->failed;
 }
 
 static void make_alone(const offspring_batch *w, int i)

@@ -102,7 +102,7 @@ TEST(clocks_are_those_of_the_run)
 
 static th_bounds scripted(fake *f, const th_bounds_scope *scope)
 {
-    const th_script_provider provider = {f, identify, answer};
+    const th_script_provider provider = {.context = f, .check = any_procedure, .answer = answer};
     th_script_memo *memo = th_script_memo_new(&provider, NULL);
     th_system *s = system_of("name = \"t\"; designs = ( " SCRIPTED ", " RATE(
         "e", "3") " ); "

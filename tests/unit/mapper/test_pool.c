@@ -163,39 +163,27 @@ TEST(each_item_is_warmed_once)
     }
 }
 
-static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
+typedef struct {
+    int fails_at;
+    atomic_int begun;
+} stopper;
+
+static int run_until(void *state, th_evaluator *e, int i)
 {
-    (void)context, (void)q, (void)out, (void)err;
-    return -1;
+    stopper *x = state;
+    (void)e;
+    atomic_fetch_add(&x->begun, 1);
+    return i == x->fails_at;
 }
 
-static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
+/* Once one has failed, no others are begun; those before it are done. */
+TEST(a_task_that_fails_is_the_last)
 {
-    (void)context, (void)procedure, (void)err;
-    *digest = 5;
-    return 0;
-}
-
-/* Procedures are the interpreter's, in the calling thread. */
-TEST(procedures_are_not_called_for_warmth)
-{
-    const th_script_provider provider = {NULL, identify, answer};
-    th_script_memo *memo = th_script_memo_new(&provider, NULL);
-    th_system *s = system_of(
-        "name = \"t\"; designs = ( { name = \"d\"; type = \"script\"; procedure = \"p\"; clock = "
-        "\"1GHz\"; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = \"1000GB/s\"; "
-        "latency = \"1ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; "
-        "designs = [\"d\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "
-        "latency = \"100ns\"; };");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    th_problem p = {.system = s, .workload = net, .stream = th_stream_single, .scripts = memo};
-    th_pool *pool = th_pool_new(NULL, &p, 2, NULL);
-    errand x = {.fails_at = 0};
-    CU_ASSERT_EQUAL(th_pool_run_tasks(pool, run_errand, &x, MAPPINGS, NULL), 0);
-    CU_ASSERT_EQUAL(x.done[0], 0);
-    th_pool_free(pool);
-    th_script_memo_free(memo);
-    th_system_free(s);
+    th_pool *p = th_pool_new(NULL, &problem, 2, NULL);
+    stopper x = {.fails_at = 5};
+    CU_ASSERT_EQUAL(th_pool_run_tasks(p, run_until, &x, 100000, NULL), 0);
+    CU_ASSERT_TRUE(atomic_load(&x.begun) >= 6 && atomic_load(&x.begun) < 100000);
+    th_pool_free(p);
 }
 
 /* Small batches, one after another, so that workers fall asleep and wake up all the time. */

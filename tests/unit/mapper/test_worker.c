@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "mapper/pool/worker.h"
 #include "tests/unit/pool_help.h"
@@ -12,34 +14,51 @@ static th_system *sys;
 static th_workload *net;
 static th_problem problem;
 static th_mapping *mappings[MAPPINGS];
-static int which[MAPPINGS];
 
 static void make_mappings(void)
 {
     gsl_rng *r = th_random_stream(9, "worker", 0);
-    for (int i = 0; i < MAPPINGS; i++) {
-        which[i] = MAPPINGS - 1 - i;
+    for (int i = 0; i < MAPPINGS; i++)
         mappings[i] = random_mapping_on(r, i % 3 ? "0213" : "01 23", net);
-    }
     gsl_rng_free(r);
 }
 
+/* The text of the procedures is the number of cycles of every shard; "x": the procedure fails. */
+static int check(const char *text, const char *procedure, th_error *err)
+{
+    return text[0] ? 0 : th_error_set(err, "gone", "there is no %s", procedure);
+}
+
+static int answer_cycles(void *context, const char *text, const th_script_question *q,
+                         th_script_answer *out, th_error *err)
+{
+    (void)context, (void)q;
+    out->has[TH_SCRIPT_CYCLES] = true;
+    out->number[TH_SCRIPT_CYCLES] = atof(text);
+    return text[0] == 'x' ? th_error_set(err, "SIM-0094", "it fails") : 0;
+}
+
+static void leave(void)
+{
+}
+
+static const th_script_provider scripts = {.check = check, .answer = answer_cycles, .leave = leave};
+
 static th_worker *worker_with(const th_problem *p)
 {
-    th_worker *w = th_worker_new(NULL);
+    th_worker *w = th_worker_new(&scripts, NULL);
     th_serializer bytes = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&bytes, p);
-    CU_ASSERT_FALSE(bytes.failed);
+    CU_ASSERT_EQUAL(th_worker_write_problem(&bytes, p, NULL), 0);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     th_serializer_clear(&bytes);
     return w;
 }
 
-/* The answer to a chunk of the first n of which. */
+/* The answer to a chunk of the first n. */
 static th_serializer answer_of(th_worker *w, int n, double bound)
 {
     th_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
-    th_worker_write_chunk(&chunk, mappings, which, n, bound);
+    th_worker_write_chunk(&chunk, mappings, n, bound);
     CU_ASSERT_EQUAL(th_worker_evaluate(w, chunk.out.text, chunk.out.length, &answer), 0);
     th_serializer_clear(&chunk);
     return answer;
@@ -52,8 +71,8 @@ static void assert_as_here(th_worker *w, const th_problem *p, double bound)
     th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     for (int i = 0; i < MAPPINGS; i++) {
         th_fitness got = {0}, expected;
-        CU_ASSERT_EQUAL(th_worker_read_answer(&in, &got, NULL), TH_ANSWER_DONE);
-        CU_ASSERT_EQUAL(th_evaluator_run(here, mappings[which[i]], bound, &expected, NULL), 0);
+        CU_ASSERT_EQUAL(th_worker_read_answer(&in, &got, NULL), 0);
+        CU_ASSERT_EQUAL(th_evaluator_run(here, mappings[i], bound, &expected, NULL), 0);
         CU_ASSERT_TRUE(got.fit == expected.fit && got.value == expected.value);
         CU_ASSERT_TRUE(got.fit != TH_FIT ||
                        (got.metrics.latency_ps == expected.metrics.latency_ps &&
@@ -88,7 +107,7 @@ TEST(all_of_the_problem_travels)
     other.goal.deadline_ps = 1000000;
     th_worker *w = worker_with(&problem);
     th_serializer bytes = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&bytes, &other);
+    th_worker_write_problem(&bytes, &other, NULL);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     th_serializer_clear(&bytes);
     assert_as_here(w, &other, INFINITY);
@@ -104,7 +123,7 @@ static void assert_answers(th_worker *w, const char *id)
     for (int i = 0; i < 2; i++) {
         th_error e = {"", ""};
         th_fitness f;
-        CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_FAILED);
+        CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), -1);
         TAP_ASSERT_TEXT(e.id, id);
     }
     th_serializer_clear(&answer);
@@ -112,9 +131,9 @@ static void assert_answers(th_worker *w, const char *id)
 
 TEST(a_bad_problem_is_the_answer)
 {
-    th_worker *w = th_worker_new(NULL);
+    th_worker *w = th_worker_new(&scripts, NULL);
     th_serializer bytes = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&bytes, &problem);
+    th_worker_write_problem(&bytes, &problem, NULL);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length - 1);
     assert_answers(w, "MAP-0110");
     th_worker_read_problem(w, bytes.out.text, bytes.out.length - 300);
@@ -136,19 +155,21 @@ TEST(damaged_chunks_and_answers_are_told)
     th_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
     th_error e = {"", ""};
     th_fitness f;
-    th_worker_write_chunk(&chunk, mappings, which, 1, INFINITY);
+    th_worker_write_chunk(&chunk, mappings, 1, INFINITY);
     CU_ASSERT_EQUAL(th_worker_evaluate(w, chunk.out.text, chunk.out.length - 1, &answer), 0);
     th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
-    CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_FAILED);
+    CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0111");
-    CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_FAILED);
+    CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0112");
     th_serializer_clear(&chunk);
     th_serializer_clear(&answer);
     th_worker_free(w);
 }
 
-TEST(procedures_are_needed_elsewhere)
+/* The text of the procedures travels, and a new problem brings a new one; where one fails, so does
+ * the rest of the chunk. */
+TEST(procedures_answer_there)
 {
     static const char text[] =
         "name = \"t\"; designs = ( { name = \"d\"; type = \"script\"; procedure = \"p\"; clock = "
@@ -161,30 +182,42 @@ TEST(procedures_are_needed_elsewhere)
     th_problem p = problem;
     th_system *s = system_of(text);
     p.system = s;
-    th_worker *w = worker_with(&p);
-    th_serializer answer = answer_of(w, 3, INFINITY);
-    th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
-    for (int i = 0; i < 3; i++) {
-        th_error e = {"", ""};
-        th_fitness f;
-        CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_NEEDS_SCRIPT);
-        TAP_ASSERT_TEXT(e.text, "");
+    p.scripts = th_script_memo_new(&scripts, NULL);
+    th_worker *w = th_worker_new(&scripts, NULL);
+    for (int cycles = 1000; cycles < 100000; cycles *= 9) {
+        char number[20];
+        snprintf(number, sizeof number, "%d", cycles);
+        th_script_memo_clear(p.scripts);
+        th_script_memo_set_text(p.scripts, number, NULL);
+        th_serializer bytes = TH_SERIALIZER_INIT;
+        CU_ASSERT_EQUAL(th_worker_write_problem(&bytes, &p, NULL), 0);
+        th_worker_read_problem(w, bytes.out.text, bytes.out.length);
+        th_serializer_clear(&bytes);
+        assert_as_here(w, &p, INFINITY);
     }
-    th_serializer_clear(&answer);
     th_worker_free(w);
+    th_script_memo_set_text(p.scripts, "x", NULL);
+    w = worker_with(&p);
+    assert_answers(w, "SIM-0094");
+    th_worker_free(w);
+    th_script_memo_set_text(p.scripts, "", NULL);
+    w = worker_with(&p);
+    assert_answers(w, "gone");
+    th_worker_free(w);
+    th_script_memo_free(p.scripts);
     th_system_free(s);
 }
 
 TEST(out_of_memory_leaks_nothing)
 {
     th_serializer bytes = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&bytes, &problem);
-    th_worker_write_chunk(&chunk, mappings, which, 3, INFINITY);
+    th_worker_write_problem(&bytes, &problem, NULL);
+    th_worker_write_chunk(&chunk, mappings, 3, INFINITY);
     int64_t live = th_alloc_live();
     for (int64_t k = 1; k < 1500; k += 1 + k / 8) {
         th_serializer answer = TH_SERIALIZER_INIT;
         th_alloc_fail_at(k);
-        th_worker *w = th_worker_new(NULL);
+        th_worker *w = th_worker_new(&scripts, NULL);
         if (w) {
             th_worker_read_problem(w, bytes.out.text, bytes.out.length);
             th_worker_evaluate(w, chunk.out.text, chunk.out.length, &answer);

@@ -153,15 +153,15 @@ TEST(jobs_are_done_once)
     for (int threads = 0; threads <= 4; threads++) {
         int out[100] = {0};
         th_error e = {"", ""};
-        CU_ASSERT_EQUAL(th_jobs_run(square, out, 70, threads, &e), 0);
+        CU_ASSERT_EQUAL(th_jobs_run(square, NULL, out, 70, threads, &e), 0);
         for (int i = 0; i < 100; i++)
             CU_ASSERT_EQUAL(out[i], i < 70 ? i * i : 0);
-        CU_ASSERT_EQUAL(th_jobs_run(square, out, 100, threads, &e), -1);
+        CU_ASSERT_EQUAL(th_jobs_run(square, NULL, out, 100, threads, &e), -1);
         TAP_ASSERT_TEXT(e.text, "piece 70");
     }
     th_error e = {"", ""};
     int out[100] = {0};
-    th_jobs_run(square, out, 100, 1, &e);
+    th_jobs_run(square, NULL, out, 100, 1, &e);
     TAP_ASSERT_TEXT(e.text, "piece 70");
     CU_ASSERT(out[70] == 4900 && out[71] == 0);
 }
