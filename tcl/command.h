@@ -153,8 +153,6 @@ void th_help_each_column(const th_command *row, th_strbuf *out,
 /* Every group once, in the order of the table, and its rows. */
 void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
                         void (*add)(th_strbuf *out, const th_command *row));
-void th_help_each_of_group(th_strbuf *out, const char *group,
-                           void (*add)(th_strbuf *out, const th_command *row));
 /* examples.c: example lines of a command, each ending in a newline; NULL: none. They can be run
  * once a system, a workload and a mapping were read and a run has finished. */
 const char *th_example_of(const char *command);

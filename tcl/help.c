@@ -196,6 +196,15 @@ static bool is_known_group(const th_command *row)
     return false;
 }
 
+static void each_of_group(th_strbuf *out, const char *group,
+                          void (*add)(th_strbuf *out, const th_command *row))
+{
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
+            if (strcmp(row->group, group) == 0)
+                add(out, row);
+}
+
 void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
                         void (*add)(th_strbuf *out, const th_command *row))
 {
@@ -203,17 +212,8 @@ void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char
         for (const th_command *row = th_command_families[f]; row->name; row++)
             if (!is_known_group(row)) {
                 begin(out, row->group);
-                th_help_each_of_group(out, row->group, add);
+                each_of_group(out, row->group, add);
             }
-}
-
-void th_help_each_of_group(th_strbuf *out, const char *group,
-                           void (*add)(th_strbuf *out, const th_command *row))
-{
-    for (int f = 0; th_command_families[f]; f++)
-        for (const th_command *row = th_command_families[f]; row->name; row++)
-            if (strcmp(row->group, group) == 0)
-                add(out, row);
 }
 
 void th_help_line(th_strbuf *out, const th_command *row)

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "tcl/command.h"
+#include "tcl/report_call.h"
 
 /* "|" would end a cell of a table. */
 static void add_cell(th_strbuf *out, const char *text)
@@ -41,6 +42,35 @@ static void add_line(th_strbuf *out, const th_command *row)
     th_strbuf_add(out, " |\n");
 }
 
+/* ---- options ---- */
+
+/* What most reports take: it stands in the list of commands alone. */
+static const th_option of_reports[] = {TABLE_OPTIONS, {.name = NULL}};
+
+static bool is_of_reports(const th_option *o)
+{
+    for (const th_option *r = of_reports; r->name; r++)
+        if (strcmp(r->name, o->name) == 0 && strcmp(r->help, o->help) == 0)
+            return true;
+    return false;
+}
+
+static void add_option(th_strbuf *out, const th_option *o)
+{
+    char form[120];
+    th_strbuf text = TH_STRBUF_INIT;
+    th_help_option_form(o, form, sizeof form);
+    th_strbuf_add(&text, o->help);
+    th_help_choices(&text, o);
+    th_strbuf_add(out, "| `");
+    add_cell(out, form);
+    th_strbuf_add(out, "` | ");
+    add_cell(out, text.failed ? "" : text.text);
+    th_strbuf_add(out, " |\n");
+    out->failed |= text.failed;
+    th_strbuf_clear(&text);
+}
+
 void th_help_markdown_list(th_strbuf *out)
 {
     th_strbuf_add(
@@ -51,29 +81,31 @@ void th_help_markdown_list(th_strbuf *out)
              "What an error message means stands in the message; [messages.md](messages.md) "
              "lists them.\n");
     th_help_each_group(out, begin_group, add_line);
+    th_strbuf_add(out, "\n## Options of reports\n\nWhere a report prints text or a table:\n\n"
+                       "| option | meaning |\n|---|---|\n");
+    for (const th_option *o = of_reports; o->name; o++)
+        add_option(out, o);
 }
 
 /* ---- the page of a command ---- */
 
+/* Those of all reports in one line, by their names. */
 static void add_options(th_strbuf *out, const th_command *row)
 {
+    bool is_first = true;
     if (!row->options)
         return;
     th_strbuf_add(out, "| option | meaning |\n|---|---|\n");
-    for (const th_option *o = row->options; o->name; o++) {
-        char form[120];
-        th_strbuf text = TH_STRBUF_INIT;
-        th_help_option_form(o, form, sizeof form);
-        th_strbuf_add(&text, o->help);
-        th_help_choices(&text, o);
-        th_strbuf_add(out, "| `");
-        add_cell(out, form);
-        th_strbuf_add(out, "` | ");
-        add_cell(out, text.failed ? "" : text.text);
-        th_strbuf_add(out, " |\n");
-        out->failed |= text.failed;
-        th_strbuf_clear(&text);
-    }
+    for (const th_option *o = row->options; o->name; o++)
+        if (is_of_reports(o)) {
+            th_strbuf_printf(out, "%s`%s`", is_first ? "| " : " ", o->name);
+            is_first = false;
+        }
+    if (!is_first)
+        th_strbuf_add(out, " | [options of reports](../commands.md#options-of-reports) |\n");
+    for (const th_option *o = row->options; o->name; o++)
+        if (!is_of_reports(o))
+            add_option(out, o);
     th_strbuf_add(out, "\n");
 }
 
@@ -83,13 +115,6 @@ static void add_short_names(th_strbuf *out, const th_command *row)
         for (const th_command *other = th_command_families[f]; other->name; other++)
             if (other->alias_of && strcmp(other->alias_of, row->name) == 0)
                 th_strbuf_printf(out, "`%s` is short for it.\n\n", other->name);
-}
-
-static void add_neighbor(th_strbuf *out, const th_command *row)
-{
-    bool is_first = out->length > 0 && out->text[out->length - 1] == ':';
-    if (!row->alias_of)
-        th_strbuf_printf(out, "%s\n[%s](%s.md)", is_first ? "" : ",", row->name, row->name);
 }
 
 /* Pictures of docs/pictures/, which scripts/pictures.tcl makes. */
@@ -147,8 +172,6 @@ void th_help_markdown_page(const th_command *row, th_strbuf *out)
     if (example)
         th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
     add_picture(out, row);
-    th_strbuf_printf(
-        out, "## See also\n\n[All commands](../commands.md); of the group \"%s\":", row->group);
-    th_help_each_of_group(out, row->group, add_neighbor);
-    th_strbuf_add(out, ".\n");
+    th_strbuf_printf(out, "See also the [commands of the group \"%s\"](../commands.md#%s).\n",
+                     row->group, row->group);
 }
