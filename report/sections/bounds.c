@@ -170,7 +170,7 @@ void th_bounds_describe_run(const th_session *s, char *out, size_t size)
 {
     char network[TH_NETWORK_TEXT_MAX];
     out[0] = '\0';
-    if (has_run(s))
+    if (!s->system || has_run(s))
         return;
     const th_run_options run = th_run_options_of_mappings(
         s->system, s->simulation ? &s->simulation->options : &s->defaults);
