@@ -319,7 +319,7 @@ TEST(what_has_not_begun_has_not)
          .says = "get_tasks: interrupted; nothing was changed",
          .probe = "now",
          .step = 1},
-        {.setup = EXCHANGE,
+        {.setup = MAPPED,
          .script = "set_property accel/0 clock x0.5",
          .says = "set_property: interrupted; nothing was changed",
          .probe = "list [now] [get_property accel/0 clock]",

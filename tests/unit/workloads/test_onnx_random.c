@@ -471,7 +471,7 @@ TEST(what_is_guessed_or_left_out_is_told)
 /* A node that looks at a matrix of rows x columns, and what its output is called. */
 static void look_at(gsl_rng *r, char *name, int number, int rows, int columns)
 {
-    char from[16], shape[32], flat[32];
+    char from[16], shape[32], flat[64];
     snprintf(from, sizeof from, "%s", name);
     snprintf(name, 16, "v%d", number);
     switch (draw(r, 0, 3)) {
