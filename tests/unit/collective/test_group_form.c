@@ -80,7 +80,7 @@ static void add_torus(th_system *s, gsl_rng *r)
 /* A leaf for each group, and two spines. */
 static void add_fat_tree(th_system *s, gsl_rng *r)
 {
-    char name[8];
+    char name[16];
     bool reduces = draw(r, 0, 1);
     int spine[2] = {add_switch(s, r, "s0", reduces), add_switch(s, r, "s1", reduces)};
     for (int g = 0; g < N_GROUPS; g++) {
