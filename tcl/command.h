@@ -136,6 +136,8 @@ extern const char th_lib_script[]; /* all files of lib/, made by report/html/emb
 /* help.c: the synopsis, the help of one command, and the list of all commands. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);
 void th_help_command(const th_command *row, th_strbuf *out);
+/* The twenty commands of a first script, in the order of their use; all, by groups. */
+void th_help_first(th_strbuf *out);
 void th_help_all(th_strbuf *out);
 void th_help_line(th_strbuf *out, const th_command *row); /* of one command, in that list */
 /* help_search.c: the commands that are about a word; returns how many. */

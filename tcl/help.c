@@ -229,6 +229,21 @@ static void begin_group(th_strbuf *out, const char *group)
     th_strbuf_printf(out, "%s%s\n", out->length > 0 ? "\n" : "", group);
 }
 
+void th_help_first(th_strbuf *out)
+{
+    static const char *const first[] = {
+        "read_system",   "create_system", "read_workload",      "map_workload",
+        "run",           "step",          "add_breakpoint",     "report_summary",
+        "report_layers", "report_links",  "report_utilization", "report_critical_path",
+        "report_advice", "query",         "get_property",       "write_plot",
+        "write_report",  "save_run",      "report_compare",     "create_study",
+    };
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        th_help_line(out, th_command_find(first[i]));
+    th_strbuf_add(out, "\n\"help -all\" lists all commands, \"help WORD\" finds some;\n"
+                       "\"help COMMAND\" or \"COMMAND -help\" tells more.\n");
+}
+
 void th_help_all(th_strbuf *out)
 {
     th_help_each_group(out, begin_group, th_help_line);

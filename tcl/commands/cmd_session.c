@@ -11,9 +11,10 @@
 
 /* ---- help ---- */
 
-enum { HELP_MAN, HELP_MARKDOWN };
+enum { HELP_ALL, HELP_MAN, HELP_MARKDOWN };
 
 static const th_option help_options[] = {
+    [HELP_ALL] = {"-all", TH_OPTION_FLAG, NULL, "Lists all commands, by groups."},
     [HELP_MAN] = {"-man", TH_OPTION_FLAG, NULL, "Prints the whole reference as a manual page."},
     [HELP_MARKDOWN] = {"-markdown", TH_OPTION_TEXT, "FOLDER",
                        "Writes the whole reference as Markdown: FOLDER/commands.md, and "
@@ -73,7 +74,7 @@ static int run_help(th_call *c)
     else if (th_call_has(c, HELP_MAN))
         th_help_man(&text);
     else
-        th_help_all(&text);
+        (th_call_has(c, HELP_ALL) ? th_help_all : th_help_first)(&text);
     int failed = text.failed ? th_error_no_memory(&c->err)
                              : th_session_print(c->session, text.text, &c->err);
     th_strbuf_clear(&text);
@@ -103,7 +104,8 @@ static int run_set_threads(th_call *c)
 }
 
 const th_command th_session_commands[] = {
-    {"help", GROUP, "?WORD?", 0, 1, help_options, "list all commands, or describe one",
+    {"help", GROUP, "?WORD?", 0, 1, help_options,
+     "list the commands of a first script, or describe one",
      "WORD is a command (\"COMMAND -help\" prints the same), or any word: then the commands that "
      "are about it are listed, by names, summaries and options, and those whose help mentions it. "
      "Endings do not matter: stepping finds step.",
