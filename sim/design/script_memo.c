@@ -203,11 +203,12 @@ static const th_script_answer *keep(th_script_memo *m, const entry_key *key,
                                     const th_script_answer *answer, th_error *err)
 {
     entry *e = th_alloc_zero(1, sizeof *e);
-    const th_script_answer *kept = NULL;
-    if (e) {
-        e->answer = *answer;
-        kept = th_shared_map_add(m->known, key, sizeof *key, &e->answer);
+    if (!e) {
+        th_error_no_memory(err);
+        return NULL;
     }
+    e->answer = *answer;
+    const th_script_answer *kept = th_shared_map_add(m->known, key, sizeof *key, &e->answer);
     if (kept == &e->answer) {
         pthread_mutex_lock(&m->lock);
         e->next = m->entries;

@@ -12,6 +12,10 @@ testConstraint static [expr {![catch {load {} Tharsis}]}]
 testConstraint module [expr {
     [file exists [file join [file dirname [info nameofexecutable]] pkgIndex.tcl]] &&
     [catch {exec grep -q {__[at]san_init} [info nameofexecutable]}]}]
+# Where the kernel can limit a process, and no sanitizer needs what the limits take.
+proc has_kernel_limits {} {
+    return [expr {![catch {exec [info nameofexecutable] -safe -no_init -exit << {} 2>@1}]}]
+}
 set root [file dirname [file dirname [file dirname [file normalize [info script]]]]]
 
 # AlexNet on eight FPGAs, and a mapping of it by hand: no search, so quick and always the same.
