@@ -101,6 +101,7 @@ unit_tests += \
 	tests/unit/search/test_members \
 	tests/unit/search/test_offspring \
 	tests/unit/mapper/test_constraints \
+	tests/unit/mapper/test_estimate_keys \
 	tests/unit/mapper/test_evaluate \
 	tests/unit/search/test_exhaustive \
 	tests/unit/search/test_front \

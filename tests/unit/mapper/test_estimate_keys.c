@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_estimate_keys.c - what estimates and lower bounds depend on is in the keys of what is kept
+ * of them: routes, bounds of shards, times that remain and transitions answer, after questions that
+ * differ in one thing, like those that were asked nothing before. */
+#include <config.h>
+#include "base/alloc.h"
+#include "mapper/constraints.h"
+#include "mapper/evaluate/bounds_layer.h"
+#include "mapper/evaluate/bounds_remaining.h"
+#include "mapper/lower/plan_state.h"
+#include "mapper/search/initial/initial_mapping_state.h"
+#include "mapper/strategies.h"
+#include "tests/unit/map_help.h"
+#include "tests/unit/tap.h"
+#include "topology/routing/route.h"
+
+static const char line[] =
+    "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
+    "macs_per_cycle = 4; }, { name = \"e\"; type = \"systolic\"; clock = \"500MHz\"; rows = 4; "
+    "cols = 2; dataflow = \"ws\"; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth "
+    "= \"2GB/s\"; latency = \"20ns\"; burst = \"16B\"; }; vector = { clock = \"1GHz\"; "
+    "elements_per_cycle = 2; }; designs = [\"d\", \"e\"]; } ); topology = { type = \"line\"; dims "
+    "= [3]; bandwidth = \"8Gbps\"; latency = \"50ns\"; host = { bandwidth = \"4Gbps\"; }; };";
+
+/* --- routes and the traffic on them --- */
+
+static th_plans *plans_of(const th_system *s, const th_workload *w)
+{
+    th_error e = {"", ""};
+    th_plans *p = th_plans_new(s, w, &e);
+    if (!p)
+        bail_out(&e);
+    return p;
+}
+
+/* Adds up what a transfer takes on each medium of its route; returns the most of any. */
+static th_time carry_by_hand(const th_system *s, th_time *busy, int from, int to, int64_t bytes)
+{
+    int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
+    th_time most = 0;
+    for (int i = 0; i < n; i++) {
+        const int32_t medium = s->links[links[i]].medium;
+        busy[medium] += th_duration_ps(bytes, s->media[medium].bits_per_s);
+        most = busy[medium] > most ? busy[medium] : most;
+    }
+    return most;
+}
+
+static const char one_layer[] =
+    "name = \"n\"; batch = 2; input = { channels = 8; height = 8; "
+    "width = 1; }; layers = ( { name = \"a\"; type = \"conv\"; kernel = 1; outputs "
+    "= 8; } );";
+
+TEST(routes_and_sizes_of_transfers)
+{
+    enum { MEDIA_MAX = 64, TRANSFERS = 300 };
+    th_system *s = system_of(line);
+    th_workload *w = workload_of(one_layer);
+    th_plans *p = plans_of(s, w);
+    gsl_rng *r = th_random_stream(41, "routes", 0);
+    th_plan_traffic t;
+    th_time busy[MEDIA_MAX] = {0}, most = 0;
+    CU_ASSERT_TRUE_FATAL(s->n_media <= MEDIA_MAX);
+    th_plan_traffic_begin(&t, p);
+    for (int i = 0; i < TRANSFERS; i++) { /* few sizes: the last one is often that of before */
+        const int from = (int)pick(r, 0, s->n_nodes - 1), to = (int)pick(r, 0, s->n_nodes - 1);
+        const int64_t bytes = 1000 * pick(r, 1, 2);
+        const th_time by_hand = carry_by_hand(s, busy, from, to, bytes);
+        most = by_hand > most ? by_hand : most;
+        th_plan_carry(&t, from, to, bytes);
+        CU_ASSERT_EQUAL(t.busiest, most);
+        th_plans *fresh = plans_of(s, w);
+        CU_ASSERT_EQUAL(th_plan_route_bound(p, from, to, bytes),
+                        th_plan_route_bound(fresh, from, to, bytes));
+        th_plans_free(fresh);
+    }
+    CU_ASSERT_TRUE(most > 0 && !t.failed);
+    th_plans_free(p);
+    th_workload_free(w);
+    th_system_free(s);
+    gsl_rng_free(r);
+}
+
+/* --- lower bounds of shards --- */
+
+static void init_floors(th_floors *f, const th_problem *p)
+{
+    th_error e = {"", ""};
+    if (th_floors_init(f, p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, &e))
+        bail_out(&e);
+}
+
+static void add_floor(th_strbuf *out, th_floors *f, const th_shard *shard)
+{
+    const int64_t number = th_floors_number(f, shard);
+    const struct th_task_floor *t = &f->tasks[number];
+    th_strbuf_clear(out);
+    th_strbuf_printf(out, "%.17g %.17g %.17g %d %d", t->occupied, t->computing, t->dram_bytes,
+                     (int)t->unknown, (int)t->unknown_design);
+    for (int c = 0; c < f->n_classes; c++)
+        th_strbuf_printf(out, " %.17g", f->task_ps[number * f->n_classes + c]);
+}
+
+/* Products on arrays: dense, sparse, transposed, of attention; the vector unit. */
+static void list_shards(th_shard *x)
+{
+    th_shard dense = conv_shard(2, 24, 12, 10, 10, 3);
+    for (int i = 0; i < TH_N_TENSORS; i++)
+        dense.precision[i] = TH_INT16;
+    x[0] = x[1] = x[2] = x[3] = x[4] = dense;
+    x[1].sparse_n = 2, x[1].sparse_m = 4, x[1].density_ppm[TH_TENSOR_WEIGHT] = 500000;
+    x[2].up_h = x[2].up_w = 2, x[2].in_h = x[2].in_w = 6, x[2].products_h = x[2].products_w = 15;
+    x[3] =
+        (th_shard){TH_LAYER_ATTENTION, 0, {2, 30, 24, 10, 1, 7, 1}, 6, 3, 10, 1, 1, 1, 1, 1, 1, 1};
+    x[3].n_operands = 3, x[3].scores = 70;
+    memcpy(x[3].precision, x[0].precision, sizeof x[0].precision);
+    memcpy(x[3].density_ppm, x[0].density_ppm, sizeof x[0].density_ppm);
+    x[4].kind = TH_LAYER_ELEMENTWISE, x[4].n_operands = 2, x[4].function = TH_FUNCTION_MUL;
+}
+
+/* Every number of a shard, one more or one less. */
+TEST(every_number_of_a_shard)
+{
+    enum { SHARDS = 5, WORDS = sizeof(th_shard) / sizeof(int32_t) };
+    th_shard shards[SHARDS];
+    th_system *systems[] = {system_of(line), shipped_system("f1_16xlarge")};
+    th_workload *w = workload_of(one_layer);
+    th_strbuf base = TH_STRBUF_INIT, known = TH_STRBUF_INIT, alone = TH_STRBUF_INIT;
+    bool counts[WORDS] = {false};
+    int n_counts = 0;
+    list_shards(shards);
+    for (int i = 0; i < 2 * SHARDS; i++) {
+        const th_problem p = {.system = systems[i % 2], .workload = w, .stream = th_stream_single};
+        th_floors asked, fresh;
+        init_floors(&asked, &p);
+        add_floor(&base, &asked, &shards[i / 2]);
+        for (size_t k = 0; k < 2 * WORDS; k++) {
+            const size_t at = k / 2;
+            th_shard more = shards[i / 2];
+            int32_t *word = &((int32_t *)&more)[at];
+            *word += k % 2 == 0 ? 1 : *word > 1 ? -1 : 0;
+            const bool is_sparse = more.sparse_n > 0 && more.sparse_m > 1;
+            if (more.kind != shards[i / 2].kind || (!is_sparse && more.sparse_m > 0))
+                continue; /* its other numbers would be wrong */
+            init_floors(&fresh, &p);
+            add_floor(&known, &asked, &more);
+            add_floor(&alone, &fresh, &more);
+            TAP_ASSERT_TEXT(known.text, alone.text);
+            counts[at] |= strcmp(alone.text, base.text) != 0;
+            th_floors_clear(&fresh);
+        }
+        th_floors_clear(&asked);
+    }
+    for (size_t at = 0; at < WORDS; at++)
+        n_counts += counts[at];
+    printf("# %d of %d words change a bound\n", n_counts, (int)WORDS);
+    CU_ASSERT_TRUE(n_counts >= 28);
+    th_strbuf_clear(&base);
+    th_strbuf_clear(&known);
+    th_strbuf_clear(&alone);
+    th_workload_free(w);
+    for (int i = 0; i < 2; i++)
+        th_system_free(systems[i]);
+}
+
+/* --- the time that remains --- */
+
+static const char chain[] =
+    "name = \"n\"; batch = 2; input = { channels = 4; height = 4; width = 1; }; layers = ("
+    "{ name = \"a\"; type = \"conv\"; kernel = 1; outputs = 4; },"
+    "{ name = \"b\"; type = \"conv\"; kernel = 1; outputs = 4; },"
+    "{ name = \"c\"; type = \"conv\"; kernel = 1; outputs = 2; } );";
+
+static bool same_rest(th_remaining_time *asked, const th_problem *p, int layer, const th_set *set,
+                      const th_strategy *strategy)
+{
+    th_error e = {"", ""};
+    const double *x, *y;
+    th_remaining_time *fresh = th_remaining_time_new(p, &e);
+    if (!fresh || th_remaining_time_after(asked, layer, set, strategy, &x, &e) ||
+        th_remaining_time_after(fresh, layer, set, strategy, &y, &e))
+        bail_out(&e);
+    const bool same = memcmp(x, y, (size_t)set->n_accels * sizeof *x) == 0;
+    th_remaining_time_free(fresh);
+    return same;
+}
+
+/* Layers, members, designs and strategies: each differs from others in one thing. */
+TEST(every_thing_of_a_placement)
+{
+    static int32_t members[][2] = {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}};
+    th_error e = {"", ""};
+    th_system *s = system_of(line);
+    th_workload *w = workload_of(chain);
+    const th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_remaining_time *asked = th_remaining_time_new(&p, &e);
+    int n = 0, n_wrong = 0;
+    for (int i = 0; asked && i < 3 * 6 * 2; i++) {
+        const int layer = i / 12;
+        th_set set = {i % 2, i % 12 / 2 < 3 ? 1 : 2, members[i % 12 / 2], NULL};
+        th_strategy *list;
+        const int count = th_strategies_list(&w->layers[layer], w->batch, set.n_accels, &list);
+        for (int k = 0; k < count; k += 2, n++)
+            n_wrong += !same_rest(asked, &p, layer, &set, &list[k]);
+        th_free(list);
+    }
+    printf("# %d placements\n", n);
+    CU_ASSERT_TRUE(n > 50 && n_wrong == 0);
+    th_remaining_time_free(asked);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* --- transitions of dynamic programming --- */
+
+/* Layers that read the same one, or equal ones, and differ in one thing: what they read (a, d, the
+ * input, another set), their own shape (b, c), what lies between (r, s), whose strategy is given
+ * (e, g). */
+#define CONV(NAME, INPUT, OUTPUTS)                                                                 \
+    "{ name = \"" NAME "\"; type = \"conv\"; kernel = 1; inputs = \"" INPUT                        \
+    "\"; outputs = " OUTPUTS "; },"
+#define UNARY(NAME, TYPE, INPUT)                                                                   \
+    "{ name = \"" NAME "\"; type = \"" TYPE "\"; inputs = \"" INPUT "\"; },"
+static const char tree[] =
+    "name = \"n\"; batch = 2; input = { channels = 8; height = 8; width = 1; }; layers = (" CONV(
+        "a", "input", "8") CONV("b", "a", "8") CONV("c", "a", "16") CONV("d", "c", "8")
+        CONV("l", "d", "8") CONV("e", "input", "8") CONV("f", "e", "8") CONV("g", "a", "8") UNARY(
+            "r", "relu", "a") CONV("h", "r", "8") UNARY("s", "softmax", "a") CONV("i", "s", "8")
+            CONV("o", "a", "8") "{ name = \"z\"; type = \"add\"; inputs = [\"b\", \"l\"]; } );";
+
+static int layer_named(const th_workload *w, const char *name)
+{
+    int l = 0;
+    while (strcmp(w->layers[l].name, name) != 0)
+        l++;
+    return l;
+}
+
+/* The times of all pairs of choices. */
+static void add_transitions(th_strbuf *out, th_initial_generator *g, const th_mapping *m, int layer)
+{
+    th_error e = {"", ""};
+    const th_set *set = &m->sets[m->set_of[layer]];
+    const th_initial_path path = th_initial_path_to(g, m, layer);
+    th_transition t = {set, &path, layer, th_transition_matrix_of(g, set, &path, layer, &e)};
+    const th_choices *to = th_initial_choices(g, set, layer, &e);
+    const th_choices *from =
+        path.ancestor < 0 ? NULL : th_initial_choices(g, set, path.ancestor, &e);
+    if (!t.matrix || !to)
+        bail_out(&e);
+    th_strbuf_clear(out);
+    for (int i = 0; i < (from ? from->n : 1); i++)
+        for (int k = 0; k < to->n; k++)
+            th_strbuf_printf(out, " %lld",
+                             (long long)th_transition_time(g, &t, i, k, TH_TIME_MAX, &e));
+}
+
+TEST(every_thing_of_a_transition)
+{
+    static const char *const asked_about[] = {"b", "c", "l", "f", "g", "h", "i", "a", "o", "b"};
+    enum { QUESTIONS = sizeof asked_about / sizeof *asked_about };
+    th_system *s = shipped_system("ring8");
+    th_workload *w = workload_of(tree);
+    th_strbuf known = TH_STRBUF_INIT, alone = TH_STRBUF_INIT, before = TH_STRBUF_INIT;
+    th_mapping *m = mapping_on("03 12 5", w);
+    th_constraints *c = th_constraints_new(s, w);
+    int n_other = 0;
+    for (int l = 0; l < w->n_layers; l++)
+        put_layer(m, l, 0, "H2");
+    c->partial = th_mapping_copy(m);
+    c->has_strategy[layer_named(w, "e")] = c->has_strategy[layer_named(w, "g")] = true;
+    const th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
+    th_evaluator *e = evaluator_of(p);
+    th_initial_generator *asked = th_initial_new(e, NULL);
+    for (int i = 0; i < 2 * QUESTIONS; i++) {
+        const int layer = layer_named(w, asked_about[i % QUESTIONS]);
+        for (int l = 0; i == QUESTIONS && l < w->n_layers; l++) /* then on another set */
+            m->set_of[l] = 1;
+        m->set_of[layer_named(w, "o")] = 2; /* reads from another set */
+        th_initial_generator *fresh = th_initial_new(e, NULL);
+        add_transitions(&known, asked, m, layer);
+        add_transitions(&alone, fresh, m, layer);
+        TAP_ASSERT_TEXT(known.text, alone.text);
+        n_other += i > 0 && strcmp(alone.text, before.text) != 0;
+        th_strbuf_clear(&before);
+        th_strbuf_printf(&before, "%s", alone.text);
+        th_initial_free(fresh);
+    }
+    CU_ASSERT_TRUE(n_other >= 2 * QUESTIONS - 3);
+    th_initial_free(asked);
+    th_evaluator_free(e);
+    th_constraints_free(c);
+    th_mapping_free(m);
+    th_strbuf_clear(&known);
+    th_strbuf_clear(&alone);
+    th_strbuf_clear(&before);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+TAP_MAIN("estimate_keys")
