@@ -10,12 +10,12 @@
 #include "base/map.h"
 
 /* What a piece depends on besides its placement. Inputs are numbered from its first layer on: the
- * layer before it is -1, and so is the external input, which only pieces at the start read. */
+ * layer before it is -1, and so is the external input, which only the piece at the start reads; it
+ * alone has no class of a layer before its own, but an input in that place. */
 static size_t shape_key(const th_lower *l, const th_piece *p, int32_t *key)
 {
     const th_workload *w = l->workload;
     size_t n = 0;
-    key[n++] = p->first == 0;
     key[n++] = p->last == w->n_layers - 1;
     for (int layer = p->first > 0 ? p->first - 1 : 0; layer <= p->last; layer++) {
         key[n++] = th_plans_shape_class(l->plans, layer);
@@ -27,7 +27,7 @@ static size_t shape_key(const th_lower *l, const th_piece *p, int32_t *key)
 
 static size_t longest_shape(const th_workload *w)
 {
-    size_t n = 2;
+    size_t n = 1;
     for (int layer = 0; layer < w->n_layers; layer++)
         n += 2 + (size_t)w->layers[layer].n_inputs;
     return n;

@@ -216,17 +216,20 @@ TEST(every_thing_of_a_placement)
 /* Layers that read the same one, or equal ones, and differ in one thing: what they read (a, d, the
  * input, another set), their own shape (b, c), what lies between (r, s), whose strategy is given
  * (e, g). */
-#define CONV(NAME, INPUT, OUTPUTS)                                                                 \
-    "{ name = \"" NAME "\"; type = \"conv\"; kernel = 1; inputs = \"" INPUT                        \
-    "\"; outputs = " OUTPUTS "; },"
+#define CONV(NAME, INPUT, KERNEL, OUTPUTS)                                                         \
+    "{ name = \"" NAME "\"; type = \"conv\"; inputs = \"" INPUT "\"; kernel = " KERNEL             \
+    "; outputs = " OUTPUTS "; },"
 #define UNARY(NAME, TYPE, INPUT)                                                                   \
     "{ name = \"" NAME "\"; type = \"" TYPE "\"; inputs = \"" INPUT "\"; },"
 static const char tree[] =
-    "name = \"n\"; batch = 2; input = { channels = 8; height = 8; width = 1; }; layers = (" CONV(
-        "a", "input", "8") CONV("b", "a", "8") CONV("c", "a", "16") CONV("d", "c", "8")
-        CONV("l", "d", "8") CONV("e", "input", "8") CONV("f", "e", "8") CONV("g", "a", "8") UNARY(
-            "r", "relu", "a") CONV("h", "r", "8") UNARY("s", "softmax", "a") CONV("i", "s", "8")
-            CONV("o", "a", "8") "{ name = \"z\"; type = \"add\"; inputs = [\"b\", \"l\"]; } );";
+    "name = \"n\"; batch = 2; input = { channels = 8; height = 8; width = 8; }; layers = (" CONV(
+        "a", "input", "1", "8") CONV("b", "a", "1", "8") CONV("c", "a", "1", "16")
+        CONV("d", "c", "3; padding = 1", "8") CONV("l", "d", "1", "8") CONV("e", "input", "1", "8")
+            CONV("f", "e", "1", "8") CONV("g", "a", "1", "8") UNARY("r", "relu", "a")
+                CONV("h", "r", "1", "8") UNARY("s", "softmax", "a") CONV("i", "s", "1", "8")
+                    CONV("p", "a", "1", "8")
+                        CONV("o", "p", "1",
+                             "8") "{ name = \"z\"; type = \"add\"; inputs = [\"b\", \"l\"]; } );";
 
 static int layer_named(const th_workload *w, const char *name)
 {
@@ -266,7 +269,7 @@ TEST(every_thing_of_a_transition)
     th_constraints *c = th_constraints_new(s, w);
     int n_other = 0;
     for (int l = 0; l < w->n_layers; l++)
-        put_layer(m, l, 0, "H2");
+        put_layer(m, l, 0, "C2");
     c->partial = th_mapping_copy(m);
     c->has_strategy[layer_named(w, "e")] = c->has_strategy[layer_named(w, "g")] = true;
     const th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
@@ -276,7 +279,7 @@ TEST(every_thing_of_a_transition)
         const int layer = layer_named(w, asked_about[i % QUESTIONS]);
         for (int l = 0; i == QUESTIONS && l < w->n_layers; l++) /* then on another set */
             m->set_of[l] = 1;
-        m->set_of[layer_named(w, "o")] = 2; /* reads from another set */
+        m->set_of[layer_named(w, "p")] = 2; /* so o reads from another set */
         th_initial_generator *fresh = th_initial_new(e, NULL);
         add_transitions(&known, asked, m, layer);
         add_transitions(&alone, fresh, m, layer);

@@ -191,6 +191,79 @@ TEST(an_evaluator_answers_like_a_new_one)
         th_system_free(systems[i]);
 }
 
+/* --- states at cuts that differ in one thing --- */
+
+/* Four quick accelerators, four slow ones, two between; any two have a link of their own. */
+#define MEMORY "dram = { capacity = \"1GiB\"; bandwidth = \"1000GB/s\"; }; "
+#define VECTOR "vector = { clock = \"1GHz\"; elements_per_cycle = 8; }; "
+static const char uneven[] =
+    "name = \"u\"; designs = ({ name = \"q\"; type = \"roofline\"; clock = \"1GHz\"; "
+    "macs_per_cycle = 64; }, { name = \"s\"; type = \"roofline\"; clock = \"1GHz\"; "
+    "macs_per_cycle = 1; }, { name = \"m\"; type = \"roofline\"; clock = \"1GHz\"; "
+    "macs_per_cycle = 8; }); "
+    "accelerators = ({ count = 4; " MEMORY VECTOR "designs = [\"q\"]; }, "
+    "{ count = 4; " MEMORY VECTOR "designs = [\"s\"]; }, "
+    "{ count = 2; " MEMORY VECTOR "designs = [\"m\"]; }); "
+    "topology = { type = \"fully_connected\"; dims = [10]; bandwidth = \"80Gbps\"; latency = "
+    "\"1ns\"; };";
+
+/* By segments as by the whole program. set_of: by layer; strategies: by set. */
+static void check_segments(const char *layers, const char *sets, const char *set_of,
+                           const char *const *strategies)
+{
+    char text[2000];
+    snprintf(text, sizeof text,
+             "name = \"n\"; batch = 2; input = { channels = 8; height = 8; width = 1; }; layers = "
+             "(%s { name = \"y\"; type = \"conv\"; kernel = 1; outputs = 8; } );",
+             layers);
+    th_system *s = system_of(uneven);
+    th_workload *w = workload_of(text);
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    p.network = th_network_find("fluid");
+    th_mapping *m = mapping_on(sets, w);
+    th_evaluator *e = evaluator_of(p);
+    for (int i = 0; i < m->n_sets; i++)
+        m->sets[i].design = TH_DESIGN_OWN;
+    for (int l = 0; l < w->n_layers; l++)
+        put_layer(m, l, set_of[l] - '0', strategies[set_of[l] - '0']);
+    const th_fitness f = fitness_of(e, m), alone = fitness_alone(&p, m);
+    CU_ASSERT_TRUE(f.fit == TH_FIT && f.value == alone.value);
+    CU_ASSERT_TRUE(th_evaluator_segments(e).replayed > 4);
+    th_evaluator_free(e);
+    th_mapping_free(m);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+/* Between layers w on one accelerator, which wait for all before them, blocks of equal tasks. When
+ * the quick half of s ends, for which f is the last to come, the slow half waits: d for b, or c. */
+#define BLOCK(N, INPUT, OF_D)                                                                      \
+    CONV("w" N, INPUT)                                                                             \
+    CONV("x" N, "w" N)                                                                             \
+    CONV("b" N, "x" N)                                                                             \
+    CONV("c" N, "x" N)                                                                             \
+    CONV("d" N, OF_D N) CONV("f" N, "x" N)                                                         \
+        OTHER("s" N, "add", "\"b" N "\", \"c" N "\", \"d" N "\", \"f" N "\"")
+TEST(what_pending_tasks_wait_for_is_in_the_key)
+{
+    check_segments(BLOCK("1", "input", "b") BLOCK("2", "s1", "c") CONV("w3", "s2"), "3 04 15 26 87",
+                   "0122341012234100", (const char *const[]){"", "B2", "B2", "B2", "B2"});
+}
+
+/* Of two chunks of s, whose rows the quick half of b makes first, the upper one ends first, or the
+ * lower one, while the other one waits. Of v, the upper chunk reads the upper rows alone. */
+#define CHUNKS(N, INPUT)                                                                           \
+    CONV("w" N, INPUT)                                                                             \
+    CONV("b" N, "w" N)                                                                             \
+    CONV("s" N, "b" N)                                                                             \
+    "{ name = \"v" N "\"; type = \"conv\"; kernel = [3, 1]; padding = [2, 0, 0, "                  \
+    "0]; outputs = 8; },"
+TEST(which_pending_tasks_are_the_last_is_in_the_key)
+{
+    check_segments(CHUNKS("1", "input") CHUNKS("2", "v1"), "3 08 4 91 2", "012403240",
+                   (const char *const[]){"", "H2", "xH2", "H2", "xH2"});
+}
+
 /* --- generators of initial mappings --- */
 
 /* What dynamic programming gives a set: its strategies, and the estimate; -1: it cannot run. */
