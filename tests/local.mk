@@ -168,7 +168,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/shell.test \
 	tests/tcl/step.test \
 	tests/tcl/study.test tests/tcl/study/studies.tcl tests/tcl/study/figures.test \
-	tests/tcl/study/interrupted.test \
+	tests/tcl/study/interrupted.test tests/tcl/study/keys.test \
 	tests/tcl/report/shown.test \
 	tests/tcl/report/text.test \
 	tests/tcl/report/health.test \

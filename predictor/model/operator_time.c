@@ -5,11 +5,6 @@
 
 #include "predictor/model/operator_time.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/map.h"
 #include "predictor/op/members.h"
 
 /* Measured over the law's, either way. Memory-bound kernels differ from library to library

@@ -242,8 +242,8 @@ static void check_segments(const char *layers, const char *sets, const char *set
     CONV("x" N, "w" N)                                                                             \
     CONV("b" N, "x" N)                                                                             \
     CONV("c" N, "x" N)                                                                             \
-    CONV("d" N, OF_D N) CONV("f" N, "x" N)                                                         \
-        OTHER("s" N, "add", "\"b" N "\", \"c" N "\", \"d" N "\", \"f" N "\"")
+    CONV("d" N, OF_D N)                                                                            \
+    CONV("f" N, "x" N) OTHER("s" N, "add", "\"b" N "\", \"c" N "\", \"d" N "\", \"f" N "\"")
 TEST(what_pending_tasks_wait_for_is_in_the_key)
 {
     check_segments(BLOCK("1", "input", "b") BLOCK("2", "s1", "c") CONV("w3", "s2"), "3 04 15 26 87",
