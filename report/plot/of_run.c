@@ -31,11 +31,17 @@ static double part_of(const th_accel_result *a, int part)
     }
 }
 
+/* Of every accelerator and link, in a run of every rank. */
+static const th_result *whole_result(th_session *s, th_error *err)
+{
+    return th_session_need_every_rank(s, err) ? NULL : th_simulation_result(s->simulation, err);
+}
+
 th_plot *th_plot_of_accels(th_session *s, th_error *err)
 {
     static const char *const names[N_PARTS] = {"busy", "stalled on input", "stalled on output",
                                                "idle"};
-    const th_result *x = th_simulation_result(s->simulation, err);
+    const th_result *x = whole_result(s, err);
     th_plot *p = x ? th_plot_new(TH_PLOT_STACKED) : NULL;
     if (!p) {
         if (x)
@@ -137,9 +143,9 @@ static th_plot *heat_of(const th_system *s, matrix *m, double unit, th_error *er
 th_plot *th_plot_of_links(th_session *s, th_error *err)
 {
     const th_system *system = s->system;
-    const th_result *x = th_simulation_result(s->simulation, err);
+    const th_result *x = whole_result(s, err);
     matrix m;
-    if (!x || th_session_need_every_rank(s, err) != 0 || matrix_init(&m, system, err) != 0)
+    if (!x || matrix_init(&m, system, err) != 0)
         return NULL;
     double *load = th_link_loads(system, x);
     if (!load) {
@@ -162,7 +168,7 @@ th_plot *th_plot_of_links(th_session *s, th_error *err)
 th_plot *th_plot_of_traffic(th_session *s, th_error *err)
 {
     const th_system *system = s->system;
-    const th_result *x = th_simulation_result(s->simulation, err);
+    const th_result *x = whole_result(s, err);
     matrix m;
     if (!x || matrix_init(&m, system, err) != 0)
         return NULL;
@@ -250,7 +256,7 @@ static th_plot *heat_over_time(const th_system *s, const th_contention_probe *w,
 th_plot *th_plot_of_link_time(th_session *s, th_error *err)
 {
     enum { LINKS_MAX = 24, WINDOWS = 24 };
-    const th_result *x = th_simulation_result(s->simulation, err);
+    const th_result *x = whole_result(s, err);
     double *load = x ? th_link_loads(s->system, x) : NULL;
     int chosen[LINKS_MAX];
     if (!load) {
