@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
 #include "tests/unit/draw.h"
@@ -46,48 +47,65 @@ static const shape shapes[] = {
     {"rails", {3, 4, 4}, 3},
 };
 
+/* By how much a few bytes more change the time of a collective by an algorithm; -1: it has none. */
+static double change_of(const th_system *s, th_collective *c, gsl_rng *r)
+{
+    th_collective_schedule cs;
+    if (!(c->algorithm->kinds >> c->kind & 1u) || th_collective_schedule_init(&cs, c, s, NULL))
+        return -1;
+    th_collective_schedule_clear(&cs);
+    const double even = time_of(s, "fluid", c);
+    c->bytes += draw(r, 1, 4095);
+    return fabs(time_of(s, "fluid", c) / even - 1);
+}
+
+static void print_change(const shape *of, const th_collective *c, double change)
+{
+    printf("# %s {%d %d}, %s of %lld by %s in %d chunks: %.1f %%\n", of->type, of->dims[0],
+           of->dims[1], th_collective_names[c->kind], (long long)c->bytes, c->algorithm->name,
+           c->chunks, 100 * change);
+}
+
+/* Ranks that wait for nobody but the sender of their next message drift apart by the byte by which
+ * messages differ: where many share links, which of their messages meet is chance. */
+static bool may_drift(const th_algorithm *a)
+{
+    static const char *const names[] = {"binomial", "pairwise", "topology_ring", "topology_tree"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(a->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 TEST(times_are_continuous_in_the_size)
 {
     gsl_rng *r = th_random_stream(1, "continuity", 0);
-    const double bar = 0.01;
+    const double bar = 0.01, twice = 0.5;
     double worst = 0;
-    int n = 0;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const shape *of = &shapes[i];
+    int n = 0, n_above = 0;
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
+        const shape *of = &shapes[i / 2];
+        const bool is_round = i % 2 == 0;
         th_system *s = generated(of->type, of->dims, of->n_dims);
         for (int a = 0; th_algorithms[a]; a++)
             for (int kind = 0; kind < TH_BARRIER; kind++) {
-                th_collective_schedule cs;
                 th_collective c = collective(s, kind, th_algorithms[a]->name, 0);
-                c.chunks = (int32_t)(1u << draw(r, 0, 3));
-                c.bytes = ((int64_t)1 << 20 << draw(r, 0, 6)) * draw(r, 1, 3);
-                if (!(c.algorithm->kinds >> kind & 1u) ||
-                    th_collective_schedule_init(&cs, &c, s, NULL))
-                    continue;
-                th_collective_schedule_clear(&cs);
-                double even = time_of(s, "fluid", &c);
-                int64_t bytes = c.bytes;
-                c.bytes += draw(r, 1, 4095);
-                double odd = time_of(s, "fluid", &c);
-                n++;
-                /* Chains of one rank on several rails overlap by chance. */
-                double change = fabs(odd / even - 1);
-                bool is_known = c.algorithm == &th_algorithm_topology_ring;
-                if (is_known && change > worst)
-                    worst = change;
+                c.chunks = is_round ? (int32_t)(1u << draw(r, 0, 3)) : draw(r, 1, 8);
+                c.bytes = is_round ? ((int64_t)1 << 20 << draw(r, 0, 6)) * draw(r, 1, 3)
+                                   : draw(r, 1 << 20, 1 << 24);
+                const double change = change_of(s, &c, r);
                 if (change > bar)
-                    printf("# %s {%d %d}, %s of %lld by %s in %d chunks: %.0f ns, %lld bytes more "
-                           "%.0f (%.2f)\n",
-                           of->type, of->dims[0], of->dims[1], th_collective_names[kind],
-                           (long long)bytes, c.algorithm->name, c.chunks, even,
-                           (long long)(c.bytes - bytes), odd, odd / even);
-                CU_ASSERT_TRUE(is_known || change <= bar);
+                    print_change(of, &c, change);
+                n += change >= 0;
+                n_above += change > bar;
+                worst = fmax(worst, change);
+                CU_ASSERT_TRUE(change <= bar || (may_drift(c.algorithm) && change < twice));
             }
         th_system_free(s);
     }
-    printf("# %d collectives\n", n);
     if (worst > bar)
-        tap_known_miss("got %.1f %% with topology_ring, bar %.0f %%", 100 * worst, 100 * bar);
+        tap_known_miss("got %d of %d collectives above, at most by %.1f %%, bar %.0f %%", n_above,
+                       n, 100 * worst, 100 * bar);
     gsl_rng_free(r);
 }
 
