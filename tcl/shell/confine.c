@@ -389,6 +389,10 @@ int th_confine(const th_confinement *c, th_error *err)
     struct stat s;
     if (stat(c->folder, &s) != 0 || !S_ISDIR(s.st_mode))
         return th_error_set(err, "TCL-0992", "-folder \"%s\": is no folder", c->folder);
+    if (c->script && stat(c->script, &s) == 0 && !S_ISREG(s.st_mode)) /* no rule holds for it */
+        return th_error_set(err, "TCL-2203",
+                            "-safe: script \"%s\": must be a regular file; < FILE takes any",
+                            c->script);
     int io = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
     environ = no_environment;
     hide_elsewhere(c);
