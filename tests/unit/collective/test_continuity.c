@@ -80,7 +80,7 @@ static bool may_drift(const th_algorithm *a)
 TEST(times_are_continuous_in_the_size)
 {
     gsl_rng *r = th_random_stream(1, "continuity", 0);
-    const double bar = 0.01, twice = 0.5;
+    const double bar = 0.01, most_known = 0.06; /* of those that may drift, a tenth above */
     double worst = 0;
     int n = 0, n_above = 0;
     for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
@@ -99,7 +99,7 @@ TEST(times_are_continuous_in_the_size)
                 n += change >= 0;
                 n_above += change > bar;
                 worst = fmax(worst, change);
-                CU_ASSERT_TRUE(change <= bar || (may_drift(c.algorithm) && change < twice));
+                CU_ASSERT_TRUE(change <= bar || (may_drift(c.algorithm) && change < most_known));
             }
         th_system_free(s);
     }
