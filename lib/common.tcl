@@ -30,7 +30,8 @@ proc ::tharsis::lib::about {what script} {
 
 # The value of an option, or otherwise.
 proc ::tharsis::lib::get {options name otherwise} {
-    return [expr {[dict exists $options $name] ? [dict get $options $name] : $otherwise}]
+    if {[dict exists $options $name]} {return [dict get $options $name]}
+    return $otherwise
 }
 
 # The elements of a list. Another text ends the command with the error.

@@ -30,22 +30,15 @@ libtharsis_la_SOURCES += \
 	report/objects/run_stop.h \
 	report/objects/task_attributes.c \
 	report/plot/plots.h \
-	report/plot/axis.c \
 	report/plot/gnuplot.c \
 	report/plot/graph.c \
-	report/plot/labels.c \
-	report/plot/layout.c \
-	report/plot/layout.h \
-	report/plot/heat_of_table.c \
 	report/plot/of_predictor.c \
 	report/plot/of_run.c \
 	report/plot/of_search.c \
-	report/plot/of_table.c \
 	report/plot/plot.c \
 	report/plot/plot.h \
 	report/plot/script.c \
 	report/plot/text.c \
-	report/plot/text_points.c \
 	report/query/query.c \
 	report/query/query.h \
 	report/query/query_names.c \
@@ -150,8 +143,8 @@ report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AWK) -v header=report/html/parts.h -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
 
 
-unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_program_digest \
+unit_tests += tests/unit/report/test_plot tests/unit/report/test_model_error tests/unit/report/test_program_digest \
 	tests/unit/report/test_verdict
-tests_unit_report_test_axis_SOURCES = tests/unit/report/test_axis.c
+tests_unit_report_test_plot_SOURCES = tests/unit/report/test_plot.c
 tests_unit_report_test_model_error_SOURCES = tests/unit/report/test_model_error.c
 tests_unit_report_test_verdict_SOURCES = tests/unit/report/test_verdict.c

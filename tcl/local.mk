@@ -50,7 +50,7 @@ face_sources = \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
-	tcl/core/core_reliability.c tcl/core/core_session.c tcl/core/core_what_if.c \
+	tcl/core/core_plot.c tcl/core/core_reliability.c tcl/core/core_session.c tcl/core/core_what_if.c \
 	tcl/core/lib_call.c \
 	tcl/core/lib_report.c tcl/core/lib_report.h \
 	tcl/safe_interp.c tcl/safe_interp.h \
@@ -106,9 +106,7 @@ face_sources = \
 	tcl/tcl_session.c \
 	tcl/tcl_session.h \
 	tcl/warning.c \
-	tcl/warning.h \
-	tcl/write_plot.c \
-	tcl/write_plot.h
+	tcl/warning.h
 
 # Where read_system and its like look: the sources that this was built from, then the installation.
 face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \

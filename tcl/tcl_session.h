@@ -59,6 +59,9 @@ int th_session_print(th_session *s, const char *text, th_error *err);
  * are missing on the way are made. 0, or -1: the file is as it was. */
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err);
+struct th_plot;
+/* core/core_plot.c: the same with a picture of p, which it frees; NULL: err says why. */
+int th_write_plot(th_session *s, struct th_plot *p, const char *path, th_error *err);
 /* A safe interpreter: its commands open only files that come with Tharsis, from here on. */
 void th_session_refuse_files(th_session *s);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);

@@ -2,6 +2,7 @@
 /* plot.c - see plot.h. */
 #include <config.h>
 #include "report/plot/plot.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,18 +47,6 @@ const char *th_plot_text(th_plot *p, const char *format, ...)
     return copy ? copy : "";
 }
 
-const char *th_plot_axis_label(th_plot *p, const char *name, const char *unit)
-{
-    char words[200];
-    snprintf(words, sizeof words, "%s", name);
-    for (char *c = words; *c != '\0'; c++)
-        if (*c == '_')
-            *c = ' ';
-    if (*unit == '\0')
-        return th_plot_text(p, "%s", words);
-    return th_plot_text(p, "%s%s[%s]", words, *words != '\0' ? " " : "", unit);
-}
-
 void th_plot_category(th_plot *p, const char *name)
 {
     if (th_grow(&p->category, &p->category_capacity, (size_t)p->n_categories + 1,
@@ -73,8 +62,8 @@ void th_plot_series_begin(th_plot *p, const char *name, th_join join)
         p->failed = true;
         return;
     }
-    p->series[p->n_series++] =
-        (th_plot_series){.name = name ? th_plot_text(p, "%s", name) : NULL, .join = join};
+    p->series[p->n_series++] = (th_plot_series){
+        .name = name ? th_plot_text(p, "%s", name) : NULL, .join = join, .x_side = 1};
 }
 
 void th_plot_point_add(th_plot *p, double x, double y, const char *label)
@@ -85,6 +74,33 @@ void th_plot_point_add(th_plot *p, double x, double y, const char *label)
         return;
     }
     s->point[s->n++] = (th_plot_point){x, y, label ? th_plot_text(p, "%s", label) : NULL};
+}
+
+/* "12,345". */
+static void set_apart(double value, char *out, size_t size)
+{
+    char digits[64];
+    int n = snprintf(digits, sizeof digits, "%.0f", value), at = 0;
+    for (int i = 0; i < n && at + 2 < (int)size; i++) {
+        out[at++] = digits[i];
+        if (i < n - 1 && (n - i - 1) % 3 == 0 && digits[i] != '-')
+            out[at++] = ',';
+    }
+    out[at] = '\0';
+}
+
+const char *th_plot_label(double value, char *out, size_t size)
+{
+    if (fabs(value) >= 100 && fabs(value) < 1e9)
+        set_apart(value, out, size);
+    else
+        snprintf(out, size, "%.3g", value);
+    return out;
+}
+
+const char *th_plot_key_name(const th_plot *p, int s)
+{
+    return p->n_series > 1 || p->type == TH_PLOT_STACKED ? p->series[s].name : NULL;
 }
 
 int th_picture_find(const char *path, th_error *err)
@@ -110,28 +126,57 @@ static void forget_date(th_strbuf *pdf)
             memcpy(pdf->text + i + n, date, strlen(date));
 }
 
-int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
+static void draw_text(const th_plot *p, th_strbuf *out)
 {
-    th_strbuf script = TH_STRBUF_INIT;
+    th_strbuf text = TH_STRBUF_INIT;
+    th_plot_text_draw(p, &text);
+    if (text.text)
+        th_strbuf_add_visible(out, text.text);
+    out->failed |= text.failed;
+    th_strbuf_clear(&text);
+}
+
+/* gnuplot fills the lines of a terminal with blanks, and begins a page of it. */
+static void add_trimmed(th_strbuf *out, const char *drawn)
+{
+    drawn += *drawn == '\f';
+    while (*drawn != '\0') {
+        size_t n = strcspn(drawn, "\n"), filled = n;
+        while (filled > 0 && drawn[filled - 1] == ' ')
+            filled--;
+        th_strbuf_add_bytes(out, drawn, filled);
+        th_strbuf_add(out, "\n");
+        drawn += n + (drawn[n] == '\n');
+    }
+}
+
+static int draw_by_gnuplot(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
+{
+    th_strbuf script = TH_STRBUF_INIT, drawn = TH_STRBUF_INIT;
     int failed = 0;
-    if (!p->failed && as == TH_PICTURE_TXT)
-        th_plot_text_draw(p, &script);
-    if (script.text && as == TH_PICTURE_TXT)
-        th_strbuf_add_visible(out, script.text);
-    out->failed |= script.failed;
-    if (as == TH_PICTURE_TXT)
-        th_strbuf_clear(&script);
-    if (as == TH_PICTURE_TXT)
-        return p->failed || out->failed ? th_error_no_memory(err) : 0;
     th_plot_script(p, as, &script);
-    if (p->failed || script.failed)
+    if (script.failed)
         failed = th_error_no_memory(err);
     else if (as == TH_PICTURE_SCRIPT)
         th_strbuf_add(out, script.text);
     else
-        failed = th_gnuplot_run(script.text, out, err);
+        failed = th_gnuplot_run(script.text, as == TH_PICTURE_TXT ? &drawn : out, err);
     if (!failed && as == TH_PICTURE_PDF)
         forget_date(out);
+    if (!failed && as == TH_PICTURE_TXT)
+        add_trimmed(out, drawn.text);
     th_strbuf_clear(&script);
+    th_strbuf_clear(&drawn);
     return failed;
+}
+
+int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
+{
+    if (p->failed)
+        return th_error_no_memory(err);
+    if (as == TH_PICTURE_TXT)
+        draw_text(p, out);
+    if ((as != TH_PICTURE_TXT || !th_plot_is_text(p)) && draw_by_gnuplot(p, as, out, err) != 0)
+        return -1;
+    return out->failed ? th_error_no_memory(err) : 0;
 }

@@ -34,8 +34,9 @@ typedef struct th_plot_point {
 typedef struct th_plot_series {
     const char *name; /* in the key; NULL: not there */
     th_join join;
-    bool is_quiet; /* drawn in grey */
-    bool is_front; /* a Pareto front: a thin line behind the points */
+    bool is_quiet;      /* drawn in grey */
+    bool is_front;      /* a Pareto front: a thin line behind the points */
+    int x_side, y_side; /* where labels stand: -1 left of the point or below, 1 right or above */
     th_plot_point *point;
     size_t n, capacity;
 } th_plot_series;
@@ -75,8 +76,6 @@ th_plot *th_plot_new(th_plot_type type); /* NULL: memory is out */
 void th_plot_free(th_plot *p);           /* accepts NULL */
 /* A copy that is freed with p; "" if memory is out. */
 const char *th_plot_text(th_plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* "link bandwidth [Gbps]": a name in words, and its unit, if it has one. */
-const char *th_plot_axis_label(th_plot *p, const char *name, const char *unit);
 void th_plot_category(th_plot *p, const char *name);
 /* Starts a series; the points that follow belong to it. */
 void th_plot_series_begin(th_plot *p, const char *name, th_join join);
@@ -87,43 +86,15 @@ int th_picture_find(const char *path, th_error *err);
 /* The plot as the bytes of a file. 0, or -1: gnuplot is missing, or failed. */
 int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err);
 
-/* axis.c */
-enum { TH_TICKS_MAX = 40 };
-typedef struct th_plot_ticks {
-    double from, to; /* the ends of the axis; linear ones are ticks */
-    double value[TH_TICKS_MAX];
-    char text[TH_TICKS_MAX][24];
-    int n;
-} th_plot_ticks;
-/* Ends that contain [least, largest], and about `most` ticks; a linear axis of values >= 0 never
- * goes below 0, and starts there if they come near it. A logarithmic one needs least > 0. */
-void th_plot_axis_find(double least, double largest, bool is_log, int most, th_plot_ticks *out);
-/* The least and largest x or y of all points; on a logarithmic axis, of the positive ones. */
-void th_plot_ends(const th_plot *p, bool is_y, double *least, double *largest);
-/* "12,345.6"; and a value as a label: three digits, or all of a whole number. */
-const char *th_plot_number(double value, int decimals, char *out, size_t size);
+/* A value as a label: three digits, or all of a whole number, with thousands set apart. */
 const char *th_plot_label(double value, char *out, size_t size);
+/* The name of a series in the key; NULL: it is not there. */
+const char *th_plot_key_name(const th_plot *p, int series);
 
-/* labels.c: where labels of points go, so that none covers another or a point. */
-typedef struct th_plot_place {
-    double dx, dy; /* from the point to the middle of the label's side, in pixels, up */
-    int side;      /* -1: the label ends there, 0: is centred, 1: begins there */
-    bool is_shown;
-} th_plot_place;
-/* A plot area of width x height pixels with these axes; of the labels that find no room only those
- * of a front are shown. The caller frees the result (th_free), a place for every point, series by
- * series. NULL: memory is out. */
-typedef struct th_plot_area {
-    double width, height, letter, line; /* pixels; of a letter and of a line of text */
-    const th_plot_ticks *x, *y;
-} th_plot_area;
-th_plot_place *th_plot_place_labels(const th_plot *p, const th_plot_area *a);
-/* The place of a value on an axis, 0 .. 1. */
-double th_plot_share(const th_plot_ticks *t, bool is_log, double value);
-
-/* text.c, text_points.c: the plot for terminals, at most 80 columns. */
+/* text.c: the plot for terminals, at most 80 columns; of lines and scatters the head alone, below
+ * which gnuplot draws. */
 void th_plot_text_draw(const th_plot *p, th_strbuf *out);
-void th_plot_text_points(const th_plot *p, th_strbuf *out);
+bool th_plot_is_text(const th_plot *p); /* does text.c draw all of it? */
 /* script.c */
 void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out);
 /* gnuplot.c: runs gnuplot on this script, and reads its output. 0 or -1. */

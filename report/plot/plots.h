@@ -4,28 +4,7 @@
 #define TH_REPORT_PLOT_PLOTS_H
 #include "predictor/model/predictor.h"
 #include "report/plot/plot.h"
-#include "report/table/report.h"
 #include "report/session/session.h"
-
-enum { TH_PLOT_Y_MAX = 8 };
-
-/* The columns of a table to draw, by number. */
-typedef struct th_plot_columns {
-    th_plot_type type;
-    int x, y[TH_PLOT_Y_MAX], n_y;
-    int by; /* a series per text of this column; -1: one */
-    int z;  /* of a heat map: the values shown as colours */
-    int x_better, y_better,
-        z_better; /* -1: less is better, 1: more is; 0: by the names of the columns */
-} th_plot_columns;
-
-/* of_table.c: bars, lines, stacks and scatter plots. The columns of y must be of one kind. A
- * scatter plot gets the Pareto front if it is known for both columns whether less is better. */
-th_plot *th_plot_of_table(const th_table *t, const th_plot_columns *columns, th_error *err);
-
-/* heat_of_table.c: a cell for each text of x and each of y, which is one column. Of several rows in
- * a cell the best value of z counts, or the least. */
-th_plot *th_plot_heat_of_table(const th_table *t, const th_plot_columns *columns, th_error *err);
 
 /* of_run.c: the time of the accelerators of the present run, stacked. */
 th_plot *th_plot_of_accels(th_session *s, th_error *err);

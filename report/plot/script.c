@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script.c - the gnuplot script of a plot.
- *   th_plot_script: layout -> terminal -> axes -> the data of all series -> one plot command
- * The script contains the numbers, but no dates or paths: the same numbers give the same
- * picture. */
+ *   th_plot_script: size -> terminal -> axes -> the data of all series -> one plot command
+ * gnuplot chooses ticks and ranges, and lays out what is inside. The script contains the numbers,
+ * but no dates or paths: the same numbers give the same picture. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/alloc.h"
-#include "report/plot/layout.h"
+#include "report/plot/plot.h"
 #include "report/table/report_scale.h"
 
 /* Okabe and Ito's colours, which the colour-blind tell apart (Color Universal Design, 2008); yellow
@@ -24,7 +23,13 @@ static const char quiet[] = "#D8DCE0", ink[] = "#30363C", faint[] = "#DDE1E5", e
 static const char palette[] =
     "0 '#EEF3F8', 0.25 '#B5CDE1', 0.5 '#6BA3C9', 0.75 '#2B6FA5', 1 '#08306B'";
 
-enum { LABELLED_BARS = 24 }; /* up to this number of bars, values stand above them */
+static const double GROUP = 0.8; /* bars, of a category's place */
+enum {
+    LABELLED_BARS = 24,  /* up to this number of bars, values stand above them */
+    LABELLED_CELLS = 20, /* up to this number of columns, heat maps show values */
+    NAMES = 30,          /* of more categories only some have names */
+    HEAT_NAMES = 48
+};
 
 static const char *colour_of(const th_plot_series *s, int number)
 {
@@ -33,102 +38,157 @@ static const char *colour_of(const th_plot_series *s, int number)
 
 /* ---- words ---- */
 
-/* 'text', for commands, with this character doubled besides. Control characters, which no SVG may
- * hold, are written out. */
-static void add_doubled(th_strbuf *out, const char *text, char doubled)
+/* The text between quotes, with this mark before every special character; 0: it is doubled. Control
+ * characters, which no SVG may hold, are written out. */
+static void add_marked(th_strbuf *out, const char *text, char quote, const char *special, char mark)
 {
     th_strbuf visible = TH_STRBUF_INIT;
     th_strbuf_add_visible(&visible, text);
-    th_strbuf_add(out, "'");
+    th_strbuf_add_bytes(out, &quote, 1);
     for (const char *c = visible.text; c && *c; c++) {
-        char byte[3] = {*c, *c == '\'' || *c == doubled ? *c : '\0', '\0'};
-        th_strbuf_add(out, *c == '\n' || *c == '\t' ? " " : byte);
+        if (strchr(special, *c))
+            th_strbuf_add_bytes(out, mark ? &mark : c, 1);
+        th_strbuf_add_bytes(out, *c == '\n' || *c == '\t' ? " " : c, 1);
     }
-    th_strbuf_add(out, "'");
+    th_strbuf_add_bytes(out, &quote, 1);
     out->failed |= visible.failed;
     th_strbuf_clear(&visible);
 }
 
 static void add_quoted(th_strbuf *out, const char *text)
 {
-    add_doubled(out, text, '\'');
+    add_marked(out, text, '\'', "'", 0);
 }
 
 /* The text at a tick is a format of gnuplot. */
 static void add_tick_text(th_strbuf *out, const char *text)
 {
-    add_doubled(out, text, '%');
+    add_marked(out, text, '\'', "'%", 0);
 }
 
-/* "text", for data. */
 static void add_datum(th_strbuf *out, const char *text)
 {
-    th_strbuf visible = TH_STRBUF_INIT;
-    th_strbuf_add_visible(&visible, text);
-    th_strbuf_add(out, "\"");
-    for (const char *c = visible.text; c && *c; c++) {
-        bool is_special = *c == '"' || *c == '\\';
-        char bytes[3] = {is_special ? '\\' : *c, is_special ? *c : '\0', '\0'};
-        th_strbuf_add(out, *c == '\n' || *c == '\t' ? " " : bytes);
-    }
-    th_strbuf_add(out, "\"");
-    out->failed |= visible.failed;
-    th_strbuf_clear(&visible);
+    add_marked(out, text, '"', "\"\\", '\\');
+}
+
+/* ---- the size ---- */
+
+/* Pixels; gnuplot lays out what is inside. */
+enum {
+    LETTER = 8, /* width, more or less */
+    WIDTH = 840,
+    HEIGHT = 480,
+    SQUARE = 640, /* height of a parity plot */
+    KEY = 8,      /* letters beside the names of the key */
+    AREA = 740,   /* about: without the axis */
+    FRAME = 190,  /* around a heat map, with the scale */
+    TITLE = 110,  /* above and below it */
+    CELL_WIDTH = 52,
+    CELL_HEIGHT = 30,
+    CELL_MIN = 12,
+    HEAT_MIN = 190,  /* height, for the scale */
+    SLANTED_MAX = 16 /* letters of names that are slanted; longer ones stand */
+};
+
+typedef struct {
+    int width, height;
+    int stride, slant; /* of the names below: the distance of those that are shown; degrees */
+} layout;
+
+static const char *category_name(const th_plot *p, int i)
+{
+    return p->category[i];
+}
+
+static const char *series_name(const th_plot *p, int i)
+{
+    return p->series[i].name ? p->series[i].name : "";
+}
+
+static int longest(const th_plot *p, const char *(*name)(const th_plot *, int), int n)
+{
+    int width = 0;
+    for (int i = 0; i < n; i++)
+        width = th_text_width(name(p, i)) > width ? th_text_width(name(p, i)) : width;
+    return width;
+}
+
+static int cells(int n, int full, int least)
+{
+    int size = n <= LABELLED_CELLS ? full : AREA / n;
+    size = n * (size > CELL_MIN ? size : CELL_MIN);
+    return size > least ? size : least;
+}
+
+/* Names that find no room are slanted, long ones stand, and of many only some are shown; those of
+ * terminals cannot be turned. */
+static void lay_out_names(layout *l, const th_plot *p, int area, bool is_text)
+{
+    int names = (longest(p, category_name, p->n_categories) + 1) * LETTER, n = p->n_categories;
+    int most = is_text ? AREA / names : p->type == TH_PLOT_HEAT ? HEAT_NAMES : NAMES;
+    l->stride = most > 0 ? (n + most - 1) / most : n;
+    if (is_text || names <= area / n * l->stride)
+        return;
+    l->slant = p->type == TH_PLOT_HEAT || names > SLANTED_MAX * LETTER ? 90 : 35;
+    l->height += l->slant == 90 ? names : names / 2;
+}
+
+static layout lay_out(const th_plot *p, bool is_text)
+{
+    bool is_heat = p->type == TH_PLOT_HEAT, is_square = p->type == TH_PLOT_PARITY;
+    int beside = (longest(p, series_name, p->n_series) + KEY) * LETTER,
+        title = (th_text_width(p->title) + 12) * LETTER;
+    layout l = {.width = WIDTH, .height = is_square ? SQUARE : HEIGHT, .stride = 1};
+    if (is_heat) {
+        l.width = FRAME + beside + cells(p->n_categories, CELL_WIDTH, 0);
+        l.height = TITLE + cells(p->n_series, CELL_HEIGHT, HEAT_MIN);
+    } else if (is_square || (p->n_series > 0 && th_plot_key_name(p, 0)))
+        l.width += beside;
+    l.width = l.width > title ? l.width : title;
+    if (p->n_categories > 0)
+        lay_out_names(&l, p, is_heat ? l.width - FRAME - beside : AREA, is_text);
+    return l;
 }
 
 /* ---- terminal and axes ---- */
 
-static void add_terminal(const th_plot_layout *l, th_picture as, th_strbuf *out)
+static void add_terminal(const layout *l, th_picture as, th_strbuf *out)
 {
     static const double CM = 0.02; /* of a pixel, in a PDF */
-    switch (as) {
-    case TH_PICTURE_PNG:
+    if (as == TH_PICTURE_PNG)
         th_strbuf_printf(out,
                          "set terminal pngcairo size %d,%d font 'sans,12' fontscale 1.9 linewidth "
                          "2 pointscale 2 background '#FFFFFF' noenhanced\n",
                          2 * l->width, 2 * l->height);
-        break;
-    case TH_PICTURE_PDF:
+    else if (as == TH_PICTURE_PDF)
         th_strbuf_printf(out,
                          "set terminal pdfcairo size %.2fcm,%.2fcm font 'sans,7.5' linewidth 1.2 "
                          "pointscale 0.6 background '#FFFFFF' noenhanced\n",
                          CM * l->width, CM * l->height);
-        break;
-    case TH_PICTURE_SVG:
-    case TH_PICTURE_SCRIPT:
-    case TH_PICTURE_TXT: /* drawn without gnuplot */
-    case TH_N_PICTURES:
+    else if (as == TH_PICTURE_TXT)
+        th_strbuf_add(out, "set terminal dumb size 79,26 noenhanced\n");
+    else
         th_strbuf_printf(out,
                          "set terminal svg size %d,%d dynamic font 'Helvetica,Arial,sans-serif,14' "
                          "background '#FFFFFF' noenhanced\n",
                          l->width, l->height);
-        break;
-    }
-    th_strbuf_printf(out,
-                     "set lmargin at screen %.4f\nset rmargin at screen %.4f\n"
-                     "set bmargin at screen %.4f\nset tmargin at screen %.4f\n",
-                     (double)l->left / l->width, (double)(l->left + l->area_width) / l->width,
-                     (double)l->bottom / l->height,
-                     (double)(l->bottom + l->area_height) / l->height);
 }
 
-static void add_style(const th_plot_layout *l, th_strbuf *out)
+static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
 {
-    const th_plot *p = l->plot;
     th_strbuf_add(out, "set encoding utf8\nset datafile missing '-'\n");
-    th_strbuf_add(out, p->type == TH_PLOT_HEAT ? "unset border\n" : "set border 3");
-    if (p->type != TH_PLOT_HEAT)
-        th_strbuf_printf(out, " linecolor '%s' linewidth 1\n", ink);
+    if (p->type == TH_PLOT_HEAT)
+        th_strbuf_add(out, "unset border\n");
+    else
+        th_strbuf_printf(out, "set border 3 linecolor '%s' linewidth 1\n", ink);
     th_strbuf_printf(out, "set tics nomirror out scale 0.5 textcolor '%s'\n", ink);
-    if (p->type != TH_PLOT_HEAT)
+    if (p->type != TH_PLOT_HEAT && as != TH_PICTURE_TXT)
         th_strbuf_printf(out, "set grid %s back linetype 1 linewidth 0.7 linecolor '%s'\n",
-                         th_plot_is_bars(p) ? "ytics" : "xtics ytics", faint);
+                         th_plot_is_text(p) ? "ytics" : "xtics ytics", faint);
     th_strbuf_add(out, "set style fill solid 1 noborder\n");
-    th_strbuf_printf(out,
-                     "set key at screen %.4f, screen %.4f left top vertical Left reverse samplen "
-                     "1.5 spacing 1.2\n",
-                     (double)(l->left + l->area_width + TH_PIXELS_MARGIN / 2) / l->width,
-                     (double)(l->bottom + l->area_height) / l->height);
+    th_strbuf_printf(out, "set key %s vertical Left reverse samplen 1.5 spacing 1.2%s\n",
+                     as == TH_PICTURE_TXT ? "tmargin left" : "outside right top",
+                     p->type == TH_PLOT_STACKED ? " invert" : "");
 }
 
 static void add_label(th_strbuf *out, const char *what, const char *text)
@@ -141,10 +201,10 @@ static void add_label(th_strbuf *out, const char *what, const char *text)
 }
 
 static void add_names(th_strbuf *out, const char *axis, const char *(*name)(const th_plot *, int),
-                      const th_plot *p, int n)
+                      const th_plot *p, int n, int stride)
 {
-    th_strbuf_printf(out, "set %stics (", axis);
-    for (int i = 0; i < n; i += th_plot_name_stride(p, n)) {
+    th_strbuf_printf(out, "set %stics scale 0 (", axis);
+    for (int i = 0; i < n; i += stride) {
         th_strbuf_add(out, i > 0 ? ", " : "");
         add_tick_text(out, name(p, i));
         th_strbuf_printf(out, " %d", i);
@@ -152,55 +212,86 @@ static void add_names(th_strbuf *out, const char *axis, const char *(*name)(cons
     th_strbuf_add(out, ")\n");
 }
 
-static const char *category_name(const th_plot *p, int i)
+/* The least and largest x or y of all points, on a logarithmic axis of the positive ones. */
+static void find_ends(const th_plot *p, bool is_y, double *least, double *largest)
 {
-    return p->category[i];
+    bool is_log = is_y ? p->y.is_log : p->x.is_log;
+    *least = INFINITY;
+    *largest = -INFINITY;
+    for (int s = 0; s < p->n_series; s++)
+        for (size_t i = 0; i < p->series[s].n; i++) {
+            double value = is_y ? p->series[s].point[i].y : p->series[s].point[i].x;
+            if (!isfinite(value) || (is_log && value <= 0))
+                continue;
+            *least = fmin(*least, value);
+            *largest = fmax(*largest, value);
+        }
 }
 
-static const char *series_name(const th_plot *p, int i)
+/* The way of a search: it ends with the last evaluation. */
+static bool is_search(const th_plot *p)
 {
-    return p->series[i].name ? p->series[i].name : "";
+    return p->n_series > 0 && p->series[0].join == TH_JOIN_STEPS;
 }
 
-/* The range and the ticks of an axis of numbers. */
-static void add_ticks(th_strbuf *out, const char *axis, const th_plot_ticks *t)
+/* Linear axes of points are as long as those and the room for labels need; gnuplot ends others at
+ * ticks. Bars begin at 0, and no axis of lines of values that are not negative goes below it. */
+static void add_ranges(const th_plot *p, th_strbuf *out)
 {
-    th_strbuf_printf(out, "set %srange [%.9g:%.9g]\nset %stics (", axis, t->from, t->to, axis);
-    for (int i = 0; i < t->n; i++) {
-        th_strbuf_add(out, i > 0 ? ", " : "");
-        add_tick_text(out, t->text[i]);
-        th_strbuf_printf(out, " %.9g", t->value[i]);
-    }
-    th_strbuf_add(out, ")\n");
-}
-
-static void add_categories(const th_plot_layout *l, th_strbuf *out)
-{
-    int n = l->plot->n_categories;
-    add_names(out, "x", category_name, l->plot, n);
-    if (l->stands_names)
-        th_strbuf_add(out, "set xtics rotate by 90 right\n");
-    else if (l->slants_names)
-        th_strbuf_add(out, "set xtics rotate by 35 right\n");
-    th_strbuf_printf(out, "set xtics scale 0\nset xrange [-0.6:%d.6]\n", n - 1);
-}
-
-static void add_axes(const th_plot_layout *l, th_strbuf *out)
-{
-    const th_plot *p = l->plot;
-    add_label(out, "title", p->title);
-    add_label(out, "xlabel", p->x.label);
-    add_label(out, "ylabel", p->y.label);
+    double least, largest;
+    find_ends(p, true, &least, &largest);
     if (p->x.is_log)
         th_strbuf_add(out, "set logscale x\n");
     if (p->y.is_log)
         th_strbuf_add(out, "set logscale y\n");
-    if (p->n_categories > 0)
-        add_categories(l, out);
-    else
-        add_ticks(out, "x", &l->x);
-    if (p->type != TH_PLOT_HEAT)
-        add_ticks(out, "y", &l->y);
+    else if (th_plot_is_text(p))
+        th_strbuf_add(out, "set yrange [*<0:0<*]\n");
+    else if (p->type == TH_PLOT_LINE && least >= 0)
+        th_strbuf_add(out, "set yrange [0<*:*]\n");
+    if (p->n_categories == 0 && (!p->x.is_log || is_search(p)))
+        th_strbuf_add(out, "set autoscale xfix\n");
+    if (p->type == TH_PLOT_SCATTER && !p->y.is_log)
+        th_strbuf_add(out, "set autoscale yfix\n");
+    if (p->type == TH_PLOT_STACKED)
+        th_strbuf_add(out, "set autoscale yfixmax\n");
+}
+
+/* Room for markers at the edges, and for labels on their side of a point. */
+static void add_room(const th_plot *p, th_strbuf *out)
+{
+    static const double MARKER = 0.02, LABELS_MAX = 0.3; /* of the area */
+    double side[2] = {MARKER, MARKER}, above = p->y.is_log ? 0 : 0.05;
+    for (int s = 0; s < p->n_series; s++)
+        for (size_t i = 0; i < p->series[s].n; i++) {
+            double *room = &side[p->series[s].x_side > 0];
+            *room = fmax(*room,
+                         (th_text_width(p->series[s].point[i].label) + 3.) * LETTER / (0.8 * AREA));
+        }
+    if (p->n_categories > 0 || is_search(p))
+        side[0] = side[1] = 0;
+    if (p->type != TH_PLOT_STACKED)
+        th_strbuf_printf(out, "set offsets graph %.3g, graph %.3g, graph %g, graph %g\n",
+                         fmin(side[0], LABELS_MAX), fmin(side[1], LABELS_MAX), above,
+                         th_plot_is_text(p) ? 0 : above);
+}
+
+static void add_axes(const th_plot *p, const layout *l, th_picture as, th_strbuf *out)
+{
+    add_label(out, "title", as == TH_PICTURE_TXT ? NULL : p->title);
+    add_label(out, "xlabel", p->x.label);
+    add_label(out, "ylabel", p->y.label);
+    if (p->n_categories > 0) {
+        add_names(out, "x", category_name, p, p->n_categories, l->stride);
+        th_strbuf_printf(out, "set xrange [-0.6:%d.6]\n", p->n_categories - 1);
+    }
+    if (l->slant > 0)
+        th_strbuf_printf(out, "set xtics rotate by %d right\n", l->slant);
+    if (l->slant == 35)
+        th_strbuf_add(out, "set lmargin 14\n"); /* the first name begins left of the axis */
+    if (p->type != TH_PLOT_HEAT && p->type != TH_PLOT_PARITY) {
+        add_ranges(p, out);
+        add_room(p, out);
+    }
 }
 
 /* ---- data ---- */
@@ -231,11 +322,10 @@ static void add_points(const th_plot *p, th_strbuf *out)
     }
 }
 
-/* One word of the plot command; the first has none before it. */
-static void add_part(th_strbuf *out, bool *is_first)
+/* The next part of the plot command. */
+static void add_part(th_strbuf *out)
 {
-    th_strbuf_add(out, *is_first ? "plot " : ", \\\n     ");
-    *is_first = false;
+    th_strbuf_add(out, ", \\\n     ");
 }
 
 static void add_title(th_strbuf *out, const char *name)
@@ -246,53 +336,6 @@ static void add_title(th_strbuf *out, const char *name)
     }
     th_strbuf_add(out, " title ");
     add_quoted(out, name);
-}
-
-/* ---- bars ---- */
-
-static void plot_bars(const th_plot *p, th_strbuf *out)
-{
-    static const double GROUP = 0.8; /* of a category's place */
-    double width = GROUP / p->n_series;
-    bool is_first = true, is_labelled = p->n_series * p->n_categories <= LABELLED_BARS;
-    th_strbuf_printf(out, "set boxwidth %.6g absolute\n",
-                     p->n_series > 1 ? 0.92 * width : width * 0.8);
-    for (int s = 0; s < p->n_series; s++) {
-        double shift = ((double)s - (double)(p->n_series - 1) / 2) * width;
-        add_part(out, &is_first);
-        th_strbuf_printf(out, "$s%d using ($1 + %.6g):2 with boxes linecolor '%s'", s, shift,
-                         colour_of(&p->series[s], s));
-        add_title(out, th_plot_key_name(p, s));
-        if (!is_labelled)
-            continue;
-        add_part(out, &is_first);
-        th_strbuf_printf(
-            out, "$s%d using ($1 + %.6g):2:3 with labels offset 0, 0.6 textcolor '%s' notitle", s,
-            shift, ink);
-    }
-}
-
-/* Rectangles from the sum of those below. */
-static void plot_stacks(const th_plot *p, th_strbuf *out)
-{
-    bool is_first = true;
-    for (int s = 0; s < p->n_series; s++) {
-        th_strbuf_printf(out, "$stack%d << END\n", s);
-        for (int c = 0; c < p->n_categories; c++) {
-            double below = 0;
-            for (int k = 0; k < s; k++)
-                below += p->series[k].point[c].y;
-            th_strbuf_printf(out, "%d %.9g %.9g\n", c, below, below + p->series[s].point[c].y);
-        }
-        th_strbuf_add(out, "END\n");
-    }
-    for (int s = p->n_series - 1; s >= 0; s--) { /* the key has the order of the stack */
-        add_part(out, &is_first);
-        th_strbuf_printf(
-            out, "$stack%d using 1:2:($1 - 0.4):($1 + 0.4):2:3 with boxxyerror linecolor '%s'", s,
-            colour_of(&p->series[s], s));
-        add_title(out, p->series[s].name);
-    }
 }
 
 /* ---- heat ---- */
@@ -312,159 +355,160 @@ static void add_matrix(const th_plot *p, th_strbuf *out)
     th_strbuf_add(out, "END\n");
 }
 
-static void plot_heat(const th_plot_layout *l, th_strbuf *out)
+static void plot_heat(const th_plot *p, th_strbuf *out)
 {
-    static const double DARK = 0.55; /* of the scale: from here on text is white */
-    const th_plot *p = l->plot;
+    static const double DARK = 0.55, NEAR = 0.4; /* of the scale: from DARK on text is white; it
+                                                    begins at 0 where values come NEAR, or are one
+                                                    value */
+    double least, largest;
+    find_ends(p, true, &least, &largest);
+    if (least >= 0 && (least <= NEAR * largest || least == largest)) {
+        th_strbuf_add(out, "set cbrange [0:*]\n");
+        least = 0;
+    }
     add_matrix(p, out);
-    add_names(out, "y", series_name, p, p->n_series);
-    th_strbuf_printf(out,
-                     "set yrange [%d.5:-0.5]\nset xrange [-0.5:%d.5]\nset ytics scale 0\n"
-                     "set palette defined (%s)\n",
-                     p->n_series - 1, p->n_categories - 1, palette);
-    add_ticks(out, "cb", &l->z);
+    add_names(out, "y", series_name, p, p->n_series, (p->n_series + HEAT_NAMES - 1) / HEAT_NAMES);
     add_label(out, "cblabel", p->z.label);
     th_strbuf_printf(out,
-                     "set colorbox user noborder origin screen %.4f, screen %.4f size screen %.4f, "
-                     "screen %.4f\n"
+                     "set yrange [%d.5:-0.5]\nset xrange [-0.5:%d.5]\nset palette defined (%s)\n"
+                     "set colorbox noborder\n"
                      "set object 1 rectangle from graph 0, 0 to graph 1, 1 behind fillcolor '%s' "
                      "fillstyle solid noborder\n"
                      "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.46):($2 + 0.46):3 with "
                      "boxxyerror linecolor palette notitle",
-                     (double)(l->left + l->area_width + TH_PIXELS_MARGIN / 2) / l->width,
-                     (double)l->bottom / l->height, 16. / l->width,
-                     (double)l->area_height / l->height, empty);
-    if (p->n_categories <= TH_PLOT_LABELLED_CELLS)
+                     p->n_series - 1, p->n_categories - 1, palette, empty);
+    if (p->n_categories <= LABELLED_CELLS)
         th_strbuf_printf(out,
                          ", \\\n     $cells using 1:2:4:($3 > %.9g ? 0xFFFFFF : 0x30363C) with "
                          "labels textcolor rgb variable notitle",
-                         l->z.from + DARK * (l->z.to - l->z.from));
+                         least + DARK * (largest - least));
 }
 
-/* ---- points ---- */
+/* ---- series ---- */
 
-static void plot_level(const th_plot *p, int s, th_strbuf *out)
+static void add_series_style(const th_plot *p, int s, th_strbuf *out)
 {
-    th_strbuf_printf(out, "%.9g with lines dashtype 2 linewidth 1.5 linecolor '%s'",
-                     p->series[s].point[0].y, ink);
-    add_title(out, p->series[s].name);
-}
-
-static void add_point_style(const th_plot_series *series, int number, th_strbuf *out)
-{
-    int marker = markers[number % N_COLOURS];
-    if (series->is_front)
-        th_strbuf_printf(out, "steps linewidth 1.2 linecolor '%s'", ink);
+    const th_plot_series *series = &p->series[s];
+    const char *colour = series->is_front ? ink : colour_of(series, s);
+    int marker = markers[s % N_COLOURS];
+    if (p->type == TH_PLOT_BAR)
+        th_strbuf_add(out, "boxes");
+    else if (p->type == TH_PLOT_STACKED)
+        th_strbuf_add(out, "histograms");
     else if (series->join == TH_JOIN_STEPS)
-        th_strbuf_printf(out, "steps linewidth 2 linecolor '%s'", colour_of(series, number));
+        th_strbuf_printf(out, "steps linewidth %g", series->is_front ? 1.2 : 2.);
     else if (series->join == TH_JOIN_LINE)
-        th_strbuf_printf(out, "linespoints pointtype %d pointsize 0.9 linewidth 2 linecolor '%s'",
-                         marker, colour_of(series, number));
+        th_strbuf_printf(out, "linespoints pointtype %d pointsize 0.9 linewidth 2", marker);
     else
-        th_strbuf_printf(out, "points pointtype %d pointsize 1.1 linecolor '%s'", marker,
-                         colour_of(series, number));
+        th_strbuf_printf(out, "points pointtype %d pointsize %g", marker,
+                         p->type == TH_PLOT_PARITY ? 0.3 : 1.1);
+    th_strbuf_printf(out, " linecolor '%s'", colour);
 }
 
-/* Labels at the places that labels.c finds, in units of letters and lines. */
-static int add_point_labels(const th_plot_layout *l, th_strbuf *out)
+/* The columns of x and y; bars of one category stand side by side. */
+static void add_using(const th_plot *p, int s, const char *y, th_strbuf *out)
 {
-    static const char *const sides[] = {"right", "center", "left"};
-    const th_plot *p = l->plot;
-    th_plot_place *place =
-        th_plot_place_labels(p, &(th_plot_area){l->area_width, l->area_height, TH_PIXELS_LETTER,
-                                                TH_PIXELS_LINE, &l->x, &l->y});
-    size_t at = 0;
-    for (int s = 0; place && s < p->n_series; s++)
-        for (size_t i = 0; i < p->series[s].n; i++, at++) {
-            const th_plot_point *point = &p->series[s].point[i];
-            if (!point->label || !place[at].is_shown)
-                continue;
-            th_strbuf_add(out, "set label ");
-            add_quoted(out, point->label);
-            th_strbuf_printf(out, " at %.9g, %.9g %s offset %.2f, %.2f textcolor '%s'\n", point->x,
-                             point->y, sides[place[at].side + 1], place[at].dx / TH_PIXELS_LETTER,
-                             place[at].dy / TH_PIXELS_LINE, ink);
-        }
-    th_free(place);
-    return place ? 0 : -1;
+    th_strbuf_printf(out, "$s%d using ", s);
+    if (p->type == TH_PLOT_BAR)
+        th_strbuf_printf(out, "($1 + %.6g):", (s - (p->n_series - 1) / 2.) * GROUP / p->n_series);
+    else if (p->type != TH_PLOT_STACKED)
+        th_strbuf_add(out, "1:");
+    th_strbuf_add(out, y);
 }
 
-/* A front lies behind the points, and last in the key. */
-static void plot_points(const th_plot_layout *l, th_strbuf *out)
+static void add_series(const th_plot *p, int s, th_strbuf *out)
 {
-    const th_plot *p = l->plot;
-    bool is_first = true;
-    if (p->n_categories == 0 && add_point_labels(l, out) != 0)
-        out->failed = true;
-    for (int s = 0; s < p->n_series; s++)
-        if (p->series[s].is_front) {
-            add_part(out, &is_first);
-            th_strbuf_printf(out, "$s%d using 1:2 with ", s);
-            add_point_style(&p->series[s], s, out);
-            add_title(out, NULL);
-        }
-    for (int s = 0; s < p->n_series; s++) {
-        const th_plot_series *series = &p->series[s];
-        add_part(out, &is_first);
-        if (series->join == TH_JOIN_LEVEL) {
-            plot_level(p, s, out);
-            continue;
-        }
-        if (series->is_front)
-            th_strbuf_add(out, "NaN with ");
-        else
-            th_strbuf_printf(out, "$s%d using 1:2 with ", s);
-        add_point_style(series, s, out);
-        add_title(out, th_plot_key_name(p, s));
+    const th_plot_series *series = &p->series[s];
+    if (series->join == TH_JOIN_LEVEL) {
+        th_strbuf_printf(out, "%.9g with lines dashtype 2 linewidth 1.5 linecolor '%s'",
+                         series->point[0].y, ink);
+        add_title(out, series->name);
+        return;
     }
+    if (series->is_front) /* it lies behind the points, and is last in the key */
+        th_strbuf_add(out, "NaN");
+    else
+        add_using(p, s, "2", out);
+    th_strbuf_add(out, " with ");
+    add_series_style(p, s, out);
+    add_title(out, p->type == TH_PLOT_PARITY ? series->name : th_plot_key_name(p, s));
 }
 
-/* ---- parity ---- */
-
-static void plot_parity(const th_plot *p, th_strbuf *out)
+/* Values above bars, or above the axis where they are negative; names at their side of points. */
+static void add_labels(const th_plot *p, int s, th_strbuf *out)
 {
+    const th_plot_series *series = &p->series[s];
+    bool has_labels = false;
+    for (size_t i = 0; i < series->n; i++)
+        has_labels = has_labels || series->point[i].label;
+    bool is_bar = p->type == TH_PLOT_BAR;
+    if (!has_labels || p->type == TH_PLOT_STACKED ||
+        (is_bar && p->n_series * p->n_categories > LABELLED_BARS))
+        return;
+    add_part(out);
+    add_using(p, s, is_bar ? "($2 > 0 ? $2 : 0):3" : "2:3", out);
+    if (is_bar)
+        th_strbuf_add(out, " with labels offset 0, 0.6");
+    else
+        th_strbuf_printf(out, " with labels %s offset %.2g, %.2g",
+                         series->x_side > 0 ? "left" : "right", 0.8 * series->x_side,
+                         0.6 * series->y_side);
+    th_strbuf_printf(out, " textcolor '%s' notitle", ink);
+}
+
+/* Equal, and a band around it; both axes have the same whole decades. */
+static void add_equal(const th_plot *p, th_strbuf *out)
+{
+    double least, largest, least_y, largest_y;
+    find_ends(p, false, &least, &largest);
+    find_ends(p, true, &least_y, &largest_y);
+    double from = pow(10, floor(log10(fmin(least, least_y)))),
+           to = pow(10, ceil(log10(fmax(largest, largest_y))));
     th_strbuf_printf(out,
+                     "set logscale xy\nset size ratio 1\nset xrange [%g:%g]\nset yrange [%g:%g]\n"
                      "set samples 2\nplot '+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves "
-                     "fillcolor '%s' title 'within %.3g %%', \\\n     ",
-                     1 - p->band, 1 + p->band, faint, 100 * p->band);
-    for (int s = 0; s < p->n_series; s++) {
-        th_strbuf_printf(out,
-                         "$s%d using 1:2 with points pointtype %d pointsize 0.3 linecolor '%s'", s,
-                         markers[s % N_COLOURS], colour_of(&p->series[s], s));
-        add_title(out, p->series[s].name);
-        th_strbuf_add(out, ", \\\n     ");
+                     "fillcolor '%s' title 'within %.3g %%'",
+                     from, to, from, to, 1 - p->band, 1 + p->band, faint, 100 * p->band);
+}
+
+static void plot_series(const th_plot *p, th_strbuf *out)
+{
+    int n = p->n_series;
+    if (p->type == TH_PLOT_BAR)
+        th_strbuf_printf(out, "set boxwidth %.6g absolute\n", (n > 1 ? 0.92 : GROUP) * GROUP / n);
+    if (p->type == TH_PLOT_STACKED)
+        th_strbuf_printf(out, "set style histogram rowstacked\nset boxwidth %g\n", GROUP);
+    if (p->type == TH_PLOT_PARITY)
+        add_equal(p, out);
+    else if (p->series[n - 1].is_front) {
+        th_strbuf_printf(out, "plot $s%d using 1:2 with ", n - 1);
+        add_series_style(p, n - 1, out);
+        add_title(out, NULL);
+    } else
+        th_strbuf_add(out, "plot ");
+    for (int s = 0; s < n; s++) {
+        if (s > 0 || p->type == TH_PLOT_PARITY || p->series[n - 1].is_front)
+            add_part(out);
+        add_series(p, s, out);
     }
-    th_strbuf_printf(out, "x with lines linewidth 1 linecolor '%s' title 'equal'", ink);
+    for (int s = 0; s < n; s++)
+        add_labels(p, s, out);
+    if (p->type == TH_PLOT_PARITY)
+        th_strbuf_printf(out, ", \\\n     x with lines linewidth 1 linecolor '%s' title 'equal'",
+                         ink);
 }
 
 void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out)
 {
-    th_plot_layout l;
-    th_plot_lay_out(&l, p);
+    layout l = lay_out(p, as == TH_PICTURE_TXT);
     add_terminal(&l, as, out);
-    add_style(&l, out);
-    add_axes(&l, out);
-    if (p->type != TH_PLOT_HEAT && p->type != TH_PLOT_STACKED)
+    add_style(p, as, out);
+    add_axes(p, &l, as, out);
+    if (p->type == TH_PLOT_HEAT)
+        plot_heat(p, out);
+    else {
         add_points(p, out);
-    switch (p->type) {
-    case TH_PLOT_BAR:
-        plot_bars(p, out);
-        break;
-    case TH_PLOT_STACKED:
-        plot_stacks(p, out);
-        break;
-    case TH_PLOT_HEAT:
-        plot_heat(&l, out);
-        break;
-    case TH_PLOT_LINE:
-    case TH_PLOT_SCATTER:
-        plot_points(&l, out);
-        break;
-    case TH_PLOT_PARITY:
-        plot_parity(p, out);
-        break;
-    case TH_N_PLOT_TYPES:
-        break;
+        plot_series(p, out);
     }
     th_strbuf_add(out, "\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* text.c - plots for terminals, at most 80 columns: bars, stacks and heat maps; text_points.c draws
- * the others. Bars are horizontal, so that names stay readable. */
+/* text.c - plots for terminals, at most 80 columns: bars, stacks and heat maps; gnuplot draws the
+ * others. Bars are horizontal, so that names stay readable. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -165,6 +165,11 @@ static void draw_heat(const th_plot *p, th_strbuf *out)
                      p->x.label, p->z.label, largest, shades + 1);
 }
 
+bool th_plot_is_text(const th_plot *p)
+{
+    return p->type == TH_PLOT_BAR || p->type == TH_PLOT_STACKED || p->type == TH_PLOT_HEAT;
+}
+
 void th_plot_text_draw(const th_plot *p, th_strbuf *out)
 {
     bool is_bars = p->type == TH_PLOT_BAR || p->type == TH_PLOT_STACKED;
@@ -184,8 +189,6 @@ void th_plot_text_draw(const th_plot *p, th_strbuf *out)
     case TH_PLOT_LINE:
     case TH_PLOT_SCATTER:
     case TH_PLOT_PARITY:
-        th_plot_text_points(p, out);
-        break;
     case TH_N_PLOT_TYPES:
         break;
     }

@@ -9,7 +9,6 @@
 #include "predictor/model/predictor.h"
 #include "report/session/gpu_models.h"
 #include "report/plot/plots.h"
-#include "tcl/write_plot.h"
 #include "tcl/report_call.h"
 #include "report/sections/sections.h"
 
