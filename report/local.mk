@@ -46,6 +46,7 @@ libtharsis_la_SOURCES += \
 	report/sections/alternatives.c \
 	report/sections/faults.c \
 	report/sections/jobs.c \
+	report/sections/of_lib.c \
 	report/session/fault_intervals.c \
 	report/session/fault_intervals.h \
 	report/session/contention_run.c \
@@ -58,20 +59,14 @@ libtharsis_la_SOURCES += \
 	report/sections/contention.h \
 	report/sections/diff.c \
 	report/sections/energy.c \
-	report/sections/latency.c \
-	report/sections/layers.c \
-	report/sections/layer_totals.c \
 	report/sections/learners.c \
 	report/sections/links.c \
 	report/sections/map.c \
 	report/sections/memory.c \
-	report/sections/models.c \
 	report/sections/path.c \
 	report/sections/path_contention.c \
-	report/sections/pipeline.c \
 	report/sections/ranks.c \
 	report/sections/training.c \
-	report/sections/run.c \
 	report/sections/saved.c \
 	report/sections/search.c \
 	report/sections/sections.h \

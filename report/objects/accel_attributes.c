@@ -56,7 +56,7 @@ static const char *array_state(int i)
 }
 
 const th_attribute th_accel_attributes[] = {
-    [ACCEL_NAME] = {"name", TH_KIND_TEXT, "the part after accel/"},
+    [ACCEL_NAME] = {"name", TH_KIND_TEXT, "the part after accel/", .heading = "accelerator"},
     [ACCEL_STATE] = {"state", TH_KIND_TEXT,
                      "idle, computing (also while its array is stalled), "
                      "or dead after a fault",
@@ -84,7 +84,7 @@ const th_attribute th_accel_attributes[] = {
                              "for partial sums, the others being there"},
     [ACCEL_STALL_OUT] = {"stall_out", TH_KIND_TIME, "time waiting for room for outputs"},
     [ACCEL_IDLE] = {"idle", TH_KIND_TIME, "time without a task"},
-    [ACCEL_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
+    [ACCEL_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed", .heading = "busy"},
     [ACCEL_TASKS] = {"tasks", TH_KIND_COUNT, "tasks computed"},
     [ACCEL_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "read from its memory by its own engines"},
     [ACCEL_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES,

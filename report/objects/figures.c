@@ -149,9 +149,21 @@ const th_figures *const th_figure_classes[] = {&of_accels,
                                                &th_figures_of_messages,
                                                &th_figures_of_dependencies,
                                                &th_figures_of_sets,
+                                               &th_figures_of_models,
                                                &th_figures_of_stages,
                                                &th_figures_of_ranks,
                                                &th_figures_of_jobs,
                                                &th_figures_of_search,
                                                &th_figures_of_run,
                                                NULL};
+
+th_attribute th_figures_find(const char *class, const char *name)
+{
+    th_attribute a = {.name = NULL};
+    for (int i = 0; th_figure_classes[i]; i++)
+        if (strcmp(th_figure_classes[i]->name, class) == 0)
+            for (int c = 0; (a = th_figures_column(th_figure_classes[i], c)).name; c++)
+                if (strcmp(a.name, name) == 0)
+                    return a;
+    return a;
+}

@@ -31,6 +31,8 @@ int th_figures_n_keys(const th_figures *f);
 /* The column of this number, by its name without a unit: "start"; the name is NULL behind the
  * last. */
 th_attribute th_figures_column(const th_figures *f, int column);
+/* The attribute or key of this name in the class of this name; its name is NULL: none. */
+th_attribute th_figures_find(const char *class, const char *name);
 /* Its name with its unit: "start_ps". A keyword of SQL without unit ends in _id (a number) or _name
  * (a text). */
 enum { TH_FIGURE_NAME_MAX = 64 };
@@ -40,7 +42,7 @@ const char *th_figures_name(const th_attribute *column, bool is_keyword,
 const char *th_figures_unit(th_kind kind);
 
 /* program_figures.c, run_figures.c: those without objects; of run there is one row. */
-extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets,
+extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets, th_figures_of_models,
     th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs, th_figures_of_search,
     th_figures_of_run;
 

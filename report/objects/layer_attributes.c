@@ -9,6 +9,7 @@ enum {
     LAYER_DIMS,
     LAYER_MACS,
     LAYER_PARAMETERS,
+    LAYER_ACTIVATIONS,
     LAYER_OUTPUT_BYTES,
     LAYER_PRECISION,
     LAYER_DENSITY,
@@ -53,12 +54,13 @@ static const char *bound(int i)
 }
 
 const th_attribute th_layer_attributes[] = {
-    [LAYER_NAME] = {"name", TH_KIND_TEXT, "the part after layer/"},
+    [LAYER_NAME] = {"name", TH_KIND_TEXT, "the part after layer/", .heading = "layer"},
     [LAYER_KIND] = {"kind", TH_KIND_TEXT, "conv, fc, max_pool ..."},
     [LAYER_DIMS] = {"dims", TH_KIND_TEXT, "extents of its loops"},
-    [LAYER_MACS] = {"macs", TH_KIND_COUNT, "multiply-accumulates of one batch"},
+    [LAYER_MACS] = {"macs", TH_KIND_COUNT, "multiply-accumulates of one batch", .heading = "MACs"},
     [LAYER_PARAMETERS] = {"parameters", TH_KIND_COUNT,
                           "weights (unless they are another layer's), biases and norms"},
+    [LAYER_ACTIVATIONS] = {"activations", TH_KIND_COUNT, "elements of its output"},
     [LAYER_OUTPUT_BYTES] = {"output_bytes", TH_KIND_BYTES, "size of its output"},
     [LAYER_PRECISION] = {"precision", TH_KIND_TEXT, "of its input, weights and output"},
     [LAYER_DENSITY] = {"density", TH_KIND_TEXT,
@@ -71,15 +73,15 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_START] = {"start", TH_KIND_TIME, "when its first task started"},
     [LAYER_END] = {"end", TH_KIND_TIME, "when its last task ended"},
     [LAYER_TASKS] = {"tasks", TH_KIND_COUNT, "tasks computed for it"},
-    [LAYER_ACCELS] = {"n_accels", TH_KIND_COUNT, "accelerators that compute for it"},
+    [LAYER_ACCELS] = {"n_accels", TH_KIND_COUNT, "accelerators that compute for it", .heading = "accels"},
     [LAYER_ACTIVE] = {"active", TH_KIND_TIME, "time with a task of it under way"},
     [LAYER_BUSY] = {"busy", TH_KIND_TIME, "time computing, of all its accelerators together"},
-    [LAYER_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "time waiting for inputs, likewise"},
-    [LAYER_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME, "for weights, inputs being there"},
+    [LAYER_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "time waiting for inputs, likewise", .heading = "input"},
+    [LAYER_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME, "for weights, inputs being there", .heading = "weight"},
     [LAYER_STALL_PARTIAL] = {"stall_partial", TH_KIND_TIME,
-                             "for partial sums, the others being there"},
+                             "for partial sums, the others being there", .heading = "partial"},
     [LAYER_STALL_OUTPUT] = {"stall_output", TH_KIND_TIME,
-                            "for room for outputs, and to store them"},
+                            "for room for outputs, and to store them", .heading = "output"},
     [LAYER_IDLE] = {"idle", TH_KIND_TIME,
                     "time of its accelerators without a task of it while active"},
     [LAYER_BUSY_CYCLES] = {"busy_cycles", TH_KIND_COUNT,
@@ -87,17 +89,17 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_MACS_DONE] = {"macs_done", TH_KIND_COUNT, "multiply-accumulates of all its tasks"},
     [LAYER_OPERATIONS] = {"operations", TH_KIND_COUNT, "element operations of the vector units"},
     [LAYER_UTILIZATION] = {"utilization", TH_KIND_SHARE,
-                           "MACs of those that its arrays could have done while it was active"},
+                           "MACs of those that its arrays could have done while it was active", .heading = "of peak"},
     [LAYER_BOUND] = {"bound", TH_KIND_TEXT,
                      "what took longest: compute, memory, a port, waiting (idle)", bound},
     [LAYER_ROOFLINE] = {"roofline", TH_KIND_MEAN,
-                        "active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth)"},
+                        "active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth)", .heading = "x roofline"},
     [LAYER_DRAM_INPUT] = {"dram_input", TH_KIND_BYTES, "inputs read from DRAM"},
     [LAYER_DRAM_WEIGHT] = {"dram_weight", TH_KIND_BYTES, "weights read from DRAM"},
     [LAYER_DRAM_PARTIAL] = {"dram_partial", TH_KIND_BYTES, "partial sums read back from DRAM"},
-    [LAYER_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "all that was read from DRAM"},
+    [LAYER_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "all that was read from DRAM", .heading = "DRAM read"},
     [LAYER_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES,
-                            "outputs and partial sums written to DRAM"},
+                            "outputs and partial sums written to DRAM", .heading = "written"},
     [LAYER_INPUT_READS] = {"input_reads", TH_KIND_COUNT,
                            "inputs that arrays read from their buffers"},
     [LAYER_WEIGHT_READS] = {"weight_reads", TH_KIND_COUNT, "weights, likewise"},
@@ -289,6 +291,8 @@ th_quantity th_layer_attribute(th_session *s, int index, int attribute)
         return th_count(th_layer_macs(l));
     case LAYER_PARAMETERS:
         return th_count(th_layer_parameters(l));
+    case LAYER_ACTIVATIONS:
+        return th_count(th_layer_output_elements(l));
     case LAYER_OUTPUT_BYTES:
         return th_bytes(
             th_tensor_bytes(th_layer_output_elements(l), l->precision[TH_TENSOR_OUTPUT]));

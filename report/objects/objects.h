@@ -53,7 +53,8 @@ typedef struct th_attribute {
     th_kind kind;
     const char *help;
     const char *(*choice)(
-        int i); /* of a text: the i-th value, NULL after the last; NULL: any text */
+        int i);          /* of a text: the i-th value, NULL after the last; NULL: any text */
+    const char *heading; /* in tables; NULL: the name, with blanks */
 } th_attribute;
 
 const th_attribute *th_attributes_of(th_class class);

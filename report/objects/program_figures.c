@@ -2,6 +2,8 @@
 /* program_figures.c - classes of figures of the mapping and the program without objects of their
  * own: sets, stages, ranks, jobs, messages, dependencies, and the improvements of a search. */
 #include <config.h>
+#include "base/alloc.h"
+#include "mapper/evaluate/deadline.h"
 #include "report/objects/class_attributes.h"
 #include "report/objects/figures.h"
 #include "report/session/jobs.h"
@@ -39,6 +41,61 @@ static void set_row(th_session *s, int32_t row, th_quantity *cells)
 
 const th_figures th_figures_of_sets = {"sets", th_session_need_mapping, count_sets, set_attributes,
                                        .row = set_row};
+
+/* ---- models ---- */
+
+static const th_attribute model_attributes[] = {
+    {"name", TH_KIND_TEXT, "the network", .heading = "model"},
+    {"layers", TH_KIND_COUNT, "its layers"},
+    {"arrival", TH_KIND_TIME, "when its input arrives"},
+    {"end", TH_KIND_TIME, "when its last output ends"},
+    {"latency", TH_KIND_TIME, "mean time from arrival to end"},
+    {"longest", TH_KIND_TIME, "longest time from arrival to end"},
+    {"deadline", TH_KIND_TIME, "latest end allowed after the arrival"},
+    {"verdict", TH_KIND_TEXT, "met or missed"},
+    {"lateness", TH_KIND_TIME, "end beyond the deadline", .heading = "late by"},
+    {.name = NULL},
+};
+
+static int32_t count_models(const th_session *s)
+{
+    return s->workload ? s->workload->n_models : 0;
+}
+
+/* When it ends, in the present run; not complete where there is none. */
+static th_model_timing timing_of(th_session *s, int32_t model)
+{
+    const th_result *x = th_run_result(s);
+    size_t n = x ? (size_t)s->workload->n_models * (size_t)x->n_inputs + 1 : 1;
+    th_time *end = x ? th_alloc_array(n, sizeof *end) : NULL;
+    th_model_timing timing = {.is_complete = false};
+    if (end) {
+        th_deadline_model_ends(s->workload, s->simulation->program, x->tasks, end);
+        timing = th_deadline_model_timing(s->workload, &s->simulation->options.stream, model, end);
+    }
+    s->text.scratch.failed |= x && !end; /* memory is out */
+    th_free(end);
+    return timing;
+}
+
+static void model_row(th_session *s, int32_t row, th_quantity *cells)
+{
+    const th_model *m = &s->workload->models[row];
+    th_model_timing t = timing_of(s, row);
+    bool has_deadline = m->deadline_ps > 0, is_known = t.is_complete && has_deadline;
+    cells[0] = th_text(m->name);
+    cells[1] = th_count(m->n_layers);
+    cells[2] = th_ps(m->arrival_ps);
+    cells[3] = th_ps_or_absent(t.is_complete ? t.end_ps : -1);
+    cells[4] = th_ps_or_absent(t.is_complete ? t.latency_ps : -1);
+    cells[5] = th_ps_or_absent(t.is_complete ? t.max_latency_ps : -1);
+    cells[6] = th_ps_or_absent(has_deadline ? m->deadline_ps : -1);
+    cells[7] = th_text(!is_known ? NULL : t.lateness_ps > 0 ? "missed" : "met");
+    cells[8] = th_ps_or_absent(is_known ? t.lateness_ps : -1);
+}
+
+const th_figures th_figures_of_models = {"models", th_session_need_workload, count_models,
+                                         model_attributes, .row = model_row};
 
 /* ---- stages and ranks ---- */
 

@@ -27,7 +27,8 @@ typedef struct query {
     char refused[100], function[64]; /* by the authorizer; "": nothing */
     bool was_interrupted;
     th_report *report;
-    th_column *columns;
+    th_table *table;    /* that the rows go to */
+    th_column *columns; /* of that table, if it is made for them; NULL: their kinds are given */
     int n_columns;
 } query;
 
@@ -258,9 +259,9 @@ static int add_columns(query *q, th_error *err)
         q->columns[c] = (th_column){name, name, TH_KIND_COUNT};
     }
     q->columns[q->n_columns] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    th_table *t = th_report_table(q->report, "rows", NULL, q->columns);
-    if (t)
-        t->keeps_empty = true;
+    q->table = th_report_table(q->report, "rows", NULL, q->columns);
+    if (q->table)
+        q->table->keeps_empty = true;
     return th_report_state(q->report, err);
 }
 
@@ -284,6 +285,22 @@ static th_quantity cell_of(query *q, int column)
     }
 }
 
+/* A value of the kind that its column has. */
+static th_quantity typed_cell(query *q, int column)
+{
+    th_quantity out = th_absent(q->table->columns[column].kind);
+    if (sqlite3_column_type(q->statement, column) == SQLITE_NULL)
+        return out;
+    out.is_absent = false;
+    if (out.kind == TH_KIND_TEXT)
+        out.text = (const char *)sqlite3_column_text(q->statement, column);
+    else if (th_kind_is_real(out.kind))
+        out.real = sqlite3_column_double(q->statement, column);
+    else
+        out.whole = sqlite3_column_int64(q->statement, column);
+    return out;
+}
+
 static int add_rows(query *q, th_error *err)
 {
     th_quantity cells[TH_COLUMNS_MAX];
@@ -294,25 +311,42 @@ static int add_rows(query *q, th_error *err)
                                 "more than %d values: must be fewer rows (GROUP BY, WHERE, LIMIT)",
                                 (int)CELLS_MAX);
         for (int c = 0; c < q->n_columns; c++)
-            cells[c] = cell_of(q, c);
-        th_table_row(q->report->first, cells);
+            cells[c] = q->columns ? cell_of(q, c) : typed_cell(q, c);
+        th_table_row(q->table, cells);
         if (th_report_state(q->report, err) != 0)
             return -1;
     }
     return code == SQLITE_DONE ? 0 : fail(q, code, err);
 }
 
+/* parameter NULL: the statement has none, and its rows go to q->table. */
+static int run(query *q, th_session *s, th_query_parameter parameter, void *state, th_error *err)
+{
+    int code = open_query(q, s);
+    int failed = code != SQLITE_OK ? fail(q, code, err) : prepare(q, err);
+    if (!failed && parameter)
+        failed = bind(q, parameter, state, err) || add_columns(q, err);
+    if (!failed && q->n_columns != q->table->n_columns)
+        failed = th_error_set(err, "TCL-2190", "SQL: %d columns: must be %d", q->n_columns,
+                              q->table->n_columns);
+    if (!failed)
+        failed = add_rows(q, err);
+    sqlite3_finalize(q->statement);
+    sqlite3_close(q->db);
+    return failed ? -1 : 0;
+}
+
 int th_query_run(th_session *s, const char *sql, th_query_parameter parameter, void *state,
                  th_report *r, th_error *err)
 {
     query q = {.sql = sql, .report = r};
-    int code = open_query(&q, s);
-    int failed = code != SQLITE_OK ? fail(&q, code, err) : prepare(&q, err);
-    if (!failed)
-        failed = bind(&q, parameter, state, err) || add_columns(&q, err) || add_rows(&q, err);
-    sqlite3_finalize(q.statement);
-    sqlite3_close(q.db);
-    return failed ? -1 : 0;
+    return run(&q, s, parameter, state, err);
+}
+
+int th_query_fill(th_session *s, const char *sql, th_table *t, th_error *err)
+{
+    query q = {.sql = sql, .report = t->report, .table = t};
+    return run(&q, s, NULL, NULL, err);
 }
 
 /* ---- the list of tables ---- */

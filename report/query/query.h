@@ -15,12 +15,17 @@ typedef int (*th_query_parameter)(void *state, const char *name, th_quantity *ou
  * absent. 0, or -1. */
 int th_query_run(th_session *s, const char *sql, th_query_parameter parameter, void *state,
                  th_report *r, th_error *err);
+/* The same as rows of a table that has as many columns, of their kinds. Without parameters. */
+int th_query_fill(th_session *s, const char *sql, th_table *t, th_error *err);
 /* The tables, column by column, with unit and meaning; only: of this one; NULL: of all. 0, or -1:
  * there is no such table. */
 int th_query_list_tables(th_report *r, const char *only, th_error *err);
 
 /* Functions that a query may call; ends in NULL. */
 extern const char *const th_query_functions[];
+
+/* The name of a column in SQL. */
+const char *th_query_column_name(const th_attribute *column, char out[static TH_FIGURE_NAME_MAX]);
 
 /* ---- private ---- */
 
@@ -37,8 +42,6 @@ int th_query_add_table(sqlite3 *db, th_query_source *source);
 
 /* query_names.c: the class of this name; NULL: none. */
 const th_figures *th_query_table_named(const char *name);
-/* The name of a column in SQL. */
-const char *th_query_column_name(const th_attribute *column, char out[static TH_FIGURE_NAME_MAX]);
 bool th_query_mentions(const char *sql, const char *word);
 /* Errors with the names that are near. -1. */
 int th_query_unknown_table(const char *name, th_error *err);

@@ -34,6 +34,8 @@ typedef struct cursor {
     sqlite3_vtab_cursor base; /* first */
     int32_t row, end;
     const int32_t *next; /* NULL: rows follow each other */
+    int32_t row_of_cells; /* -1: none */
+    th_quantity cells[TH_FIGURES_MAX];
 } cursor;
 
 static table *table_of(sqlite3_vtab_cursor *c)
@@ -251,6 +253,7 @@ static int filter(sqlite3_vtab_cursor *v, int plan, const char *text, int argc,
     table *t = table_of(v);
     (void)text;
     c->row = 0;
+    c->row_of_cells = -1;
     c->end = t->source->figures->count(t->source->session);
     c->next = NULL;
     return plan == SCAN || argc < 1 ? SQLITE_OK : find_rows(t, plan - 1, argv[0], c);
@@ -270,10 +273,26 @@ static int is_at_end(sqlite3_vtab_cursor *v)
     return c->row >= c->end;
 }
 
+/* A class that gives its rows whole is asked once for each; a text in the session's scratch does not
+ * last as long. */
+static th_quantity cell_of(cursor *c, int i)
+{
+    const table *t = table_of(&c->base);
+    th_session *s = t->source->session;
+    if (i <= t->n_keys || !t->source->figures->row)
+        return value_of(t, c->row, i);
+    if (c->row_of_cells != c->row) {
+        th_strbuf_clear(&s->text.scratch);
+        t->source->figures->row(s, c->row, c->cells);
+    }
+    c->row_of_cells = s->text.scratch.length > 0 ? -1 : c->row;
+    return c->cells[i - t->n_keys - 1];
+}
+
 static int read_column(sqlite3_vtab_cursor *v, sqlite3_context *out, int i)
 {
     th_session *s = table_of(v)->source->session;
-    th_quantity q = value_of(table_of(v), ((const cursor *)v)->row, i);
+    th_quantity q = cell_of((cursor *)v, i);
     if (s->text.scratch.failed) {
         th_strbuf_clear(&s->text.scratch);
         return SQLITE_NOMEM;

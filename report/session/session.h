@@ -104,6 +104,8 @@ typedef struct th_session_observer {
     int (*run_replaced)(th_session *s, th_error *err); /* s->simulation is a new one; 0 or -1 */
     void (*objects_dropped)(th_session *s,
                             bool of_system); /* false: only workload and program are */
+    /* Adds the tables of a report that is Tcl: "report_links {used 1}". 0 or -1. */
+    int (*tables)(th_session *s, const char *call, struct th_report *r, th_error *err);
 } th_session_observer;
 
 /* The language model that plans of parallelism are for. */

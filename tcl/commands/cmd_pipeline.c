@@ -216,13 +216,6 @@ static int run_add_pipeline(th_call *c)
 
 static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
-static int run_report_pipeline(th_call *c)
-{
-    if (th_session_need_run(c->session, &c->err) != 0)
-        return -1;
-    return th_report_run(c, "pipeline", "Pipeline", th_section_pipeline, true);
-}
-
 const th_command th_pipeline_commands[] = {
     {"add_pipeline", "program", "", 0, 0, pipeline_options,
      "add a pipeline schedule to the program",
@@ -234,6 +227,6 @@ const th_command th_pipeline_commands[] = {
      "The cost of the pipeline is the longest time from the first start to the last end on an "
      "accelerator; the bubble is the part of it in which the accelerator computes nothing. The "
      "last line: the mean over accelerators.",
-     .run = run_report_pipeline, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -58,9 +58,8 @@ static Tcl_Obj *value_object(const th_quantity *q)
                                       : Tcl_NewWideIntObj(q->whole);
 }
 
-static void return_rows(th_call *c, const th_table *t)
+static void return_rows(th_call *c, const th_table *t, bool is_dict)
 {
-    bool is_dict = c->option[QUERY_AS].number == AS_DICT;
     Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; i < t->n_rows; i++) {
         Tcl_Obj *row = Tcl_NewListObj(0, NULL);
@@ -93,7 +92,7 @@ static int run_query(th_call *c)
     if (!failed && !th_call_has(c, QUERY_AS))
         return th_report_finish(c, r, 0, NULL);
     if (!failed)
-        return_rows(c, r->first);
+        return_rows(c, r->first, c->option[QUERY_AS].number == AS_DICT);
     th_report_free(r);
     return failed;
 }
@@ -108,5 +107,23 @@ const th_command th_query_commands[] = {
      "time. $NAME and :NAME in the statement are variables. A query is one SELECT, and only "
      "reads.",
      .run = run_query, .is_report = true},
+    {.name = NULL},
+};
+
+/* rows SQL: for lib/, the rows of a query. */
+static int run_rows(th_call *c)
+{
+    th_report *r = th_report_new("rows", "Rows");
+    if (!r)
+        return th_error_no_memory(&c->err);
+    int failed = th_query_run(c->session, th_call_word(c, 0), parameter_of, c, r, &c->err);
+    if (!failed)
+        return_rows(c, r->first, false);
+    th_report_free(r);
+    return failed;
+}
+
+const th_command th_core_query_commands[] = {
+    {.name = "rows", .words = "SQL", .min_words = 1, .max_words = 1, .run = run_rows},
     {.name = NULL},
 };

@@ -17,13 +17,6 @@
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
 static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
-/* ---- reports of one section ---- */
-
-static int run_report_summary(th_call *c)
-{
-    return th_report_run(c, "summary", "Summary", th_section_summary, false);
-}
-
 /* ---- report_utilization ---- */
 
 enum { USE_FROM = REPORT_N_OPTIONS, USE_TO, USE_WINDOWS, USE_WINDOW, USE_OF };
@@ -114,8 +107,10 @@ static int run_report_utilization(th_call *c)
     bool in_windows = false;
     for (int o = USE_FROM; o <= USE_OF; o++)
         in_windows |= th_call_has(c, o);
-    if (!in_windows || th_session_need_run(s, &c->err) != 0)
-        return th_report_run(c, "utilization", "Utilization", th_section_accels, true);
+    if (!in_windows)
+        return th_lib_run(c);
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
     bool *accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *accels);
     bool *links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *links);
     th_windows x = {.accels = accels, .links = links, .used_links = !th_call_has(c, USE_OF)};
@@ -139,29 +134,6 @@ static const th_option layers_options[] = {
                        "of layer, instead; needs no run."},
     {.name = NULL},
 };
-
-static int report_totals(th_call *c)
-{
-    if (th_session_need_workload(c->session, &c->err) != 0)
-        return -1;
-    th_report *r = th_report_of_call(c, "layer_totals", "Layers by kind");
-    if (!r)
-        return -1;
-    int failed = th_section_layer_totals(c->session, r, &c->err);
-    return th_report_finish(c, r, failed, r->first);
-}
-
-static int run_report_layers(th_call *c)
-{
-    if (c->session->hand_built)
-        return th_error_set(
-            &c->err, "TCL-0146",
-            "the program \"%.100s\" is hand-built: only a mapped workload has layers",
-            c->session->hand_built->name);
-    if (th_call_has(c, LAYERS_TOTALS))
-        return report_totals(c);
-    return th_report_run(c, "layers", "Layers", th_section_layer_figures, true);
-}
 
 /* ---- report_energy ---- */
 
@@ -411,7 +383,7 @@ const th_command th_report_commands[] = {
      "system: times the sum of their batches). Text shows batches per second only for batches of "
      "more than one sample; csv and json always. Latency and multiply-accumulates count finished "
      "inputs only.",
-     .run = run_report_summary, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, utilization_options,
      "print busy, stall and idle time of each accelerator",
      "Busy, stall in, stall out and idle add up to the elapsed time; csv and json split the stalls "
@@ -432,7 +404,7 @@ const th_command th_report_commands[] = {
      "active / max(MACs / peak, DRAM bytes / bandwidth), both shared evenly among its "
      "accelerators. csv and json add cycles, traffic of each operand and accesses to on-chip "
      "buffers.",
-     .run = run_report_layers, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {"report_energy", GROUP, "", 0, 0, energy_options, "print the energy of a run, by component",
      "By multiply-accumulates, operations of the vector unit, bytes of on-chip buffers, bytes of "
      "DRAM (those of transfers included), static power, and bytes on links. A layer has the energy "

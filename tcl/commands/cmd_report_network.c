@@ -169,21 +169,6 @@ static const th_option latency_options[] = {
     {.name = NULL},
 };
 
-static int run_report_latency(th_call *c)
-{
-    th_session *s = c->session;
-    th_time since = th_call_number(c, LATENCY_SINCE, 0);
-    th_time until = th_call_number(c, LATENCY_UNTIL, TH_TIME_MAX);
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    if (until <= since)
-        return th_error_set(&c->err, "TCL-0180", "-until: must be later than -since");
-    th_report *r = th_report_of_call(c, "latency", "Latency");
-    if (!r)
-        return -1;
-    return th_report_finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
-}
-
 /* ---- report_jobs ---- */
 
 static int run_report_jobs(th_call *c)
@@ -221,7 +206,7 @@ const th_command th_report_network_commands[] = {
      "Of the transfers that started between -since and -until, so that warm-up and drain can be "
      "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
      "that window / its length.",
-     .run = run_report_latency, .is_report = true, .needs_every_rank = true},
+     .run = th_lib_run, .is_report = true, .needs_every_rank = true},
     {"report_jobs", GROUP, "", 0, 0, table_options, "print when each job ended, and its slowdown",
      "Of a program that add_job made. Every job is simulated once more, alone: on the same "
      "accelerators, from the same start, on the same network, with the same faults and changes of "

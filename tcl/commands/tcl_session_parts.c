@@ -2,6 +2,7 @@
 /* tcl_session_parts.c - makes and frees a session with all its parts, see tcl_session.h. */
 #include <config.h>
 #include "base/alloc.h"
+#include "tcl/core/lib_report.h"
 #include "tcl/design_script.h"
 #include "tcl/log.h"
 #include "tcl/objects/breakpoint.h"
@@ -17,7 +18,8 @@ static int run_replaced(th_session *s, th_error *err)
     return th_probes_update(s, err);
 }
 
-static const th_session_observer observer = {run_replaced, th_breakpoints_drop_bound};
+static const th_session_observer observer = {run_replaced, th_breakpoints_drop_bound,
+                                             th_lib_tables};
 
 th_session *th_session_new(Tcl_Interp *interp)
 {

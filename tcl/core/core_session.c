@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
+#include "report/query/query.h"
 #include "tcl/core/lib_report.h"
 
 /* need WHAT: an error where the session lacks it. */
@@ -14,7 +15,9 @@ static int run_need(th_call *c)
     static const struct {
         const char *name;
         int (*check)(th_session *s, th_error *err);
-    } all[] = {{"system", th_session_need_system},
+    } all[] = {{"run", th_session_need_run},
+               {"workload", th_session_need_workload},
+               {"system", th_session_need_system},
                {"mapping", th_session_need_mapping},
                {"program", th_session_need_program}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -59,6 +62,47 @@ static int run_quantity(th_call *c)
     return failed;
 }
 
+static void put(Tcl_Obj *dict, const char *key, int64_t n)
+{
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_NewWideIntObj(n));
+}
+
+/* about: a dict: of what the session simulates: the name of a hand-built program, the samples of an
+ * input, how many inputs, models and jobs it has; is it a step of training, or a trace. */
+static int run_about(th_call *c)
+{
+    const th_session *s = c->session;
+    const th_program *p = th_session_program(s);
+    Tcl_Obj *dict = Tcl_NewDictObj();
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("hand_built", -1),
+                   Tcl_NewStringObj(s->hand_built ? s->hand_built->name : "", -1));
+    put(dict, "samples", s->workload ? th_workload_samples(s->workload) : 0);
+    put(dict, "models", s->workload ? s->workload->n_models : 0);
+    put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);
+    put(dict, "jobs", p ? p->n_jobs : 0);
+    put(dict, "is_step", s->hand_built && s->hand_built->step);
+    put(dict, "is_trace", s->hand_built && s->hand_built->trace);
+    Tcl_SetObjResult(c->interp, dict);
+    return 0;
+}
+
+/* figure CLASS NAME: {KIND HEADING SQL} of an attribute of a class. */
+static int run_figure(th_call *c)
+{
+    char heading[TH_FIGURE_NAME_MAX], sql[TH_FIGURE_NAME_MAX];
+    th_attribute a = th_figures_find(th_call_word(c, 0), th_call_word(c, 1));
+    if (!a.name)
+        return th_lib_fault(c, th_call_word(c, 1));
+    snprintf(heading, sizeof heading, "%s", a.heading ? a.heading : a.name);
+    for (char *at = heading; !a.heading && *at != '\0'; at++)
+        *at = *at == '_' ? ' ' : *at;
+    Tcl_Obj *words[] = {Tcl_NewStringObj(th_lib_kind_name(a.kind), -1),
+                        Tcl_NewStringObj(heading, -1),
+                        Tcl_NewStringObj(th_query_column_name(&a, sql), -1)};
+    Tcl_SetObjResult(c->interp, Tcl_NewListObj(3, words));
+    return 0;
+}
+
 /* check_columns TABLE: before long work, are the columns known that the command was asked for? */
 static int run_check_columns(th_call *c)
 {
@@ -88,5 +132,7 @@ const th_command th_core_session_commands[] = {
      .min_words = 1,
      .max_words = 1,
      .run = run_check_columns},
+    {.name = "about", .words = "", .run = run_about},
+    {.name = "figure", .words = "CLASS NAME", .min_words = 2, .max_words = 2, .run = run_figure},
     {.name = NULL},
 };

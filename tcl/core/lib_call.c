@@ -40,8 +40,7 @@ int th_lib_fault(th_call *c, const char *what)
     return th_error_set(&c->err, "TCL-1722", "a fault of Tharsis itself, in lib/: %s", what);
 }
 
-/* The error that the interpreter holds becomes c->err. */
-static int take_error(th_call *c, int code)
+int th_lib_take_error(th_call *c, int code)
 {
     enum { WORDS = 4 }; /* THARSIS AREA NUMBER TEXT */
     char id[TH_ERROR_ID_MAX];
@@ -74,6 +73,6 @@ int th_lib_run(th_call *c)
     int code = th_eval_words(c->interp, 2, words);
     t->lib_call = outer;
     if (code != TCL_OK)
-        return take_error(c, code);
+        return th_lib_take_error(c, code);
     return c->command->is_report ? th_lib_report(c, Tcl_GetObjResult(c->interp)) : 0;
 }

@@ -2,6 +2,8 @@
 /* lib_report.c - see lib_report.h. */
 #include <config.h>
 #include "tcl/core/lib_report.h"
+#include "report/query/query.h"
+#include "tcl/tcl_session.h"
 
 /* ---- lists and dicts ---- */
 
@@ -139,24 +141,79 @@ static int add_notes(th_table *t, Tcl_Obj *list)
     return n < 0 ? -1 : 0;
 }
 
-static int add_table(th_report *r, Tcl_Obj *dict)
+static void add_to_sum(th_quantity *sum, const th_quantity *value)
 {
-    int n_columns, n;
-    Tcl_Obj **row, *name = get(dict, "name"), *title = get(dict, "title"),
-                   *total = get(dict, "total");
+    if (value->is_absent)
+        return;
+    sum->is_absent = false;
+    sum->whole = th_bytes_add(sum->whole, value->whole);
+    sum->real += value->real;
+}
+
+/* The last line: the title in the first column, and the sums of the others that are named. */
+static int add_sums(th_table *t, Tcl_Obj *words)
+{
+    th_quantity sums[TH_COLUMNS_MAX];
+    Tcl_Obj **word, **name;
+    int n = th_lib_elements(words, 2, &word) < 0 ? -1 : th_lib_elements(word[1], -1, &name);
+    for (int c = 0; c < t->n_columns; c++)
+        sums[c] = th_absent(t->columns[c].kind);
+    for (int i = 0; i < n; i++) {
+        int c = th_table_column(t, "sums", Tcl_GetString(name[i]), NULL);
+        for (size_t row = 0; c >= 0 && row < t->n_rows; row++)
+            add_to_sum(&sums[c], th_table_cell(t, row, c));
+    }
+    sums[0] = n < 0 ? sums[0] : th_text(Tcl_GetString(word[0]));
+    th_table_total(t, sums);
+    return n < 0 ? -1 : 0;
+}
+
+static int add_rows(th_call *c, th_table *t, Tcl_Obj *dict)
+{
+    Tcl_Obj **row, *query = get(dict, "query");
+    if (query)
+        return th_query_fill(c->session, Tcl_GetString(query), t, &c->err);
+    int n = th_lib_elements(get(dict, "rows"), -1, &row), failed = n < 0 ? -1 : 0;
+    for (int i = 0; !failed && i < n; i++)
+        failed = add_row(t, row[i], false);
+    return failed;
+}
+
+/* What is not said about rows. */
+static int set_form(th_table *t, Tcl_Obj *dict)
+{
+    int n;
+    Tcl_Obj *column = get(dict, "breaks_at"), *limit = get(dict, "limit");
+    if (is_set(dict, "wide_range"))
+        th_table_wide_range(t);
+    if (is_set(dict, "wraps"))
+        th_table_wrap(t);
+    if (column)
+        th_table_break(t, th_report_keep(t->report, Tcl_GetString(column)));
+    if (limit && Tcl_GetIntFromObj(NULL, limit, &n) != TCL_OK)
+        return -1;
+    if (limit)
+        th_table_limit(t, n);
+    return add_notes(t, get(dict, "notes"));
+}
+
+static int add_table(th_call *c, th_report *r, Tcl_Obj *dict)
+{
+    int n_columns;
+    Tcl_Obj *name = get(dict, "name"), *title = get(dict, "title"), *total = get(dict, "total"),
+            *sums = get(dict, "sums");
     const th_column *columns = name ? read_columns(r, get(dict, "columns"), &n_columns) : NULL;
-    n = columns ? th_lib_elements(get(dict, "rows"), -1, &row) : -1;
-    if (n < 0)
+    if (!columns)
         return -1;
     th_table *t = (is_set(dict, "is_record") ? th_report_record : th_report_table)(
         r, th_report_keep(r, Tcl_GetString(name)),
         title ? th_report_keep(r, Tcl_GetString(title)) : NULL, columns);
-    for (int i = 0; t && i < n; i++)
-        if (add_row(t, row[i], false) != 0)
-            return -1;
-    return t && ((total && add_row(t, total, true) != 0) || add_notes(t, get(dict, "notes")) != 0)
-               ? -1
-               : 0;
+    if (!t)
+        return 0; /* the report says so */
+    if (add_rows(c, t, dict) != 0 || (total && add_row(t, total, true) != 0) ||
+        (sums && add_sums(t, sums) != 0))
+        return -1;
+    return set_form(t, dict);
 }
 
 /* ---- the head ---- */
@@ -210,16 +267,36 @@ static th_table *arranged_of(const th_report *r, Tcl_Obj *number)
     return t;
 }
 
-static int add_all(th_report *r, Tcl_Obj *description)
+/* 0, or -1 with the error of a query, or of the description. */
+static int add_all(th_call *c, th_report *r, Tcl_Obj *description)
 {
     Tcl_Obj **table;
     int n = th_lib_elements(get(description, "tables"), -1, &table);
-    if (n < 1 || add_head(r, get(description, "head")) != 0)
-        return -1;
-    for (int i = 0; i < n; i++)
-        if (add_table(r, table[i]) != 0)
-            return -1;
-    return 0;
+    int failed = n < 1 || add_head(r, get(description, "head")) != 0 ? -1 : 0;
+    for (int i = 0; !failed && i < n; i++)
+        failed = add_table(c, r, table[i]);
+    return failed && c->err.id[0] == '\0' ? th_lib_fault(c, r->name) : failed;
+}
+
+int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err)
+{
+    static const th_command command = {.name = "tables"};
+    th_tcl_session *t = th_tcl_of(s);
+    const th_call *outer = t->lib_call;
+    th_call c = {.session = s, .interp = t->interp, .command = &command};
+    Tcl_Obj *script = Tcl_ObjPrintf("::tharsis::lib::%s", call);
+    Tcl_IncrRefCount(script);
+    t->lib_call = &c;
+    int code = Tcl_EvalObjEx(t->interp, script, TCL_EVAL_GLOBAL);
+    t->lib_call = outer;
+    Tcl_DecrRefCount(script);
+    Tcl_Obj *description = Tcl_GetObjResult(t->interp);
+    Tcl_IncrRefCount(description);
+    int failed = code == TCL_OK ? add_all(&c, r, description) : th_lib_take_error(&c, code);
+    Tcl_DecrRefCount(description);
+    Tcl_ResetResult(t->interp);
+    *err = c.err;
+    return failed;
 }
 
 static int print(th_call *c, const char *name, const char *title, Tcl_Obj *description)
@@ -229,9 +306,9 @@ static int print(th_call *c, const char *name, const char *title, Tcl_Obj *descr
         return -1;
     r->name = th_report_keep(r, name);
     r->title = th_report_keep(r, title);
-    if (add_all(r, description) != 0) {
+    if (add_all(c, r, description) != 0) {
         th_report_free(r);
-        return th_lib_fault(c, name);
+        return -1;
     }
     th_table *arranged = arranged_of(r, get(description, "arranged"));
     r->is_kept = is_set(description, "is_kept");
@@ -255,7 +332,7 @@ int th_lib_check_columns(th_call *c, Tcl_Obj *table)
     th_report *r = th_report_new("", "");
     if (!r)
         return th_error_no_memory(&c->err);
-    if (add_table(r, table) == 0)
+    if (add_table(c, r, table) == 0)
         return th_report_check_columns(c, r, 0);
     th_report_free(r);
     return th_lib_fault(c, "check_columns");

@@ -2,8 +2,11 @@
 /* lib_report.h - a report that a procedure of lib/ describes, a dict:
  *   name, title
  *   head     ?items {line KEY TEXT} and {field KEY KIND VALUE}?
- *   tables   each a dict: name, columns {{NAME HEADING KIND} ...}, rows, each a list of values;
- *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total?
+ *   tables   each a dict: name, columns {{NAME HEADING KIND} ...}, and rows, each a list of
+ *            values, or query, a SELECT with as many columns;
+ *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total, wide_range, wraps?
+ *            ?sums, {TITLE COLUMNS}: the last line has the sums of these?
+ *            ?breaks_at, a column? ?limit, rows at most?
  *   is_kept  ?1: for pages?     arranged  ?N: -sort_by and -limit apply to its N-th table?
  *   text_limit  ?rows of that table in text, without -limit?
  * Kinds are text, count, time (ps), bytes, bandwidth (bits per second), share, change, rate, mean,
@@ -19,6 +22,9 @@ int th_lib_report(th_call *c, Tcl_Obj *description);
 int th_lib_check_columns(th_call *c, Tcl_Obj *table);
 /* The elements of a list, of n of them where n >= 0. Returns how many; -1: it is none. */
 int th_lib_elements(Tcl_Obj *list, int n, Tcl_Obj ***out);
+/* Adds the head and the tables that a procedure of lib/ describes: "report_links {used 1}". 0 or
+ * -1. */
+int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err);
 /* A list of n numbers; frees a fresh one. 0, or -1: it is none. */
 int th_lib_doubles(Tcl_Obj *list, int n, double *out);
 Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
@@ -27,7 +33,9 @@ int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
 const char *th_lib_kind_name(th_kind kind);
 
-/* lib_call.c: an error of lib/ itself. Returns -1. */
+/* lib_call.c: the error that the interpreter holds becomes that of the call. Returns -1. */
+int th_lib_take_error(th_call *c, int code);
+/* An error of lib/ itself. Returns -1. */
 int th_lib_fault(th_call *c, const char *what);
 /* The call that lib/ answers, for core commands; c itself, where a script calls one. */
 const th_call *th_lib_caller(const th_call *c);
