@@ -6,6 +6,7 @@ lib_scripts = \
 	lib/plot.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \
+	lib/saved.tcl \
 	lib/survival.tcl \
 	lib/what_if.tcl
 EXTRA_DIST += $(lib_scripts)

@@ -34,7 +34,7 @@ proc ::tharsis::lib::report {name title tables args} {
 proc ::tharsis::lib::row {sql} {return [lindex [core::rows $sql] 0]}
 
 # Is it printed as text?
-proc ::tharsis::lib::is_text {o} {return [expr {[get $o format 0] == 0}]}
+proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]}
 
 # ---- runs ----
 

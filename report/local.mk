@@ -23,6 +23,7 @@ libtharsis_la_SOURCES += \
 	report/objects/figures.h \
 	report/objects/program_figures.c \
 	report/objects/run_figures.c \
+	report/objects/saved_run_figures.c \
 	report/objects/layer_attributes.c \
 	report/objects/objects.c \
 	report/objects/objects.h \
@@ -57,7 +58,6 @@ libtharsis_la_SOURCES += \
 	report/sections/collectives.c \
 	report/sections/contention.c \
 	report/sections/contention.h \
-	report/sections/diff.c \
 	report/sections/energy.c \
 	report/sections/learners.c \
 	report/sections/links.c \
@@ -67,7 +67,6 @@ libtharsis_la_SOURCES += \
 	report/sections/path_contention.c \
 	report/sections/ranks.c \
 	report/sections/training.c \
-	report/sections/saved.c \
 	report/sections/search.c \
 	report/sections/sections.h \
 	report/sections/verdict.c \

@@ -104,7 +104,8 @@ extern const th_command *const th_command_families[];
 /* What lib/ is made of: commands of ::tharsis::core, without group, options and help, which no user
  * is told of. A script may call them all the same, so they check what they are given. */
 extern const th_command th_core_session_commands[], th_core_reliability_commands[],
-    th_core_what_if_commands[], th_core_plot_commands[], th_core_query_commands[];
+    th_core_what_if_commands[], th_core_plot_commands[], th_core_query_commands[],
+    th_core_saved_commands[];
 extern const th_command *const th_core_families[];
 
 /* Creates every command in ::tharsis and exports it. */

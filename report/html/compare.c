@@ -109,11 +109,7 @@ static int write_report(th_html *p, const char *label,
 
 static int section_figures(const th_html *p, th_report *r, th_error *err)
 {
-    static const int all[] = {TH_METRIC_LATENCY, TH_METRIC_THROUGHPUT, TH_METRIC_LINKS,
-                              TH_METRIC_ACCELS, TH_METRIC_ENERGY};
-    th_saved_run *runs[] = {(th_saved_run *)p->runs[0], (th_saved_run *)p->runs[1]};
-    const th_runs both = {runs, 2}, first = {runs, 1};
-    return th_section_runs(r, &both, all, sizeof all / sizeof *all, &first, err);
+    return th_section_two_runs(p->session, r, p->runs, err);
 }
 
 static int write_figures(th_html *p)
@@ -123,8 +119,7 @@ static int write_figures(th_html *p)
 
 static int section_differences(const th_html *p, th_report *r, th_error *err)
 {
-    return th_section_diff(r, p->runs[0], p->runs[1],
-                           &(th_diff_options){.is_text = true, .limit = ROWS_MAX}, err);
+    return th_section_diff(p->session, r, p->runs, ROWS_MAX, err);
 }
 
 static int write_differences(th_html *p)
@@ -160,7 +155,8 @@ static int write_head(th_html *p)
     return 0;
 }
 
-int th_html_compare(const th_saved_run *a, const th_saved_run *b, th_strbuf *out, th_error *err)
+int th_html_compare(th_session *s, const th_saved_run *a, const th_saved_run *b, th_strbuf *out,
+                    th_error *err)
 {
     static const th_html_section sections[] = {
         {"summary", "Summary", NULL, write_summary},
@@ -170,6 +166,6 @@ int th_html_compare(const th_saved_run *a, const th_saved_run *b, th_strbuf *out
         {NULL, NULL, NULL, NULL},
     };
     static const th_html_kind kind = {write_title, write_head, sections};
-    th_html p = {.runs = {a, b}, .out = out, .err = err};
+    th_html p = {.session = s, .runs = {a, b}, .out = out, .err = err};
     return th_html_write(&p, &kind);
 }

@@ -24,7 +24,8 @@ void th_html_kept_clear(th_html_kept *k);
 /* Gives it to the saved run of the same run. */
 void th_html_kept_give(th_html_kept *k, th_saved_run *run);
 /* Appends the page of two saved runs side by side. 0 or -1. */
-int th_html_compare(const th_saved_run *a, const th_saved_run *b, th_strbuf *out, th_error *err);
+int th_html_compare(th_session *s, const th_saved_run *a, const th_saved_run *b, th_strbuf *out,
+                    th_error *err);
 
 /* A study with its points: a report whose first table has a row for each. */
 typedef struct th_html_study {

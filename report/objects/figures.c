@@ -155,6 +155,11 @@ const th_figures *const th_figure_classes[] = {&of_accels,
                                                &th_figures_of_jobs,
                                                &th_figures_of_search,
                                                &th_figures_of_run,
+                                               &th_figures_of_saved_runs,
+                                               &th_figures_of_saved_changes,
+                                               &th_figures_of_saved_layers,
+                                               &th_figures_of_saved_accels,
+                                               &th_figures_of_saved_links,
                                                NULL};
 
 th_attribute th_figures_find(const char *class, const char *name)

@@ -45,6 +45,9 @@ const char *th_figures_unit(th_kind kind);
 extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets, th_figures_of_models,
     th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs, th_figures_of_search,
     th_figures_of_run;
+/* saved_run_figures.c */
+extern const th_figures th_figures_of_saved_runs, th_figures_of_saved_changes,
+    th_figures_of_saved_layers, th_figures_of_saved_accels, th_figures_of_saved_links;
 
 /* program_figures.c: of a rank of the session's trace, by the present run; -1: not finished. */
 typedef struct th_rank_times {

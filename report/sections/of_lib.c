@@ -3,6 +3,7 @@
  * results. */
 #include <config.h>
 #include "report/sections/sections.h"
+#include "report/session/saved_run.h"
 
 static int tables(th_session *s, const char *call, th_report *r, th_error *err)
 {
@@ -22,4 +23,38 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
 {
     return tables(s, "report_layers {}", r, err);
+}
+
+/* ---- saved runs ---- */
+
+int th_section_saved(th_session *s, th_report *r, const th_runs *runs, th_error *err)
+{
+    th_strbuf call = TH_STRBUF_INIT;
+    th_strbuf_add(&call, "saved_tables {");
+    for (int i = 0; i < runs->n; i++)
+        th_strbuf_printf(&call, " %d", th_saved_run_number(s, runs->all[i]));
+    th_strbuf_add(&call, "}");
+    int failed = call.failed ? th_error_no_memory(err) : tables(s, call.text, r, err);
+    th_strbuf_clear(&call);
+    return failed;
+}
+
+int th_section_two_runs(th_session *s, th_report *r, const th_saved_run *const *pair, th_error *err)
+{
+    int a = th_saved_run_number(s, pair[0]), b = th_saved_run_number(s, pair[1]);
+    return tables(s,
+                  th_report_printf(r,
+                                   "compare_tables {%d %d} {latency throughput link_utilization "
+                                   "accel_utilization energy} %d",
+                                   a, b, a),
+                  r, err);
+}
+
+int th_section_diff(th_session *s, th_report *r, const th_saved_run *const *pair, int limit,
+                    th_error *err)
+{
+    return tables(s,
+                  th_report_printf(r, "diff_tables {%d %d} 1 %d", th_saved_run_number(s, pair[0]),
+                                   th_saved_run_number(s, pair[1]), limit),
+                  r, err);
 }

@@ -120,39 +120,19 @@ int th_section_learners(th_session *s, th_report *r, th_error *err);
 /* collectives.c */
 int th_section_collectives(th_session *s, th_report *r, th_error *err);
 
-/* Saved runs side by side: the metrics of each, and their change against every run of
- * relative_to. */
-enum {
-    TH_METRIC_LATENCY,
-    TH_METRIC_THROUGHPUT, /* samples */
-    TH_METRIC_BATCH_THROUGHPUT,
-    TH_METRIC_LINKS,
-    TH_METRIC_ACCELS,
-    TH_METRIC_ENERGY,
-    TH_N_METRICS
-};
-extern const char *const th_metric_names[TH_N_METRICS + 1];
+/* of_lib.c: saved runs; these need nothing else of the session. */
 typedef struct th_runs {
     th_saved_run **all;
     int n;
 } th_runs;
-/* The last columns of its table: system, digests, changes; not in text, whose head tells of
- * them. */
-enum { TH_RUN_INPUTS = 4 };
+int th_section_saved(th_session *s, th_report *r, const th_runs *runs, th_error *err);
+/* Figures of two runs side by side, and their change against the first. */
+int th_section_two_runs(th_session *s, th_report *r, const th_saved_run *const *pair,
+                        th_error *err);
+/* Inputs and results of two runs where they differ, as text; limit: rows of a table at most. */
+int th_section_diff(th_session *s, th_report *r, const th_saved_run *const *pair, int limit,
+                    th_error *err);
 /* Columns for the value of a line of the head, out of 80. */
 enum { TH_HEAD_WIDTH = 64 };
-int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
-                    const th_runs *relative_to, th_error *err);
-/* diff.c: inputs and results of two runs where they differ. */
-typedef struct th_diff_options {
-    bool is_text;  /* values with units */
-    int64_t limit; /* rows of a table at most; 0: all */
-} th_diff_options;
-int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
-                    const th_diff_options *o, th_error *err);
-/* The head of several runs: what they have in common, then, run by run, systems, workloads and
- * property events where they differ. */
-void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
-int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
 
 #endif

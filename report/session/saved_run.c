@@ -107,6 +107,11 @@ int th_saved_run_add(th_session *s, const char *name, th_error *err)
     return 0;
 }
 
+int th_saved_run_number(const th_session *s, const th_saved_run *run)
+{
+    return place_of(s, run->name);
+}
+
 th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err)
 {
     int place = place_of(s, name);

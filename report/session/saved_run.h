@@ -7,6 +7,8 @@
 /* Saves the present run, replacing one of the same name. 0 or -1. */
 int th_saved_run_add(th_session *s, const char *name, th_error *err);
 th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err); /* NULL: unknown */
+/* Its place among the saved runs. */
+int th_saved_run_number(const th_session *s, const th_saved_run *run);
 void th_saved_runs_clear(th_session *s);
 
 #endif

@@ -31,7 +31,8 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
     if (s->mapping && s->simulation && s->simulation->has_begun &&
         th_section_layer_figures(s, r, err) != 0)
         return -1;
-    return s->saved.n > 0 ? th_section_saved(r, s->saved.all, (int)s->saved.n, err) : 0;
+    const th_runs runs = {s->saved.all, (int)s->saved.n};
+    return runs.n > 0 ? th_section_saved(s, r, &runs, err) : 0;
 }
 
 static int run_write_results(th_call *c)
@@ -77,7 +78,7 @@ static int write_compare(th_call *c, th_strbuf *text)
         failed = th_error_set(&c->err, "TCL-0388", "-compare \"%.100s\": must be two saved runs",
                               th_call_text(c, PAGE_COMPARE, ""));
     if (!failed)
-        failed = th_html_compare(runs.all[0], runs.all[1], text, &c->err);
+        failed = th_html_compare(c->session, runs.all[0], runs.all[1], text, &c->err);
     th_free(runs.all);
     return failed;
 }

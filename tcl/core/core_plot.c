@@ -129,7 +129,7 @@ static int fill_from_runs(th_call *c, th_report *r)
 {
     th_runs runs = {NULL, 0};
     int failed = th_saved_runs_parse(c->session, c->words[1], &runs, &c->err) ||
-                 th_section_saved(r, runs.all, runs.n, &c->err);
+                 th_section_saved(c->session, r, &runs, &c->err);
     th_free(runs.all);
     return failed ? -1 : 0;
 }

@@ -76,6 +76,8 @@ static int run_about(th_call *c)
     Tcl_Obj *dict = Tcl_NewDictObj();
     Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("hand_built", -1),
                    Tcl_NewStringObj(s->hand_built ? s->hand_built->name : "", -1));
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("version", -1),
+                   Tcl_NewStringObj(PACKAGE_VERSION, -1));
     put(dict, "samples", s->workload ? th_workload_samples(s->workload) : 0);
     put(dict, "models", s->workload ? s->workload->n_models : 0);
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);

@@ -19,8 +19,9 @@ const th_call *th_lib_caller(const th_call *c)
 
 static Tcl_Obj *value_of(const th_option *o, const th_value *v)
 {
-    bool is_word = o->kind == TH_OPTION_TEXT || o->kind == TH_OPTION_CHOICE;
-    return is_word ? v->word : Tcl_NewWideIntObj(v->number);
+    if (o->kind == TH_OPTION_CHOICE)
+        return Tcl_NewStringObj(o->choice((int)v->number), -1);
+    return o->kind == TH_OPTION_TEXT ? v->word : Tcl_NewWideIntObj(v->number);
 }
 
 static Tcl_Obj *options_of(const th_call *c)

@@ -272,7 +272,8 @@ static int add_all(th_call *c, th_report *r, Tcl_Obj *description)
 {
     Tcl_Obj **table;
     int n = th_lib_elements(get(description, "tables"), -1, &table);
-    int failed = n < 1 || add_head(r, get(description, "head")) != 0 ? -1 : 0;
+    Tcl_Obj *head = get(description, "head");
+    int failed = n < (head ? 0 : 1) || add_head(r, head) != 0 ? -1 : 0;
     for (int i = 0; !failed && i < n; i++)
         failed = add_table(c, r, table[i]);
     return failed && c->err.id[0] == '\0' ? th_lib_fault(c, r->name) : failed;
@@ -301,9 +302,11 @@ int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err)
 
 static int print(th_call *c, const char *name, const char *title, Tcl_Obj *description)
 {
-    th_report *r = th_report_of_call(c, name, title);
+    bool has_own_head = is_set(description, "own_head");
+    th_report *r =
+        has_own_head ? th_report_new(name, title) : th_report_of_call(c, name, title);
     if (!r)
-        return -1;
+        return th_error_no_memory(&c->err);
     r->name = th_report_keep(r, name);
     r->title = th_report_keep(r, title);
     if (add_all(c, r, description) != 0) {

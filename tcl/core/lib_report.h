@@ -7,6 +7,7 @@
  *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total, wide_range, wraps?
  *            ?sums, {TITLE COLUMNS}: the last line has the sums of these?
  *            ?breaks_at, a column? ?limit, rows at most?
+ *   own_head ?1: the head does not say what the session has?
  *   is_kept  ?1: for pages?     arranged  ?N: -sort_by and -limit apply to its N-th table?
  *   text_limit  ?rows of that table in text, without -limit?
  * Kinds are text, count, time (ps), bytes, bandwidth (bits per second), share, change, rate, mean,

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* core_saved.c - core commands about saved runs, which are numbers of saved_runs (query). */
+#include <config.h>
+#include "base/alloc.h"
+#include "report/session/model_error.h"
+#include "report/session/property_event_list.h"
+#include "tcl/core/lib_report.h"
+
+/* saved_ids NAMES: their numbers. */
+static int run_saved_ids(th_call *c)
+{
+    th_runs runs = {NULL, 0};
+    Tcl_Obj *ids = Tcl_NewListObj(0, NULL);
+    int failed = th_saved_runs_parse(c->session, c->words[0], &runs, &c->err);
+    for (int i = 0; !failed && i < runs.n; i++)
+        Tcl_ListObjAppendElement(
+            NULL, ids, Tcl_NewIntObj(th_saved_run_number(c->session, runs.all[i])));
+    th_free(runs.all);
+    Tcl_SetObjResult(c->interp, ids);
+    return failed;
+}
+
+/* The run of a number. NULL with c->err. */
+static const th_saved_run *run_of(th_call *c, Tcl_Obj *number)
+{
+    int i;
+    if (Tcl_GetIntFromObj(NULL, number, &i) == TCL_OK && i >= 0 && (size_t)i < c->session->saved.n)
+        return c->session->saved.all[i];
+    th_lib_fault(c, "a saved run");
+    return NULL;
+}
+
+/* model_errors IDS: {TEXT PERCENT}, of the models of all; 0: none is known. */
+static int run_model_errors(th_call *c)
+{
+    Tcl_Obj **id;
+    th_models models = {0, 0};
+    th_strbuf text = TH_STRBUF_INIT;
+    int n = th_lib_elements(c->words[0], -1, &id);
+    for (int i = 0; i < n; i++) {
+        const th_saved_run *run = run_of(c, id[i]);
+        if (!run)
+            return -1;
+        models = th_models_union(models, run->models);
+    }
+    th_models_describe(models, &text);
+    Tcl_Obj *words[] = {Tcl_NewStringObj(text.text ? text.text : "", -1),
+                        Tcl_NewDoubleObj(th_models_error(models))};
+    Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, words));
+    int failed = text.failed ? th_error_no_memory(&c->err) : 0;
+    th_strbuf_clear(&text);
+    return failed;
+}
+
+/* saved_changes ID WIDTH: its property events in a line. */
+static int run_saved_changes(th_call *c)
+{
+    int width;
+    th_strbuf line = TH_STRBUF_INIT;
+    const th_saved_run *run = run_of(c, c->words[0]);
+    if (!run || Tcl_GetIntFromObj(NULL, c->words[1], &width) != TCL_OK)
+        return run ? th_lib_fault(c, "saved_changes") : -1;
+    th_property_event_list_add_line(run->events, width, &line);
+    th_call_return_text(c, line.text ? line.text : "");
+    int failed = line.failed ? th_error_no_memory(&c->err) : 0;
+    th_strbuf_clear(&line);
+    return failed;
+}
+
+const th_command th_core_saved_commands[] = {
+    {.name = "saved_ids", .words = "NAMES", .min_words = 1, .max_words = 1, .run = run_saved_ids},
+    {.name = "model_errors",
+     .words = "IDS",
+     .min_words = 1,
+     .max_words = 1,
+     .run = run_model_errors},
+    {.name = "saved_changes",
+     .words = "ID WIDTH",
+     .min_words = 2,
+     .max_words = 2,
+     .run = run_saved_changes},
+    {.name = NULL},
+};
