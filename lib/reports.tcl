@@ -173,3 +173,175 @@ proc ::tharsis::lib::report_latency {o} {
         {delivered "delivered bandwidth" bandwidth}
     }]]]
 }
+
+# ---- energy, memory ----
+
+proc ::tharsis::lib::report_energy {o} {
+    core::need run
+    set program [dict get [core::about] hand_built]
+    set by [get $o by [expr {$program ne "" ? "accel" : "layer"}]]
+    set columns {mac=mac_energy vector=vector_energy buffer=buffer_energy dram=dram_energy
+        static=static_energy links=link_energy {energy sum energy energy_j}}
+    set all [row [dict get [table {} {} run $columns] query]]
+    if {[lindex $all end] eq ""} {
+        fail TCL-0196 "the system \"[clip [row {SELECT system FROM run}] 100]\" has no energy costs:\
+            mac_energy, dram_energy ... of its designs with energy_source, or link_energy"
+    }
+    if {$by eq "layer" && $program ne ""} {
+        fail TCL-0197 "-by layer: the program \"[clip $program 100]\" is hand-built: must be accel"
+    }
+    set table [table energy {} ${by}s [linsert $columns 0 $by=name] total [list sum {*}$all]]
+    set rows [core::rows [dict get $table query]]
+    if {$by eq "layer"} {
+        dict set table notes {{layer {(rest): energy of no layer: idle accelerators, what failures\
+            cut short, collectives}}}
+        lappend rows [energy_rest $all $rows]
+    } else {
+        set links [lindex $all 5]
+        lappend rows [list (links) 0 0 0 0 0 $links $links]
+    }
+    return [report energy Energy [list [rows_of $table $rows]] arranged 1 \
+        head [head_lines costs [dict keys [core::energy_sources]]]]
+}
+
+# A difference of sums may be off by their rounding.
+proc ::tharsis::lib::energy_rest {all rows} {
+    set row (rest)
+    set rest 0.0
+    for {set i 1} {$i <= 6} {incr i} {
+        set sum 0.0
+        foreach layer $rows {set sum [expr {$sum + [lindex $layer $i]}]}
+        set whole [lindex $all $i-1]
+        set part [expr {$whole - $sum > $whole * 1e-12 ? $whole - $sum : 0.0}]
+        lappend row $part
+        set rest [expr {$rest + $part}]
+    }
+    return [lappend row $rest]
+}
+
+proc ::tharsis::lib::memory_table {} {
+    core::need simulation
+    return [dict create tables [list [table memory Memory accels {
+        accel=name capacity=dram_bytes weights peak {free free bytes {dram_bytes - peak_bytes}}
+        {used used share {peak_bytes * 1.0 / dram_bytes}} at=peak_at layer=peak_layer
+    }]]]
+}
+
+# ---- the network ----
+
+proc ::tharsis::lib::links_table {used} {
+    return [dict create tables [list [table links Links \
+        "links[expr {$used ? " WHERE bytes > 0 OR busy_ps > 0" : ""}]" {
+        link=name -from -to bandwidth=nominal_bandwidth bytes load -busy utilization mean_flows
+        max_flows mean_queue -max_queue
+    } notes {
+        {load {load: carried / (bandwidth x elapsed time)}}
+        {utilization {busy: time with at least one flow}} {mean_flows {flows: mean number while\
+            busy}} {mean_queue {queue: mean number beyond the first, over the elapsed time}}
+    }]]]
+}
+
+proc ::tharsis::lib::report_collectives {o} {
+    core::need run
+    set notes {
+        {algorithm_bandwidth {algbw: size / time}}
+        {bus_bandwidth {busbw: algbw times the share of the size that each rank sends at least; to\
+            be held against nccl-tests only where the links have the rates that messages reach}}
+        {over_bound {over bound: time / lower bound of the group alone - 1}}
+    }
+    if {[dict get [core::about] chooses]} {
+        set notes [linsert $notes 0 {algorithm {algorithm: the fastest, where system.json names\
+            none for all ranks at once}}]
+    }
+    return [report collectives Collectives [list [table collectives Collectives \
+        {tasks WHERE kind = 'collective'} {
+            {task task count id} collective algorithm ranks -chunks {bytes size bytes bytes} -start
+            -end {time time time duration_ps} algorithm_bandwidth bus_bandwidth -bound over_bound
+    } wide_range 1 notes $notes]] arranged 1]
+}
+
+# ---- jobs ----
+
+proc ::tharsis::lib::need_jobs {} {
+    core::need run
+    if {[dict get [core::about] jobs] == 0} {
+        uplevel 1 {fail TCL-0935 "what ran has no jobs: create_program and add_job"}
+    }
+}
+
+proc ::tharsis::lib::report_jobs {o} {
+    need_jobs
+    set table [table jobs Jobs jobs {
+        job=name program ranks -tasks start end time {alone alone time NULL}
+        {slowdown slowdown mean NULL} {bytes "over links" bytes NULL}
+    } notes {
+        {time {time: end - start}}
+        {alone {alone: the same without the other jobs, simulated on the same accelerators}}
+        {slowdown {slowdown: time / alone}} {bytes {over links: summed over all links}}
+    }]
+    set j -1
+    return [report jobs Jobs [list [rows_of $table [lmap row [core::rows [dict get $table query]] \
+        bytes [lrange [core::bytes_by_job] 0 end-1] {
+            set alone [core::job_alone [incr j]]
+            if {$alone ne ""} {set alone [expr {$alone - [lindex $row 4]}]}
+            set time [lindex $row 6]
+            set slowdown [expr {$time ne "" && $alone ne "" && $alone > 0 ?
+                double($time) / $alone : ""}]
+            lreplace $row 7 9 $alone $slowdown [expr [join [linsert $bytes 0 0] +]]
+    }]]] arranged 1]
+}
+
+# report_links -by job
+proc ::tharsis::lib::report_links {o} {
+    need_jobs
+    set names [concat [core::rows {SELECT name FROM jobs}] {{}}]
+    set elapsed [row {SELECT makespan_ps FROM run}]
+    set by_job [core::bytes_by_job]
+    set rows {}
+    set l -1
+    foreach link [core::rows {SELECT name, nominal_bandwidth_bits_per_s FROM links}] {
+        lassign $link name bandwidth
+        incr l
+        set bytes [lmap job $by_job {lindex $job $l}]
+        set all [expr [join $bytes +]]
+        set bits [expr {$bandwidth * ($elapsed / 1e12)}]
+        foreach job $names own $bytes {
+            if {$own == 0} continue
+            lappend rows [list $name [lindex $job 0] $own [expr {double($own) / $all}] \
+                [expr {$bits == 0 ? 0.0 : 8.0 * $own / $bits}]]
+        }
+    }
+    if {![dict exists $o sort_by]} {set rows [lsort -integer -decreasing -index 2 $rows]}
+    return [report links Links [list [dict create name by_job title "Links by job" rows $rows \
+        columns {{link link text} {job job text} {bytes carried bytes} {share "of the link" share}
+            {load load share}} notes {
+            {share {of the link: of all bytes over it}}
+            {load {load: carried / (bandwidth x elapsed time)}}
+    }]] arranged 1]
+}
+
+# ---- mappings, plans of training ----
+
+proc ::tharsis::lib::sets_table {} {
+    set shares [expr {[row {SELECT count(*) FROM sets WHERE shares <> 'equal'}] > 0 ?
+        "shares" : ""}]
+    return [dict create tables [list [table sets "Sets of accelerators" sets \
+        [list {set set count id} n_accels n_layers design accels {*}$shares]]]]
+}
+
+# Of a step of training the mapping is its plan.
+proc ::tharsis::lib::report_mapping {o} {
+    return [report mapping Plan [list [table plan_stages {} stages {
+        {stage stage count id} layers ranks accels memory
+    }]] arranged 1]
+}
+
+# Of a step of training.
+proc ::tharsis::lib::report_memory {o} {
+    core::need simulation
+    return [report step_memory "Memory of a training step" [list [table step_memory {} stages {
+        {stage stage count id} weights gradients states activations buffers
+        {sum sum bytes memory_bytes}
+        share=memory_share
+    }]] arranged 1]
+}

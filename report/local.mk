@@ -46,7 +46,6 @@ libtharsis_la_SOURCES += \
 	report/query/virtual_table.c \
 	report/sections/alternatives.c \
 	report/sections/faults.c \
-	report/sections/jobs.c \
 	report/sections/of_lib.c \
 	report/session/fault_intervals.c \
 	report/session/fault_intervals.h \
@@ -55,10 +54,8 @@ libtharsis_la_SOURCES += \
 	report/session/jobs.c \
 	report/session/jobs.h \
 	report/sections/bounds.c \
-	report/sections/collectives.c \
 	report/sections/contention.c \
 	report/sections/contention.h \
-	report/sections/energy.c \
 	report/sections/learners.c \
 	report/sections/links.c \
 	report/sections/map.c \

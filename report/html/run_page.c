@@ -91,7 +91,7 @@ static int section_mapped(th_session *s, th_report *r, th_error *err)
 
 static int section_jobs(th_session *s, th_report *r, th_error *err)
 {
-    return th_section_jobs(s, r, true, err);
+    return th_section_jobs(s, r, err);
 }
 
 static int section_links(th_session *s, th_report *r, th_error *err)
@@ -101,7 +101,7 @@ static int section_links(th_session *s, th_report *r, th_error *err)
 
 static int section_energy(th_session *s, th_report *r, th_error *err)
 {
-    return th_section_energy(s, r, !s->hand_built, err);
+    return th_section_energy(s, r, err);
 }
 
 static int write_figures(th_html *p)

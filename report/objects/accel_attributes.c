@@ -31,7 +31,12 @@ enum {
     ACCEL_DRAM_WRITTEN,
     ACCEL_ENERGY,
     ACCEL_SENT,
-    ACCEL_RECEIVED
+    ACCEL_RECEIVED,
+    ACCEL_WEIGHTS,
+    ACCEL_PEAK,
+    ACCEL_PEAK_AT,
+    ACCEL_PEAK_LAYER,
+    ACCEL_MAC_ENERGY
 };
 
 enum { STATE_IDLE, STATE_COMPUTING, STATE_DEAD };
@@ -73,7 +78,8 @@ const th_attribute th_accel_attributes[] = {
     [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
     [ACCEL_CLOCK] = {"clock", TH_KIND_FACTOR,
                      "its clock now, as a factor of what the system says (x0.5)"},
-    [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
+    [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "memory for weights and tensors",
+                          .heading = "capacity"},
     [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
     [ACCEL_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "mean hours between its failures"},
     [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
@@ -92,6 +98,12 @@ const th_attribute th_accel_attributes[] = {
     [ACCEL_ENERGY] = {"energy", TH_KIND_ENERGY, "taken, where the system says what things cost"},
     [ACCEL_SENT] = {"sent", TH_KIND_BYTES, "sent over the network"},
     [ACCEL_RECEIVED] = {"received", TH_KIND_BYTES, "received over the network"},
+    [ACCEL_WEIGHTS] = {"weights", TH_KIND_BYTES, "bytes of resident weights"},
+    [ACCEL_PEAK] = {"peak", TH_KIND_BYTES, "most bytes held at one time"},
+    [ACCEL_PEAK_AT] = {"peak_at", TH_KIND_TIME, "when the run reached the peak"},
+    [ACCEL_PEAK_LAYER] = {"peak_layer", TH_KIND_TEXT, "layer in which the peak lies",
+                          .heading = "in layer"},
+    [ACCEL_MAC_ENERGY] = TH_ENERGY_ATTRIBUTES,
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -174,9 +186,48 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
         return accel_energy(s, index);
     case ACCEL_SENT:
         return th_bytes(a->sent_bytes);
-    default:
+    case ACCEL_RECEIVED:
         return th_bytes(a->received_bytes);
+    default: {
+        const th_result *r = th_run_result(s);
+        return th_energy_part(r, r ? &r->accels[index].energy : NULL, attribute - ACCEL_MAC_ENERGY);
     }
+    }
+}
+
+/* When the layer of the peak began on the accelerator in its pass; -1: not yet. */
+static th_time reached_at(const th_session *s, int accel, const th_peak_place *p)
+{
+    const th_simulation *sim = s->simulation;
+    const th_task_result *times = th_machine_times(sim->machine);
+    int node = s->system->accel_node[accel];
+    th_time first = -1;
+    for (int32_t t = p->first_task; t < p->end_task; t++) {
+        const th_task *task = &sim->program->tasks[t];
+        bool is_there =
+            task->node == node || (task->kind == TH_TASK_TRANSFER && task->peer == node);
+        if (is_there && task->layer == p->layer && times[t].start_ps >= 0 &&
+            (first < 0 || times[t].start_ps < first))
+            first = times[t].start_ps;
+    }
+    return first;
+}
+
+/* Of a mapping that has been lowered. */
+static th_quantity accel_memory(th_session *s, int index, int attribute)
+{
+    th_peak_place p;
+    th_quantity none = th_absent(th_accel_attributes[attribute].kind);
+    if (!s->simulation || !s->simulation->lower)
+        return none;
+    if (attribute == ACCEL_WEIGHTS)
+        return th_bytes(th_lower_weight_bytes(s->simulation->lower)[index]);
+    if (attribute == ACCEL_PEAK)
+        return th_bytes(th_lower_peak_bytes(s->simulation->lower)[index]);
+    if (!th_lower_peak_of(s->simulation->lower, index, &p))
+        return none;
+    return attribute == ACCEL_PEAK_AT ? th_ps_or_absent(reached_at(s, index, &p))
+                                      : th_text(s->workload->layers[p.layer].name);
 }
 
 th_quantity th_accel_attribute(th_session *s, int index, int attribute)
@@ -207,6 +258,11 @@ th_quantity th_accel_attribute(th_session *s, int index, int attribute)
         return th_bandwidth(node->a.dram_bits_per_s);
     case ACCEL_MTBF:
         return th_mtbf_hours(node->a.mtbf_us);
+    case ACCEL_WEIGHTS:
+    case ACCEL_PEAK:
+    case ACCEL_PEAK_AT:
+    case ACCEL_PEAK_LAYER:
+        return accel_memory(s, index, attribute);
     default:
         return accel_figure(s, index, attribute);
     }
@@ -223,6 +279,9 @@ unsigned th_accel_attribute_changes(int attribute)
     case ACCEL_DRAM_BYTES:
     case ACCEL_DRAM_BANDWIDTH:
     case ACCEL_MTBF:
+    case ACCEL_WEIGHTS:
+    case ACCEL_PEAK:
+    case ACCEL_PEAK_LAYER:
         return 0;
     case ACCEL_STATE:
         return TH_RECORDS_OF_TASKS | 1u << TH_RECORD_HEALTH;

@@ -10,6 +10,15 @@ const th_result *th_run_result(th_session *s)
     return s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
 }
 
+th_quantity th_energy_part(const th_result *r, const th_energy *e, int part)
+{
+    if (!r || !r->has_energy)
+        return th_absent(TH_KIND_ENERGY);
+    const double all[TH_N_ENERGY_ATTRIBUTES] = {e->mac_j,  e->vector_j, e->buffer_j,
+                                                e->dram_j, e->static_j, e->link_j};
+    return th_joules(all[part]);
+}
+
 th_quantity th_object_name_text(th_session *s, th_class class, int32_t index)
 {
     return th_text(th_object_short_name(s, (th_object){class, index}));
@@ -41,11 +50,15 @@ enum {
     LINK_MEAN_FLOWS,
     LINK_BYTES,
     LINK_BUSY,
-    LINK_UTILIZATION
+    LINK_UTILIZATION,
+    LINK_NOMINAL,
+    LINK_LOAD,
+    LINK_MEAN_QUEUE,
+    LINK_MAX_QUEUE
 };
 
 const th_attribute th_link_attributes[] = {
-    [LINK_NAME] = {"name", TH_KIND_TEXT, "the part after link/"},
+    [LINK_NAME] = {"name", TH_KIND_TEXT, "the part after link/", .heading = "link"},
     [LINK_FROM] = {"from", TH_KIND_TEXT, "node that it leaves"},
     [LINK_TO] = {"to", TH_KIND_TEXT, "node that it reaches"},
     [LINK_BANDWIDTH] = {"bandwidth", TH_KIND_BANDWIDTH, "of its medium, now"},
@@ -54,13 +67,45 @@ const th_attribute th_link_attributes[] = {
     [LINK_FLOWS] = {"flows", TH_KIND_COUNT, "transfers on it now"},
     [LINK_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT,
                           "transfers that share it, beyond the first"},
-    [LINK_MOST_FLOWS] = {"max_flows", TH_KIND_COUNT, "the most transfers on it at once"},
-    [LINK_MEAN_FLOWS] = {"mean_flows", TH_KIND_MEAN, "transfers on it while it was busy"},
-    [LINK_BYTES] = {"bytes", TH_KIND_BYTES, "carried by transfers that have ended"},
+    [LINK_MOST_FLOWS] = {"max_flows", TH_KIND_COUNT, "the most transfers on it at once",
+                         .heading = "peak flows"},
+    [LINK_MEAN_FLOWS] = {"mean_flows", TH_KIND_MEAN, "transfers on it while it was busy",
+                         .heading = "flows"},
+    [LINK_BYTES] = {"bytes", TH_KIND_BYTES, "carried by transfers that have ended",
+                    .heading = "carried"},
     [LINK_BUSY] = {"busy", TH_KIND_TIME, "time with a transfer on it"},
-    [LINK_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
+    [LINK_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed", .heading = "busy"},
+    [LINK_NOMINAL] = {"nominal_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of one direction",
+                      .heading = "bandwidth"},
+    [LINK_LOAD] = {"load", TH_KIND_SHARE, "bytes carried / (bandwidth x elapsed time)"},
+    [LINK_MEAN_QUEUE] = {"mean_queue", TH_KIND_MEAN,
+                         "mean number of flows beyond the first, over the elapsed time",
+                         .heading = "queue"},
+    [LINK_MAX_QUEUE] = {"max_queue", TH_KIND_COUNT, "most flows beyond the first"},
     {NULL, TH_KIND_TEXT, NULL},
 };
+
+/* Over its medium, of both directions where these share one. */
+static int64_t medium_bytes(const th_session *s, int index)
+{
+    const th_system *system = s->system;
+    const th_machine *m = s->simulation->machine;
+    int64_t bytes = 0;
+    if (system->n_media == system->n_links) /* each has its own */
+        return th_machine_link(m, index).bytes;
+    for (int l = 0; l < system->n_links; l++)
+        if (system->links[l].medium == system->links[index].medium)
+            bytes += th_machine_link(m, l).bytes;
+    return bytes;
+}
+
+static double load_of(const th_session *s, int index)
+{
+    const th_medium *m = &s->system->media[s->system->links[index].medium];
+    th_time elapsed = th_machine_elapsed(s->simulation->machine);
+    double bits = (double)m->bits_per_s * (double)elapsed / (double)TH_PS_PER_S;
+    return th_ratio(8 * (double)medium_bytes(s, index), bits);
+}
 
 static th_quantity link_figure(th_session *s, int index, int attribute)
 {
@@ -81,6 +126,13 @@ static th_quantity link_figure(th_session *s, int index, int attribute)
         return th_bytes(l.bytes);
     case LINK_BUSY:
         return th_ps(l.busy_ps);
+    case LINK_LOAD:
+        return th_share(load_of(s, index));
+    case LINK_MEAN_QUEUE:
+        return th_mean(th_ratio((double)(l.flow_ps - l.busy_ps),
+                                (double)th_machine_elapsed(s->simulation->machine)));
+    case LINK_MAX_QUEUE:
+        return th_count(l.peak_flows > 0 ? l.peak_flows - 1 : 0);
     default:
         return th_share(th_ratio(l.busy_ps, th_machine_elapsed(s->simulation->machine)));
     }
@@ -100,6 +152,8 @@ th_quantity th_link_attribute(th_session *s, int index, int attribute)
         return th_bandwidth((int64_t)((double)s->system->media[l->medium].bits_per_s *
                                           th_property_factor_of(s, TH_PROPERTY_BANDWIDTH, index) +
                                       0.5));
+    case LINK_NOMINAL:
+        return th_bandwidth(s->system->media[l->medium].bits_per_s);
     case LINK_LATENCY:
         return th_ps(l->latency_ps);
     case LINK_MTBF:
@@ -194,7 +248,7 @@ unsigned th_attribute_changes(th_class class, int attribute)
     case TH_CLASS_ACCEL:
         return th_accel_attribute_changes(attribute);
     case TH_CLASS_LINK:
-        return attribute >= LINK_FLOWS ? 1u << TH_RECORD_LINK : 0;
+        return attribute >= LINK_FLOWS && attribute != LINK_NOMINAL ? 1u << TH_RECORD_LINK : 0;
     case TH_CLASS_LAYER:
         return TH_RECORDS_OF_ANY;
     case TH_CLASS_TASK:

@@ -21,6 +21,18 @@ enum {
 unsigned th_accel_attribute_changes(int attribute);
 unsigned th_task_attribute_changes(int attribute);
 
+/* Attributes of the components of an energy, in the order of th_energy, and their values, absent
+ * where r is NULL or has no costs. */
+#define TH_ENERGY_ATTRIBUTES                                                                       \
+    {"mac_energy", TH_KIND_ENERGY, "energy of multiply-accumulates", .heading = "MACs"},           \
+        {"vector_energy", TH_KIND_ENERGY, "energy of vector units", .heading = "vector"},          \
+        {"buffer_energy", TH_KIND_ENERGY, "energy of on-chip buffers", .heading = "buffers"},      \
+        {"dram_energy", TH_KIND_ENERGY, "energy of DRAM accesses", .heading = "DRAM"},             \
+        {"static_energy", TH_KIND_ENERGY, "static power x time", .heading = "static"},             \
+        {"link_energy", TH_KIND_ENERGY, "energy of transfers over links", .heading = "links"}
+enum { TH_N_ENERGY_ATTRIBUTES = 6 };
+th_quantity th_energy_part(const th_result *r, const th_energy *e, int part);
+
 /* The result of the present run; NULL: there is none, or memory is out. */
 const th_result *th_run_result(th_session *s);
 /* The short name of an object as a value. */

@@ -45,7 +45,9 @@ enum {
     LAYER_PARTIAL_READS,
     LAYER_OUTPUT_WRITES,
     LAYER_VARIANT,
-    LAYER_ENERGY
+    LAYER_ENERGY,
+    LAYER_MAC_ENERGY,
+    LAYER_DRAM_WAIT = LAYER_MAC_ENERGY + TH_N_ENERGY_ATTRIBUTES
 };
 
 static const char *bound(int i)
@@ -109,6 +111,9 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_VARIANT] = {"variant", TH_KIND_TEXT, "how the design ran it"},
     [LAYER_ENERGY] = {"energy", TH_KIND_ENERGY,
                       "taken by its tasks, where the system says what things cost"},
+    [LAYER_MAC_ENERGY] = TH_ENERGY_ATTRIBUTES,
+    [LAYER_DRAM_WAIT] = {"dram_wait", TH_KIND_SHARE,
+                         "share of the time of its tasks in which arrays wait for DRAM"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -192,7 +197,12 @@ static th_quantity dram(const th_layer_result *l, int attribute)
 static th_quantity quality(const th_layer_result *l, int attribute)
 {
     double distance = th_layer_roofline_distance(l);
+    th_time occupied = th_stats_occupied(&l->stats);
     switch (attribute) {
+    case LAYER_DRAM_WAIT:
+        return occupied > 0
+                   ? th_share((double)(occupied - l->stats.busy_ps) / (double)occupied)
+                   : th_absent(TH_KIND_SHARE);
     case LAYER_UTILIZATION:
         return share_or_absent(th_layer_utilization(l));
     case LAYER_BOUND:
@@ -247,6 +257,8 @@ static th_quantity figure(th_session *s, int index, int attribute)
     const th_layer_result *l = &r->layers[index];
     if (attribute == LAYER_ENERGY)
         return r->has_energy ? th_joules(th_energy_sum(&l->energy)) : th_absent(TH_KIND_ENERGY);
+    if (attribute >= LAYER_MAC_ENERGY && attribute < LAYER_DRAM_WAIT)
+        return th_energy_part(r, &l->energy, attribute - LAYER_MAC_ENERGY);
     if (attribute == LAYER_START || attribute == LAYER_END ||
         (attribute >= LAYER_ACTIVE && attribute <= LAYER_IDLE))
         return times(l, attribute);

@@ -2,6 +2,7 @@
 /* program_figures.c - classes of figures of the mapping and the program without objects of their
  * own: sets, stages, ranks, jobs, messages, dependencies, and the improvements of a search. */
 #include <config.h>
+#include <stdio.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
 #include "report/objects/class_attributes.h"
@@ -18,14 +19,56 @@ static int need_tasks(th_session *s, th_error *err)
 
 static const th_attribute set_attributes[] = {
     {"design", TH_KIND_TEXT, "design of its accelerators"},
-    {"n_accels", TH_KIND_COUNT, "its accelerators"},
-    {"n_layers", TH_KIND_COUNT, "layers that it runs"},
+    {"n_accels", TH_KIND_COUNT, "its accelerators", .heading = "size"},
+    {"n_layers", TH_KIND_COUNT, "layers that it runs", .heading = "layers"},
+    {"accels", TH_KIND_TEXT, "its accelerators, in the order of shards", .heading = "accelerators"},
+    {"shares", TH_KIND_TEXT, "share of the work of each accelerator"},
     {.name = NULL},
 };
 
 static int32_t count_sets(const th_session *s)
 {
     return s->mapping->n_sets;
+}
+
+/* "0-3 8": names of accelerators; consecutive numbers are joined. */
+static void add_accels(const th_session *s, const th_set *set, th_strbuf *out)
+{
+    for (int i = 0; i < set->n_accels; i++) {
+        int last = i;
+        while (last + 1 < set->n_accels && set->accels[last + 1] == set->accels[last] + 1)
+            last++;
+        th_strbuf_printf(out, "%s%s", i > 0 ? " " : "",
+                         s->system->nodes[s->system->accel_node[set->accels[i]]].name);
+        if (last > i + 1) {
+            th_strbuf_printf(out, "..%s",
+                             s->system->nodes[s->system->accel_node[set->accels[last]]].name);
+            i = last;
+        }
+    }
+}
+
+/* "3 1"; "equal". */
+static void add_shares(const th_set *set, th_strbuf *out)
+{
+    for (int i = 0; set->shares && i < set->n_accels; i++)
+        th_strbuf_printf(out, "%s%d", i > 0 ? " " : "", (int)set->shares[i]);
+    if (!set->shares)
+        th_strbuf_add(out, "equal");
+}
+
+/* Two texts of a row, which lie in the session's scratch. */
+static void put_texts(th_session *s, th_strbuf *a, th_strbuf *b, th_quantity *cells)
+{
+    th_strbuf *out = &s->text.scratch;
+    th_strbuf_clear(out);
+    th_strbuf_add_bytes(out, a->text ? a->text : "", a->length + 1);
+    th_strbuf_add(out, b->text ? b->text : "");
+    out->failed |= a->failed || b->failed;
+    cells[0] = th_text(out->text);
+    cells[1] = out->failed ? cells[0] : th_text(out->text + a->length + 1);
+    th_strbuf_clear(a);
+    th_strbuf_clear(b);
 }
 
 static void set_row(th_session *s, int32_t row, th_quantity *cells)
@@ -37,6 +80,10 @@ static void set_row(th_session *s, int32_t row, th_quantity *cells)
     cells[0] = th_text(th_set_design_name(&m->sets[row], s->system));
     cells[1] = th_count(m->sets[row].n_accels);
     cells[2] = th_count(n_layers);
+    th_strbuf accels = TH_STRBUF_INIT, shares = TH_STRBUF_INIT;
+    add_accels(s, &m->sets[row], &accels);
+    add_shares(&m->sets[row], &shares);
+    put_texts(s, &accels, &shares, &cells[3]);
 }
 
 const th_figures th_figures_of_sets = {"sets", th_session_need_mapping, count_sets, set_attributes,
@@ -100,19 +147,60 @@ const th_figures th_figures_of_models = {"models", th_session_need_workload, cou
 /* ---- stages and ranks ---- */
 
 static const th_attribute stage_attributes[] = {
-    {"ranks", TH_KIND_COUNT, "its ranks"},
+    {"ranks", TH_KIND_COUNT, "tensor x context x data"},
     {"weights", TH_KIND_BYTES, "memory of a rank: weights"},
     {"gradients", TH_KIND_BYTES, "gradients"},
     {"states", TH_KIND_BYTES, "states of the optimizer"},
     {"activations", TH_KIND_BYTES, "activations"},
     {"buffers", TH_KIND_BYTES, "buffers"},
-    {"memory", TH_KIND_BYTES, "all memory of a rank"},
+    {"memory", TH_KIND_BYTES, "of an accelerator, as report_memory has it by term"},
+    {"memory_share", TH_KIND_SHARE, "memory / memory of the accelerator", .heading = "share"},
+    {"layers", TH_KIND_TEXT, "first and last of each chunk"},
+    {"accels", TH_KIND_TEXT, "numbers, in the order of the ranks", .heading = "accelerators"},
     {.name = NULL},
 };
 
 static const th_training_step *step_of(const th_session *s)
 {
     return s->hand_built ? s->hand_built->step : NULL;
+}
+
+/* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */
+static void put_accels(const th_training_step *x, int32_t stage, char *out, size_t size)
+{
+    int32_t n = th_plan_stage_ranks(&x->plan);
+    size_t at = 0;
+    for (int32_t first = 0; first < n;) {
+        int32_t from = th_plan_accel(&x->plan, stage, first), last = first;
+        while (last + 1 < n && th_plan_accel(&x->plan, stage, last + 1) == from + last + 1 - first)
+            last++;
+        const char *comma = at > 0 ? ", " : "";
+        if (at + 24 >= size) {
+            snprintf(out + at, size - at, ", ...");
+            return;
+        }
+        int written = last == first ? snprintf(out + at, size - at, "%s%d", comma, (int)from)
+                                    : snprintf(out + at, size - at, "%s%d-%d", comma, (int)from,
+                                               (int)(from + last - first));
+        at += (size_t)written;
+        first = last + 1;
+    }
+}
+
+/* "0-7, 16-23": the layers of the chunks of a stage. */
+static void put_layers(const th_training_step *x, int32_t stage, char *out, size_t size)
+{
+    size_t at = 0;
+    const th_parallel_plan *p = &x->plan;
+    th_pipeline_schedule s = {.shape = {p->n.pipeline, p->n.chunks, 1},
+                              .is_v = p->schedule && p->schedule->is_v};
+    snprintf(out, size, "none");
+    for (int32_t chunk = 0; chunk < p->n.chunks && at + 24 < size; chunk++) {
+        th_layer_range r = th_plan_layers(p, &x->model, th_pipeline_step(&s, stage, chunk));
+        if (r.n > 0)
+            at += (size_t)snprintf(out + at, size - at, "%s%d-%d", at > 0 ? ", " : "", (int)r.first,
+                                   (int)(r.first + r.n - 1));
+    }
 }
 
 static int32_t count_stages(const th_session *s)
@@ -126,7 +214,17 @@ static void stage_row(th_session *s, int32_t row, th_quantity *cells)
     cells[0] = th_count(th_plan_stage_ranks(&x->plan));
     for (int i = 0; i < TH_N_MEMORY_TERMS; i++)
         cells[1 + i] = th_bytes(x->memory[row].of[i]);
-    cells[1 + TH_N_MEMORY_TERMS] = th_bytes(th_plan_memory_sum(&x->memory[row]));
+    enum { LIST_MAX = 64, SUM = 1 + TH_N_MEMORY_TERMS };
+    int64_t sum = th_plan_memory_sum(&x->memory[row]);
+    cells[SUM] = th_bytes(sum);
+    cells[SUM + 1] = th_share(th_ratio((double)sum, (double)x->device.memory_bytes));
+    char layers[LIST_MAX], accels[LIST_MAX];
+    th_strbuf texts[2] = {TH_STRBUF_INIT, TH_STRBUF_INIT};
+    put_layers(x, row, layers, sizeof layers);
+    put_accels(x, row, accels, sizeof accels);
+    th_strbuf_add(&texts[0], layers);
+    th_strbuf_add(&texts[1], accels);
+    put_texts(s, &texts[0], &texts[1], &cells[SUM + 2]);
 }
 
 const th_figures th_figures_of_stages = {"stages", need_tasks, count_stages, stage_attributes,
@@ -202,7 +300,7 @@ const th_figures th_figures_of_ranks = {"ranks", need_tasks, count_ranks, rank_a
 /* ---- jobs ---- */
 
 static const th_attribute job_attributes[] = {
-    {"name", TH_KIND_TEXT, "its name"},
+    {"name", TH_KIND_TEXT, "name of the job", .heading = "job"},
     {"program", TH_KIND_TEXT, "the program that it is a copy of"},
     {"ranks", TH_KIND_COUNT, "accelerators that it uses"},
     {"tasks", TH_KIND_COUNT, "its tasks"},

@@ -26,6 +26,7 @@ static const th_attribute run_attributes[] = {
     {"accel_utilization", TH_KIND_SHARE, "busy / elapsed, mean over all accelerators", .heading = "accelerators busy"},
     {"dram", TH_KIND_BYTES, "moved to and from DRAM", .heading = "moved to and from DRAM"},
     {"expansions", TH_KIND_COUNT, "computes simulated tile by tile"},
+    TH_ENERGY_ATTRIBUTES,
     {.name = NULL},
 };
 enum {
@@ -57,7 +58,7 @@ static void put_work(const th_session *s, const th_result *x, th_quantity *cells
     int64_t macs = th_workload_macs(s->workload) * done;
     bool has_time = x->elapsed_ps > 0 && done > 0;
     double batches = th_result_throughput(x);
-    const th_quantity all[N - WORK] = {
+    const th_quantity all[N - WORK - TH_N_ENERGY_ATTRIBUTES] = {
         done > 0 ? th_ps(th_simulation_latency(s->simulation, x)) : th_absent(TH_KIND_TIME),
         x->is_done ? th_rate((double)samples * batches) : th_absent(TH_KIND_RATE),
         x->is_done ? th_rate(batches) : th_absent(TH_KIND_RATE),
@@ -99,6 +100,8 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
         x->has_energy ? th_joules(th_result_energy_j(x)) : th_absent(TH_KIND_ENERGY),
     };
     memcpy(cells, all, sizeof all);
+    for (int i = 0; i < TH_N_ENERGY_ATTRIBUTES; i++)
+        cells[N - TH_N_ENERGY_ATTRIBUTES + i] = th_energy_part(x, &x->energy, i);
     if (!s->hand_built)
         put_work(s, x, &cells[WORK]);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* task_attributes.c - the attributes of tasks, and their descriptions in reports. */
 #include <config.h>
+#include <string.h>
 #include "report/objects/class_attributes.h"
+#include "sim/collective/bound.h"
 
 enum {
     TASK_NAME,
@@ -23,6 +25,11 @@ enum {
     TASK_DURATION,
     TASK_CAUSE,
     TASK_SLACK,
+    TASK_CHUNKS, /* of collectives, as those that follow */
+    TASK_ALGORITHM_BANDWIDTH,
+    TASK_BUS_BANDWIDTH,
+    TASK_BOUND,
+    TASK_OVER_BOUND,
 };
 
 const char *th_task_kind_name(int32_t kind)
@@ -60,6 +67,17 @@ const th_attribute th_task_attributes[] = {
     [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
     [TASK_SLACK] = {"slack", TH_KIND_TIME,
                     "how much later it could have ended, of a run that is done"},
+    [TASK_CHUNKS] = {"chunks", TH_KIND_COUNT, "pieces that a collective cuts its buffer into"},
+    [TASK_ALGORITHM_BANDWIDTH] = {"algorithm_bandwidth", TH_KIND_BANDWIDTH, "size / time",
+                                  .heading = "algbw"},
+    [TASK_BUS_BANDWIDTH] =
+        {"bus_bandwidth", TH_KIND_BANDWIDTH,
+         "algbw x the share of the size that each rank sends at least; to be held against "
+         "nccl-tests only where the links have the rates that messages reach",
+         .heading = "busbw"},
+    [TASK_BOUND] = {"bound", TH_KIND_TIME, "lower bound of the collective, its group alone"},
+    [TASK_OVER_BOUND] = {"over_bound", TH_KIND_CHANGE,
+                         "time / lower bound of the group alone - 1"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -91,6 +109,88 @@ static th_quantity task_figure(th_session *s, int index, int attribute)
         return slack_of(s, index);
     default:
         return t->cause >= 0 ? th_count(t->cause) : th_absent(TH_KIND_COUNT);
+    }
+}
+
+/* ---- collectives ----
+ * Algorithm bandwidth is S / t. Bus bandwidth is that times the fraction of S that every rank must
+ * send over its links at least, so that it is comparable with the bandwidth of links for any number
+ * of ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch
+ * reduction, or more than one link per rank, it may exceed the bandwidth of a link. The bound is
+ * that of sim/collective/bound.h, for the group alone on the system; there is none on a network
+ * without contention. */
+
+/* Bytes that each rank must send, as a share of S; 0: not defined. */
+static double bus_factor(const th_collective *c)
+{
+    double n = c->n_ranks, others = (n - 1) / n;
+    switch ((th_collective_kind)c->kind) {
+    case TH_ALL_REDUCE:
+        return 2 * others;
+    case TH_ALL_GATHER:
+    case TH_REDUCE_SCATTER:
+    case TH_ALL_TO_ALL:
+    case TH_GATHER:
+    case TH_SCATTER:
+        return others;
+    case TH_BROADCAST:
+    case TH_REDUCE:
+    case TH_SEND_RECV:
+        return n > 1;
+    case TH_BARRIER:
+    case TH_USER_SCHEDULE:
+    case TH_N_COLLECTIVES:
+        break;
+    }
+    return 0;
+}
+
+/* Absent if nothing was moved, or in no time. */
+static th_quantity bandwidth_of(double bytes, th_time time_ps)
+{
+    if (bytes <= 0 || time_ps <= 0)
+        return th_absent(TH_KIND_BANDWIDTH);
+    return th_bandwidth((int64_t)(8 * bytes * (double)TH_PS_PER_S / (double)time_ps + 0.5));
+}
+
+static th_quantity over_bound_of(th_time time_ps, th_time bound_ps)
+{
+    if (time_ps < 0 || bound_ps <= 0)
+        return th_absent(TH_KIND_CHANGE);
+    return th_change((double)time_ps / (double)bound_ps - 1);
+}
+
+/* -1: there is none. */
+static th_time bound_of(th_session *s, const th_collective *c)
+{
+    th_error err;
+    th_time bound_ps = -1;
+    const th_network_type *network = s->simulation->options.network;
+    bool has_contention = !network || strcmp(network->name, "ideal") != 0;
+    if (has_contention && th_collective_bound(c, s->system, &bound_ps, &err) != 0)
+        s->text.scratch.failed = true; /* memory is out */
+    return bound_ps;
+}
+
+static th_quantity collective_figure(th_session *s, int index, int attribute)
+{
+    const th_task *t = &th_session_program(s)->tasks[index];
+    if (t->kind != TH_TASK_COLLECTIVE || !s->simulation)
+        return th_absent(th_task_attributes[attribute].kind);
+    const th_collective *c = th_session_collective(s, t->collective);
+    const th_task_result *when = &th_machine_times(s->simulation->machine)[index];
+    th_time time_ps = when->end_ps >= 0 ? when->end_ps - when->start_ps : -1;
+    switch (attribute) {
+    case TASK_CHUNKS:
+        return th_count(c->chunks);
+    case TASK_ALGORITHM_BANDWIDTH:
+        return bandwidth_of((double)c->bytes, time_ps);
+    case TASK_BUS_BANDWIDTH:
+        return bandwidth_of((c->pair_bytes ? 0 : bus_factor(c)) * (double)c->bytes, time_ps);
+    case TASK_BOUND:
+        return th_ps_or_absent(bound_of(s, c));
+    default:
+        return over_bound_of(time_ps, bound_of(s, c));
     }
 }
 
@@ -164,6 +264,12 @@ th_quantity th_task_attribute(th_session *s, int index, int attribute)
         return th_count(t->input);
     case TASK_PARTS:
         return parts_of(s, index);
+    case TASK_CHUNKS:
+    case TASK_ALGORITHM_BANDWIDTH:
+    case TASK_BUS_BANDWIDTH:
+    case TASK_BOUND:
+    case TASK_OVER_BOUND:
+        return collective_figure(s, index, attribute);
     default:
         return task_figure(s, index, attribute);
     }

@@ -301,7 +301,7 @@ static int read_column(sqlite3_vtab_cursor *v, sqlite3_context *out, int i)
         sqlite3_result_null(out);
     else if (q.kind == TH_KIND_TEXT) /* other texts live as long as what they are the names of */
         sqlite3_result_text(out, q.text, -1,
-                            q.text == s->text.scratch.text ? SQLITE_TRANSIENT : SQLITE_STATIC);
+                            s->text.scratch.length > 0 ? SQLITE_TRANSIENT : SQLITE_STATIC);
     else if (th_kind_is_real(q.kind))
         sqlite3_result_double(out, q.real);
     else

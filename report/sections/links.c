@@ -43,66 +43,6 @@ double *th_link_loads(const th_system *s, const th_result *x)
     return loads;
 }
 
-static bool has_carried(const th_result *x, int link)
-{
-    return x->links[link].bytes > 0 || x->links[link].busy_ps > 0;
-}
-
-static void add_link(th_table *t, const th_system *s, const th_result *x, int l, double load)
-{
-    const th_link *link = &s->links[l];
-    const th_link_result *f = &x->links[l];
-    double queued = (double)(f->flow_ps - f->busy_ps), elapsed = (double)x->elapsed_ps;
-    th_table_row(t,
-                 (th_quantity[]){th_text(link->name), th_text(th_system_node_name(s, link->from)),
-                                 th_text(th_system_node_name(s, link->to)),
-                                 th_bandwidth(s->media[link->medium].bits_per_s),
-                                 th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
-                                 th_share(th_ratio(f->busy_ps, x->elapsed_ps)),
-                                 th_mean(th_ratio(f->flow_ps, f->busy_ps)), th_count(f->peak_flows),
-                                 th_mean(th_ratio(queued, elapsed)),
-                                 th_count(f->peak_flows > 0 ? f->peak_flows - 1 : 0)});
-}
-
-int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
-{
-    static const th_column columns[] = {
-        {"link", "link", TH_KIND_TEXT},
-        {"from", NULL, TH_KIND_TEXT},
-        {"to", NULL, TH_KIND_TEXT},
-        {"bandwidth", "bandwidth", TH_KIND_BANDWIDTH},
-        {"bytes", "carried", TH_KIND_BYTES},
-        {"load", "load", TH_KIND_SHARE},
-        {"busy", NULL, TH_KIND_TIME},
-        {"utilization", "busy", TH_KIND_SHARE},
-        {"mean_flows", "flows", TH_KIND_MEAN},
-        {"max_flows", "peak flows", TH_KIND_COUNT},
-        {"mean_queue", "queue", TH_KIND_MEAN},
-        {"max_queue", NULL, TH_KIND_COUNT},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    const th_system *system = s->system;
-    const th_result *x = th_simulation_result(s->simulation, err);
-    int64_t *bytes = x ? medium_bytes(system, x) : NULL;
-    if (!x)
-        return -1;
-    if (!bytes)
-        return th_error_no_memory(err);
-    th_table *t = th_report_table(r, "links", "Links", columns);
-    th_table_note(t, "load", "load: carried / (bandwidth x elapsed time)");
-    th_table_note(t, "utilization", "busy: time with at least one flow");
-    th_table_note(t, "mean_flows", "flows: mean number while busy");
-    th_table_note(t, "mean_queue", "queue: mean number beyond the first, over the elapsed time");
-    for (int l = 0; l < x->n_links; l++) {
-        int medium = system->links[l].medium;
-        if (!used_only || has_carried(x, l))
-            add_link(t, system, x, l,
-                     load_of(&system->media[medium], bytes[medium], x->elapsed_ps));
-    }
-    th_free(bytes);
-    return 0;
-}
-
 /* ---- the worst link ---- */
 
 int th_link_worst(th_session *s, th_error *err)

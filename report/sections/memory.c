@@ -4,59 +4,6 @@
 #include "base/alloc.h"
 #include "report/sections/sections.h"
 
-/* When the layer began on the accelerator in this pass; -1: not yet. */
-static th_time reached_at(const th_session *s, int accel, const th_peak_place *p)
-{
-    const th_simulation *sim = s->simulation;
-    const th_task_result *times = th_machine_times(sim->machine);
-    int node = s->system->accel_node[accel];
-    th_time first = -1;
-    for (int32_t t = p->first_task; t < p->end_task; t++) {
-        const th_task *task = &sim->program->tasks[t];
-        bool is_there =
-            task->node == node || (task->kind == TH_TASK_TRANSFER && task->peer == node);
-        if (is_there && task->layer == p->layer && times[t].start_ps >= 0 &&
-            (first < 0 || times[t].start_ps < first))
-            first = times[t].start_ps;
-    }
-    return first;
-}
-
-int th_section_memory(th_session *s, th_report *r, th_error *err)
-{
-    static const th_column columns[] = {
-        {"accel", "accelerator", TH_KIND_TEXT},
-        {"capacity", "capacity", TH_KIND_BYTES},
-        {"weights", "weights", TH_KIND_BYTES},
-        {"peak", "peak", TH_KIND_BYTES},
-        {"free", "free", TH_KIND_BYTES},
-        {"used", "used", TH_KIND_SHARE},
-        {"at", "peak at", TH_KIND_TIME},
-        {"layer", "in layer", TH_KIND_TEXT},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    th_simulation *sim = th_session_simulation(s, err);
-    if (!sim)
-        return -1;
-    const int64_t *peak = th_lower_peak_bytes(sim->lower),
-                  *weights = th_lower_weight_bytes(sim->lower);
-    th_table *t = th_report_table(r, "memory", "Memory", columns);
-    for (int a = 0; a < s->system->n_accels; a++) {
-        const th_node *node = &s->system->nodes[s->system->accel_node[a]];
-        int64_t capacity = node->a.dram_bytes;
-        th_peak_place p;
-        bool is_known = th_lower_peak_of(sim->lower, a, &p);
-        th_table_row(t,
-                     (th_quantity[]){th_text(node->name), th_bytes(capacity), th_bytes(weights[a]),
-                                     th_bytes(peak[a]), th_bytes(capacity - peak[a]),
-                                     th_share((double)peak[a] / (double)capacity),
-                                     th_ps_or_absent(is_known ? reached_at(s, a, &p) : -1),
-                                     is_known ? th_text(s->workload->layers[p.layer].name)
-                                              : th_absent(TH_KIND_TEXT)});
-    }
-    return 0;
-}
-
 int th_memory_fullest(th_session *s, th_error *err)
 {
     const th_simulation *sim = th_session_simulation(s, err);

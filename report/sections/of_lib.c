@@ -25,6 +25,36 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
     return tables(s, "report_layers {}", r, err);
 }
 
+int th_section_energy(th_session *s, th_report *r, th_error *err)
+{
+    return tables(s, "report_energy {}", r, err);
+}
+
+int th_section_memory(th_session *s, th_report *r, th_error *err)
+{
+    return tables(s, "memory_table", r, err);
+}
+
+int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
+{
+    return tables(s, used_only ? "links_table 1" : "links_table 0", r, err);
+}
+
+int th_section_collectives(th_session *s, th_report *r, th_error *err)
+{
+    return tables(s, "report_collectives {}", r, err);
+}
+
+int th_section_jobs(th_session *s, th_report *r, th_error *err)
+{
+    return tables(s, "report_jobs {}", r, err);
+}
+
+int th_section_sets(th_session *s, th_report *r, th_error *err)
+{
+    return tables(s, "sets_table", r, err);
+}
+
 /* ---- saved runs ---- */
 
 int th_section_saved(th_session *s, th_report *r, const th_runs *runs, th_error *err)

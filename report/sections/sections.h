@@ -68,18 +68,12 @@ typedef struct th_windows {
 } th_windows;
 int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
 
-/* models.c: of a workload of several networks. */
-int th_section_models(th_session *s, th_report *r, th_error *err);
-
 /* layers.c: the figures of each layer; not for a hand-built program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
-/* layer_totals.c: parameters, multiply-accumulates and activations of each kind of layer. */
-int th_section_layer_totals(th_session *s, th_report *r, th_error *err);
-
-/* energy.c: energy by component, of layers and the rest, or of accelerators and links; only if the
- * system has costs of energy. */
-int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);
+/* Energy by component, of layers and the rest, or of accelerators and links of a hand-built program;
+ * only if the system has costs of energy. */
+int th_section_energy(th_session *s, th_report *r, th_error *err);
 
 /* where.c: what each accelerator does now, and the transfers and other tasks in flight, at most
  * limit of them; omits_empty: without a table of these where there are none. */
@@ -97,22 +91,14 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 /* The number of flows on a link in each of n_spans equal spans of time. */
 int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err);
 
-/* jobs.c: the jobs of a program; compares: with the time of each alone, which is simulated. */
-int th_section_jobs(th_session *s, th_report *r, bool compares, th_error *err);
-/* The bytes of each job over each link. */
-int th_section_links_by_job(th_session *s, th_report *r, th_error *err);
+/* The jobs of a program, with the time of each alone, which is simulated. */
+int th_section_jobs(th_session *s, th_report *r, th_error *err);
 
-/* latency.c: of the transfers that started in [since, until). */
 /* ranks.c: of a program that is a trace. */
 int th_section_ranks(th_session *s, th_report *r, th_error *err);
 /* training.c: of a step of training. */
 int th_section_training(th_session *s, th_report *r, th_error *err);
 int th_section_step_parts(th_session *s, th_report *r, th_error *err);
-int th_section_plan(th_session *s, th_report *r, th_error *err);        /* stages, their ranks */
-int th_section_step_memory(th_session *s, th_report *r, th_error *err); /* by stage and term */
-/* pipeline.c: the bubble of every accelerator. */
-int th_section_pipeline(th_session *s, th_report *r, th_error *err);
-int th_section_latency(th_session *s, th_report *r, th_time since, th_time until, th_error *err);
 
 /* learners.c: of the predictor, which there is. */
 int th_section_learners(th_session *s, th_report *r, th_error *err);

@@ -166,38 +166,6 @@ int th_section_training(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
-int th_section_step_memory(th_session *s, th_report *r, th_error *err)
-{
-    static const th_column columns[] = {
-        {"stage", "stage", TH_KIND_COUNT},
-        {"weights", "weights", TH_KIND_BYTES},
-        {"gradients", "gradients", TH_KIND_BYTES},
-        {"states", "states", TH_KIND_BYTES},
-        {"activations", "activations", TH_KIND_BYTES},
-        {"buffers", "buffers", TH_KIND_BYTES},
-        {"sum", "sum", TH_KIND_BYTES},
-        {"share", "share", TH_KIND_SHARE},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    (void)err;
-    const th_training_step *x = s->hand_built->step;
-    th_table *table = th_report_table(r, "step_memory", NULL, columns);
-    for (int32_t i = 0; i < x->plan.n.pipeline; i++) {
-        const th_plan_memory *m = &x->memory[i];
-        int64_t sum = th_plan_memory_sum(m);
-        th_quantity cells[] = {th_count(i),
-                               th_bytes(m->of[TH_MEMORY_WEIGHTS]),
-                               th_bytes(m->of[TH_MEMORY_GRADIENTS]),
-                               th_bytes(m->of[TH_MEMORY_STATES]),
-                               th_bytes(m->of[TH_MEMORY_ACTIVATIONS]),
-                               th_bytes(m->of[TH_MEMORY_BUFFERS]),
-                               th_bytes(sum),
-                               th_share(th_ratio((double)sum, (double)x->device.memory_bytes))};
-        th_table_row(table, cells);
-    }
-    return 0;
-}
-
 /* ---- what it computes ---- */
 
 int th_section_step_parts(th_session *s, th_report *r, th_error *err)
@@ -226,68 +194,5 @@ int th_section_step_parts(th_session *s, th_report *r, th_error *err)
             th_table_row(table,
                          (th_quantity[]){th_text(th_work_part_names[i]), th_ps(sum.ps[i]),
                                          th_share(th_ratio((double)sum.ps[i], (double)elapsed))});
-    return 0;
-}
-
-/* ---- the plan ---- */
-
-/* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */
-static void put_accels(const th_training_step *x, int32_t stage, char *out, size_t size)
-{
-    int32_t n = th_plan_stage_ranks(&x->plan);
-    size_t at = 0;
-    for (int32_t first = 0; first < n;) {
-        int32_t from = th_plan_accel(&x->plan, stage, first), last = first;
-        while (last + 1 < n && th_plan_accel(&x->plan, stage, last + 1) == from + last + 1 - first)
-            last++;
-        const char *comma = at > 0 ? ", " : "";
-        if (at + 24 >= size) {
-            snprintf(out + at, size - at, ", ...");
-            return;
-        }
-        int written = last == first ? snprintf(out + at, size - at, "%s%d", comma, (int)from)
-                                    : snprintf(out + at, size - at, "%s%d-%d", comma, (int)from,
-                                               (int)(from + last - first));
-        at += (size_t)written;
-        first = last + 1;
-    }
-}
-
-/* "0-7, 16-23": the layers of the chunks of a stage. */
-static void put_layers(const th_training_step *x, int32_t stage, char *out, size_t size)
-{
-    size_t at = 0;
-    const th_parallel_plan *p = &x->plan;
-    th_pipeline_schedule s = {.shape = {p->n.pipeline, p->n.chunks, 1},
-                              .is_v = p->schedule && p->schedule->is_v};
-    snprintf(out, size, "none");
-    for (int32_t chunk = 0; chunk < p->n.chunks && at + 24 < size; chunk++) {
-        th_layer_range r = th_plan_layers(p, &x->model, th_pipeline_step(&s, stage, chunk));
-        if (r.n > 0)
-            at += (size_t)snprintf(out + at, size - at, "%s%d-%d", at > 0 ? ", " : "", (int)r.first,
-                                   (int)(r.first + r.n - 1));
-    }
-}
-
-int th_section_plan(th_session *s, th_report *r, th_error *err)
-{
-    static const th_column columns[] = {
-        {"stage", "stage", TH_KIND_COUNT},   {"layers", "layers", TH_KIND_TEXT},
-        {"ranks", "ranks", TH_KIND_COUNT},   {"accels", "accelerators", TH_KIND_TEXT},
-        {"memory", "memory", TH_KIND_BYTES}, {NULL, NULL, TH_KIND_TEXT},
-    };
-    enum { LIST_MAX = 64 };
-    const th_training_step *x = s->hand_built->step;
-    th_table *table = th_report_table(r, "plan_stages", NULL, columns);
-    (void)err;
-    for (int32_t i = 0; i < x->plan.n.pipeline; i++) {
-        char layers[LIST_MAX], accels[LIST_MAX];
-        put_layers(x, i, layers, sizeof layers);
-        put_accels(x, i, accels, sizeof accels);
-        th_table_row(table,
-                     (th_quantity[]){th_count(i), th_text(layers),
-                                     th_count(th_plan_stage_ranks(&x->plan)), th_text(accels),
-                                     th_bytes(th_plan_memory_sum(&x->memory[i]))});
-    }
     return 0;
 }

@@ -138,7 +138,6 @@ static const th_option layers_options[] = {
 /* ---- report_energy ---- */
 
 enum { ENERGY_BY = REPORT_N_OPTIONS };
-enum { BY_LAYER, BY_ACCEL };
 
 static const char *energy_by(int i)
 {
@@ -153,31 +152,6 @@ static const th_option energy_options[] = {
                    .choice = energy_by},
     {.name = NULL},
 };
-
-static int run_report_energy(th_call *c)
-{
-    th_session *s = c->session;
-    int64_t by = th_call_number(c, ENERGY_BY, s->hand_built ? BY_ACCEL : BY_LAYER);
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    const th_result *x = th_simulation_result(s->simulation, &c->err);
-    if (!x)
-        return -1;
-    if (!x->has_energy)
-        return th_error_set(&c->err, "TCL-0196",
-                            "the system \"%.100s\" has no energy costs: mac_energy, dram_energy "
-                            "... of its designs with energy_source, or link_energy",
-                            s->system->name);
-    if (by == BY_LAYER && s->hand_built)
-        return th_error_set(&c->err, "TCL-0197",
-                            "-by layer: the program \"%.100s\" is hand-built: must be accel",
-                            s->hand_built->name);
-    th_report *r = th_report_of_call(c, "energy", "Energy");
-    if (!r)
-        return -1;
-    int failed = th_section_energy(s, r, by == BY_LAYER, &c->err);
-    return th_report_finish(c, r, failed, r->first);
-}
 
 /* ---- report_critical_path ---- */
 
@@ -258,22 +232,11 @@ static int held_accel(th_call *c)
     return -2;
 }
 
-static int report_step_memory(th_call *c)
-{
-    th_report *r = th_session_simulation(c->session, &c->err)
-                       ? th_report_of_call(c, "step_memory", "Memory of a training step")
-                       : NULL;
-    if (!r)
-        return -1;
-    int failed = th_section_step_memory(c->session, r, &c->err);
-    return th_report_finish(c, r, failed, r->first);
-}
-
 static int run_report_memory(th_call *c)
 {
     th_session *s = c->session;
     if (s->hand_built && s->hand_built->step)
-        return report_step_memory(c);
+        return th_lib_run(c);
     if (th_session_need_mapping(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
         return -1;
     int accel = held_accel(c);
@@ -411,7 +374,7 @@ const th_command th_report_commands[] = {
      "of its tasks, and static power while they ran. The row (rest) has the energy of no layer: "
      "idle accelerators, what failures cut short, collectives. Needs a system file with "
      "energy costs.",
-     .run = run_report_energy, .is_report = true, .needs_every_rank = true},
+     .run = th_lib_run, .is_report = true, .needs_every_rank = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
      "print the peak memory use of each accelerator",
      "Weights are resident from the start; an input is held from the end of its producer to its "

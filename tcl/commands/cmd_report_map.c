@@ -84,21 +84,11 @@ static int report_alternatives(th_call *c, th_report *r)
     return th_report_finish(c, r, failed, !failed ? r->first->next->next : NULL);
 }
 
-/* Of a step of training the mapping is its plan. */
-static int report_plan(th_call *c)
-{
-    th_report *r = th_report_of_call(c, "mapping", "Plan");
-    if (!r)
-        return -1;
-    int failed = th_section_plan(c->session, r, &c->err);
-    return th_report_finish(c, r, failed, !failed ? r->first : NULL);
-}
-
 static int run_report_mapping(th_call *c)
 {
     th_session *s = c->session;
     if (s->hand_built && s->hand_built->step)
-        return report_plan(c);
+        return th_lib_run(c); /* its plan */
     if (th_session_need_mapping(s, &c->err) != 0)
         return -1;
     th_report *r = th_report_of_call(c, "mapping", "Mapping");

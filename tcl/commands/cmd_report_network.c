@@ -93,25 +93,6 @@ static int arrange_links(th_call *c, th_table *t)
     return th_report_arrange(c, t);
 }
 
-static int need_jobs(th_call *c)
-{
-    const th_program *p = c->session->simulation->program;
-    if (p->n_jobs > 0)
-        return 0;
-    return th_error_set(&c->err, "TCL-0935", "what ran has no jobs: create_program and add_job");
-}
-
-static int report_by_job(th_call *c)
-{
-    th_report *r = need_jobs(c) == 0 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (!r)
-        return -1;
-    int failed = th_section_links_by_job(c->session, r, &c->err);
-    if (!failed && !th_call_has(c, REPORT_SORT_BY))
-        th_table_sort(r->first, th_table_column(r->first, "-sort_by", "bytes", &c->err));
-    return th_report_finish(c, r, failed, r->first);
-}
-
 static int report_why(th_call *c)
 {
     th_session *s = c->session;
@@ -136,7 +117,7 @@ static int run_report_links(th_call *c)
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     if (th_call_has(c, LINKS_BY))
-        return report_by_job(c);
+        return th_lib_run(c);
     if (th_call_has(c, LINKS_WHY))
         return report_why(c);
     if (th_call_has(c, LINKS_OVER_TIME))
@@ -169,26 +150,6 @@ static const th_option latency_options[] = {
     {.name = NULL},
 };
 
-/* ---- report_jobs ---- */
-
-static int run_report_jobs(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0 || need_jobs(c) != 0)
-        return -1;
-    th_report *r = th_report_of_call(c, "jobs", "Jobs");
-    if (!r)
-        return -1;
-    return th_report_finish(c, r, th_section_jobs(s, r, true, &c->err), r->first);
-}
-
-/* ---- report_collectives ---- */
-
-static int run_report_collectives(th_call *c)
-{
-    return th_report_run(c, "collectives", "Collectives", th_section_collectives, true);
-}
-
 const th_command th_report_network_commands[] = {
     {"report_links", GROUP, "", 0, 0, links_options,
      "print the traffic of links and the flows over one",
@@ -211,7 +172,7 @@ const th_command th_report_network_commands[] = {
      "Of a program that add_job made. Every job is simulated once more, alone: on the same "
      "accelerators, from the same start, on the same network, with the same faults and changes of "
      "properties. Slowdown: its time in the run / its time alone.",
-     .run = run_report_jobs, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+     .run = th_lib_run, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_collectives", GROUP, "", 0, 0, table_options,
      "print time and bandwidths of each collective operation",
      "algbw: the algorithm bandwidth, size / time. busbw: algbw times the share of the size that "
@@ -219,6 +180,6 @@ const th_command th_report_network_commands[] = {
      "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. over bound: time / "
      "lower bound - 1, where the bound holds for any algorithm on these links without other "
      "traffic; csv and json have the bound too. An ideal network has no bound.",
-     .run = run_report_collectives, .is_report = true, .needs_every_rank = true},
+     .run = th_lib_run, .is_report = true, .needs_every_rank = true},
     {.name = NULL},
 };

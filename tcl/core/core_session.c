@@ -9,13 +9,19 @@
 #include "report/query/query.h"
 #include "tcl/core/lib_report.h"
 
+static int need_simulation(th_session *s, th_error *err)
+{
+    return th_session_simulation(s, err) ? 0 : -1;
+}
+
 /* need WHAT: an error where the session lacks it. */
 static int run_need(th_call *c)
 {
     static const struct {
         const char *name;
         int (*check)(th_session *s, th_error *err);
-    } all[] = {{"run", th_session_need_run},
+    } all[] = {{"simulation", need_simulation},
+               {"run", th_session_need_run},
                {"workload", th_session_need_workload},
                {"system", th_session_need_system},
                {"mapping", th_session_need_mapping},
@@ -67,8 +73,17 @@ static void put(Tcl_Obj *dict, const char *key, int64_t n)
     Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_NewWideIntObj(n));
 }
 
+/* Has the program collectives of a trace for which system.json names no algorithm of ours? */
+static bool chooses_algorithms(const th_session *s, const th_program *p)
+{
+    int32_t i = 0, n = s->hand_built && s->hand_built->trace && s->system->astra ? p->n_collectives : 0;
+    while (i < n && p->collectives[i].algorithm)
+        i++;
+    return i < n;
+}
+
 /* about: a dict: of what the session simulates: the name of a hand-built program, the samples of an
- * input, how many inputs, models and jobs it has; is it a step of training, or a trace. */
+ * input, how many inputs, models and jobs it has; does it choose algorithms that a trace lacks. */
 static int run_about(th_call *c)
 {
     const th_session *s = c->session;
@@ -82,8 +97,7 @@ static int run_about(th_call *c)
     put(dict, "models", s->workload ? s->workload->n_models : 0);
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);
     put(dict, "jobs", p ? p->n_jobs : 0);
-    put(dict, "is_step", s->hand_built && s->hand_built->step);
-    put(dict, "is_trace", s->hand_built && s->hand_built->trace);
+    put(dict, "chooses", p && chooses_algorithms(s, p));
     Tcl_SetObjResult(c->interp, dict);
     return 0;
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* core_run.c - core commands about a run that has begun: what no class of figures has, because it
+ * takes long to find or is of two classes. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/session/jobs.h"
+#include "report/session/link_flows.h"
+#include "tcl/core/lib_report.h"
+
+static int need_jobs(th_call *c)
+{
+    if (th_session_need_run(c->session, &c->err) != 0)
+        return -1;
+    return c->session->simulation->program->n_jobs > 0 ? 0 : th_lib_fault(c, "jobs");
+}
+
+/* bytes_by_job: for each job, and for what is of none, the bytes over each link. */
+static int run_bytes_by_job(th_call *c)
+{
+    th_session *s = c->session;
+    const th_result *x = need_jobs(c) == 0 ? th_simulation_result(s->simulation, &c->err) : NULL;
+    if (!x)
+        return -1;
+    size_t n = (size_t)s->system->n_links, rows = (size_t)s->simulation->program->n_jobs + 1;
+    int64_t *bytes = th_alloc_zero(rows * n + 1, sizeof *bytes);
+    int failed = bytes ? th_link_bytes_by_job(bytes, s->system, s->simulation, x, &c->err)
+                       : th_error_no_memory(&c->err);
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (size_t j = 0; !failed && j < rows; j++) {
+        Tcl_Obj *row = Tcl_NewListObj(0, NULL);
+        for (size_t l = 0; l < n; l++)
+            Tcl_ListObjAppendElement(NULL, row, Tcl_NewWideIntObj(bytes[j * n + l]));
+        Tcl_ListObjAppendElement(NULL, all, row);
+    }
+    th_free(bytes);
+    Tcl_SetObjResult(c->interp, all);
+    return failed;
+}
+
+/* job_alone JOB: its end without the other jobs, in ps, simulated; empty: not known. */
+static int run_job_alone(th_call *c)
+{
+    int job;
+    th_time end;
+    if (need_jobs(c) != 0)
+        return -1;
+    if (Tcl_GetIntFromObj(NULL, c->words[0], &job) != TCL_OK || job < 0 ||
+        job >= c->session->simulation->program->n_jobs)
+        return th_lib_fault(c, "job_alone");
+    if (th_job_end_alone(c->session, job, &end, &c->err) != 0)
+        return -1;
+    if (end >= 0)
+        Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(end));
+    return 0;
+}
+
+/* energy_sources: of the costs of energy of the system, each once. */
+static int run_energy_sources(th_call *c)
+{
+    Tcl_Obj *all = Tcl_NewDictObj(); /* its keys are in order */
+    if (th_session_need_system(c->session, &c->err) != 0)
+        return -1;
+    const th_system *s = c->session->system;
+    for (int d = 0; d < s->n_designs; d++)
+        for (int p = 0; p < s->designs[d].n_params; p++)
+            if (strcmp(s->designs[d].params[p].key, "energy_source") == 0)
+                Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(s->designs[d].params[p].text, -1),
+                               Tcl_NewObj());
+    if (s->link_energy.source)
+        Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(s->link_energy.source, -1), Tcl_NewObj());
+    Tcl_SetObjResult(c->interp, all);
+    return 0;
+}
+
+const th_command th_core_run_commands[] = {
+    {.name = "bytes_by_job", .words = "", .run = run_bytes_by_job},
+    {.name = "job_alone", .words = "JOB", .min_words = 1, .max_words = 1, .run = run_job_alone},
+    {.name = "energy_sources", .words = "", .run = run_energy_sources},
+    {.name = NULL},
+};
