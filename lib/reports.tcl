@@ -3,27 +3,49 @@
 # figures that are its columns (report/objects/figures.h, "query -tables"), the rest of a SELECT
 # that begins "FROM CLASS", and notes.
 
-# A column is the name of an attribute, whose heading and kind it has: "layer=name" under another
-# name; "-name" in csv and json alone; {NAME HEADING KIND SQL} is computed.
+# A column is the name of an attribute, whose heading, kind and meaning it has: "layer=name" under
+# another name; "-name" in csv and json alone; {NAME HEADING KIND SQL} is computed. Returns {NAME
+# HEADING KIND SQL ?MEANING?}.
+proc ::tharsis::lib::column {class column} {
+    if {[llength $column] == 4} {return $column}
+    regexp {^(-?)(?:(\w+)=)?(\w+)$} $column -> hides field attribute
+    lassign [core::figure $class $attribute] kind heading sql meaning
+    return [list [expr {$field eq "" ? $attribute : $field}] \
+        [expr {$hides eq "" ? $heading : ""}] $kind $sql $meaning]
+}
+
 proc ::tharsis::lib::table {name title from columns args} {
-    set class [lindex $from 0]
-    set shown {}
-    set values {}
-    foreach column $columns {
-        if {[llength $column] == 4} {
-            lassign $column field heading kind value
-        } else {
-            regexp {^(-?)(?:(\w+)=)?(\w+)$} $column -> hides field attribute
-            lassign [core::figure $class $attribute] kind heading value
-            if {$field eq ""} {set field $attribute}
-            if {$hides ne ""} {set heading ""}
-        }
-        lappend shown [list $field $heading $kind]
-        lappend values $value
-    }
+    set all [lmap column $columns {column [lindex $from 0] $column}]
     if {$title ne ""} {lappend args title $title}
-    return [dict create name $name columns $shown query "SELECT [join $values {, }] FROM $from" \
-        {*}$args]
+    return [dict create name $name columns [lmap column $all {lreplace $column 3 3}] \
+        query "SELECT [join [lmap column $all {lindex $column 3}] {, }] FROM $from" {*}$args]
+}
+
+# The columns of a table of a report, which its help names too.
+proc ::tharsis::lib::columns {report table class columns} {
+    variable columns_of
+    dict set columns_of $report $table [list $class $columns]
+}
+
+# These columns; some of them in csv and json alone.
+proc ::tharsis::lib::shown {report table {hides {}}} {
+    variable columns_of
+    return [lmap column [lindex [dict get $columns_of $report $table] 1] {
+        expr {$column in $hides ? "-$column" : $column}
+    }]
+}
+
+# For help: TABLE COLUMN MEANING ..., of the columns of a report that are attributes.
+proc ::tharsis::lib::meanings {report} {
+    variable columns_of
+    set all {}
+    dict for {table x} [get $columns_of $report {}] {
+        foreach column [lindex $x 1] {
+            lassign [column [lindex $x 0] $column] name - - - meaning
+            if {$meaning ne ""} {lappend all $table $name $meaning}
+        }
+    }
+    return $all
 }
 
 proc ::tharsis::lib::report {name title tables args} {
@@ -38,6 +60,14 @@ proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]
 
 # ---- runs ----
 
+::tharsis::lib::columns summary summary run {
+    state makespan latency throughput batch_throughput inputs_done macs achieved_macs
+    accel_utilization link_utilization network dram tasks events expansions energy
+}
+::tharsis::lib::columns summary models models {
+    model=name layers arrival end latency longest deadline verdict lateness
+}
+
 proc ::tharsis::lib::report_summary {o} {
     core::need run
     set about [core::about]
@@ -48,10 +78,9 @@ proc ::tharsis::lib::report_summary {o} {
             {link_utilization network}}] events {*}$energy]
         return [report summary Summary [list [table summary {} run $columns is_record 1]]]
     }
-    set columns [list state makespan latency throughput \
-        [expr {[dict get $about samples] > 1 ? "" : "-"}]batch_throughput inputs_done macs \
-        achieved_macs accel_utilization link_utilization network dram tasks events expansions \
-        {*}$energy]
+    set columns [shown summary summary [expr {[dict get $about samples] > 1 ? "" :
+        "batch_throughput"}]]
+    if {$energy eq ""} {set columns [lrange $columns 0 end-1]}
     set latency "latency: mean over the inputs"
     if {[dict get $about inputs] > 1} {
         set latency "latency: from the arrival of an input to its end, the wait behind earlier\
@@ -62,24 +91,33 @@ proc ::tharsis::lib::report_summary {o} {
         {expansions {expansions: computes simulated tile by tile, since transfers shared their\
             DRAM}}]]]
     if {[dict get $about models] > 0} {
-        lappend tables [table models Models models {model=name layers arrival end latency longest\
-            deadline verdict lateness} notes {
+        lappend tables [table models Models models [shown summary models] notes {
             {latency {latency: mean over the inputs}} {longest {longest: of one input}}
             {verdict {verdict: whether it meets the deadline}}}]
     }
     return [report summary Summary $tables]
 }
 
+::tharsis::lib::columns utilization accelerators accels {
+    accel=name utilization busy stall_in stall_out idle tasks sent -stall_input -stall_weight
+    -stall_partial
+}
+
 proc ::tharsis::lib::report_utilization {o} {
     core::need run
-    return [report utilization Utilization [list [table accelerators Utilization accels {
-        accel=name utilization busy stall_in stall_out idle tasks sent -stall_input -stall_weight
-        -stall_partial
-    } notes {
+    return [report utilization Utilization [list [table accelerators Utilization accels \
+        [shown utilization accelerators] notes {
         {stall_in {stall in: waiting for operands from DRAM}}
         {stall_out {stall out: waiting for room to store outputs}}
         {busy {busy, both stalls and idle add up to the elapsed time}}
     }]] arranged 1]
+}
+
+::tharsis::lib::columns layers layer_figures layers {
+    layer=name start -end active busy stall_input stall_weight stall_partial stall_output idle kind
+    -variant n_accels -tasks -busy_cycles -macs_done -operations utilization bound roofline
+    -dram_input -dram_weight -dram_partial dram_read dram_written -input_reads -weight_reads
+    -partial_reads -output_writes -energy -dram_wait
 }
 
 # In text, stalls on partial sums have a column where there are any, so that busy and stalls add up
@@ -92,14 +130,9 @@ proc ::tharsis::lib::report_layers {o} {
     if {[dict exists $o totals]} {return [layer_totals]}
     core::need run
     lassign [row {SELECT total(stall_partial_ps) > 0, total(idle_ps) > 0 FROM layers}] stalls idles
-    set hides_idle [expr {$stalls && !$idles ? "-" : ""}]
-    set columns [list layer=name start -end active busy stall_input stall_weight \
-        [expr {$stalls ? "" : "-"}]stall_partial stall_output ${hides_idle}idle kind -variant \
-        n_accels -tasks -busy_cycles -macs_done -operations utilization bound roofline -dram_input \
-        -dram_weight -dram_partial dram_read dram_written -input_reads -weight_reads \
-        -partial_reads -output_writes -energy]
+    set hides [expr {!$stalls ? "stall_partial" : $idles ? "" : "idle"}]
     return [report layers Layers [list [table layer_figures "Layers: time on their accelerators" \
-        layers $columns breaks_at kind sums {sum {
+        layers [shown layers layer_figures $hides] breaks_at kind sums {sum {
             busy stall_input stall_weight stall_partial stall_output idle tasks busy_cycles
             macs_done operations dram_input dram_weight dram_partial dram_read dram_written
             input_reads weight_reads partial_reads output_writes energy
@@ -152,16 +185,16 @@ proc ::tharsis::lib::report_latency {o} {
     set since [get $o since 0]
     set until [get $o until 9223372036854775807]
     if {$until <= $since} {fail TCL-0180 "-until: must be later than -since"}
-    set started "kind = 'transfer' AND start_ps >= $since AND start_ps < $until"
-    lassign [row "SELECT count(*), count(duration_ps), total(duration_ps) FROM tasks
-        WHERE $started"] n done sum
-    lassign [row "SELECT total(bytes), min((SELECT makespan_ps FROM run), $until) FROM tasks
-        WHERE kind = 'transfer' AND end_ps >= $since AND end_ps < $until"] bytes last
-    set times [lmap p {50 95 99 100} {
-        expr {$done == 0 ? "NULL" : "(SELECT duration_ps FROM tasks WHERE $started AND duration_ps\
-            IS NOT NULL ORDER BY duration_ps LIMIT 1 OFFSET [expr {($p * $done + 99) / 100 - 1}])"}
-    }]
-    lassign [row "SELECT [join $times {, }]"] median p95 p99 longest
+    set transfers "FROM tasks WHERE +kind = 'transfer'" ;# the plus: no index of all tasks is made
+    set started "$transfers AND start_ps >= $since AND start_ps < $until"
+    lassign [row "SELECT count(*), count(duration_ps), total(duration_ps), max(duration_ps)\
+        $started"] n done sum longest
+    lassign [row "SELECT total(bytes), (SELECT min(makespan_ps, $until) FROM run) $transfers AND\
+        end_ps >= $since AND end_ps < $until"] bytes last
+    lassign [lmap p {50 95 99} { ;# from the longest, of which there are fewer
+        row "SELECT duration_ps $started AND duration_ps IS NOT NULL ORDER BY duration_ps DESC\
+            LIMIT 1 OFFSET [expr {$done - ($p * $done + 99) / 100}]"
+    }] median p95 p99
     set mean [expr {$done == 0 ? "" : int($sum / $done + 0.5)}]
     set span [expr {$last - $since}]
     set rate [expr {$span <= 0 ? "" : int(8 * $bytes * 1e12 / $span + 0.5)}]
@@ -176,12 +209,16 @@ proc ::tharsis::lib::report_latency {o} {
 
 # ---- energy, memory ----
 
+::tharsis::lib::columns energy energy layers {
+    mac=mac_energy vector=vector_energy buffer=buffer_energy dram=dram_energy static=static_energy
+    links=link_energy {energy sum energy energy_j}
+}
+
 proc ::tharsis::lib::report_energy {o} {
     core::need run
     set program [dict get [core::about] hand_built]
     set by [get $o by [expr {$program ne "" ? "accel" : "layer"}]]
-    set columns {mac=mac_energy vector=vector_energy buffer=buffer_energy dram=dram_energy
-        static=static_energy links=link_energy {energy sum energy energy_j}}
+    set columns [shown energy energy]
     set all [row [dict get [table {} {} run $columns] query]]
     if {[lindex $all end] eq ""} {
         fail TCL-0196 "the system \"[clip [row {SELECT system FROM run}] 100]\" has no energy costs:\
@@ -219,26 +256,35 @@ proc ::tharsis::lib::energy_rest {all rows} {
     return [lappend row $rest]
 }
 
+::tharsis::lib::columns memory memory accels {
+    accel=name capacity=dram_bytes weights peak {free free bytes {dram_bytes - peak_bytes}}
+    {used used share {peak_bytes * 1.0 / dram_bytes}} at=peak_at layer=peak_layer
+}
+
 proc ::tharsis::lib::memory_table {} {
     core::need simulation
-    return [dict create tables [list [table memory Memory accels {
-        accel=name capacity=dram_bytes weights peak {free free bytes {dram_bytes - peak_bytes}}
-        {used used share {peak_bytes * 1.0 / dram_bytes}} at=peak_at layer=peak_layer
-    }]]]
+    return [dict create tables [list [table memory Memory accels [shown memory memory]]]]
 }
 
 # ---- the network ----
 
+::tharsis::lib::columns links links links {
+    link=name -from -to bandwidth=nominal_bandwidth bytes load -busy utilization mean_flows
+    max_flows mean_queue -max_queue
+}
+
 proc ::tharsis::lib::links_table {used} {
     return [dict create tables [list [table links Links \
-        "links[expr {$used ? " WHERE bytes > 0 OR busy_ps > 0" : ""}]" {
-        link=name -from -to bandwidth=nominal_bandwidth bytes load -busy utilization mean_flows
-        max_flows mean_queue -max_queue
-    } notes {
+        "links[expr {$used ? " WHERE bytes > 0 OR busy_ps > 0" : ""}]" [shown links links] notes {
         {load {load: carried / (bandwidth x elapsed time)}}
         {utilization {busy: time with at least one flow}} {mean_flows {flows: mean number while\
             busy}} {mean_queue {queue: mean number beyond the first, over the elapsed time}}
     }]]]
+}
+
+::tharsis::lib::columns collectives collectives tasks {
+    {task task count id} collective algorithm ranks -chunks {bytes size bytes bytes} -start -end
+    {time time time duration_ps} algorithm_bandwidth bus_bandwidth -bound over_bound
 }
 
 proc ::tharsis::lib::report_collectives {o} {
@@ -254,10 +300,7 @@ proc ::tharsis::lib::report_collectives {o} {
             none for all ranks at once}}]
     }
     return [report collectives Collectives [list [table collectives Collectives \
-        {tasks WHERE kind = 'collective'} {
-            {task task count id} collective algorithm ranks -chunks {bytes size bytes bytes} -start
-            -end {time time time duration_ps} algorithm_bandwidth bus_bandwidth -bound over_bound
-    } wide_range 1 notes $notes]] arranged 1]
+        {tasks WHERE +kind = 'collective'} [shown collectives collectives] wide_range 1 notes $notes]] arranged 1]
 }
 
 # ---- jobs ----
@@ -269,12 +312,14 @@ proc ::tharsis::lib::need_jobs {} {
     }
 }
 
+::tharsis::lib::columns jobs jobs jobs {
+    job=name program ranks -tasks start end time {alone alone time NULL}
+    {slowdown slowdown mean NULL} {bytes "over links" bytes NULL}
+}
+
 proc ::tharsis::lib::report_jobs {o} {
     need_jobs
-    set table [table jobs Jobs jobs {
-        job=name program ranks -tasks start end time {alone alone time NULL}
-        {slowdown slowdown mean NULL} {bytes "over links" bytes NULL}
-    } notes {
+    set table [table jobs Jobs jobs [shown jobs jobs] notes {
         {time {time: end - start}}
         {alone {alone: the same without the other jobs, simulated on the same accelerators}}
         {slowdown {slowdown: time / alone}} {bytes {over links: summed over all links}}
@@ -322,18 +367,23 @@ proc ::tharsis::lib::report_links {o} {
 
 # ---- mappings, plans of training ----
 
+::tharsis::lib::columns mapping sets sets {
+    {set set count id} n_accels n_layers design accels shares
+}
+::tharsis::lib::columns mapping plan_stages stages {
+    {stage stage count id} layers ranks accels memory
+}
+
 proc ::tharsis::lib::sets_table {} {
-    set shares [expr {[row {SELECT count(*) FROM sets WHERE shares <> 'equal'}] > 0 ?
-        "shares" : ""}]
+    set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
     return [dict create tables [list [table sets "Sets of accelerators" sets \
-        [list {set set count id} n_accels n_layers design accels {*}$shares]]]]
+        [lrange [shown mapping sets] 0 end-$is_equal]]]]
 }
 
 # Of a step of training the mapping is its plan.
 proc ::tharsis::lib::report_mapping {o} {
-    return [report mapping Plan [list [table plan_stages {} stages {
-        {stage stage count id} layers ranks accels memory
-    }]] arranged 1]
+    return [report mapping Plan [list [table plan_stages {} stages [shown mapping plan_stages]]] \
+        arranged 1]
 }
 
 # Of a step of training.

@@ -318,7 +318,7 @@ static bool wants_help(int objc, Tcl_Obj *const objv[])
 static int print_help(th_call *c)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    th_help_command(c->command, &text);
+    th_help_command(c->interp, c->command, &text);
     int failed = th_session_print(c->session, text.text, &c->err);
     th_strbuf_clear(&text);
     return failed;

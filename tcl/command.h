@@ -136,7 +136,8 @@ extern const char th_lib_script[]; /* all files of lib/, made by report/html/emb
 
 /* help.c: the synopsis, the help of one command, and the list of all commands. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);
-void th_help_command(const th_command *row, th_strbuf *out);
+/* interp: of lib/, which knows columns of reports. */
+void th_help_command(Tcl_Interp *interp, const th_command *row, th_strbuf *out);
 /* The twenty commands of a first script, in the order of their use; all, by groups. */
 void th_help_first(th_strbuf *out);
 void th_help_all(th_strbuf *out);
@@ -150,7 +151,7 @@ void th_help_synopsis_lines(const th_command *row, th_strbuf *out);
 void th_help_option_form(const th_option *o, char *out, size_t size);
 void th_help_choices(th_strbuf *out, const th_option *o);
 /* The columns of a report, table by table; nothing for other commands. */
-void th_help_each_column(const th_command *row, th_strbuf *out,
+void th_help_each_column(Tcl_Interp *interp, const th_command *row, th_strbuf *out,
                          void (*begin)(th_strbuf *out, const char *table),
                          void (*add)(th_strbuf *out, const th_legend *l));
 /* Every group once, in the order of the table, and its rows. */
@@ -163,6 +164,6 @@ const char *th_example_of(const char *command);
 void th_help_man(th_strbuf *out);
 /* help_markdown.c: the list of all commands, and the page of one. */
 void th_help_markdown_list(th_strbuf *out);
-void th_help_markdown_page(const th_command *row, th_strbuf *out);
+void th_help_markdown_page(Tcl_Interp *interp, const th_command *row, th_strbuf *out);
 
 #endif

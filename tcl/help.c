@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "tcl/command.h"
+#include "tcl/tcl_session.h"
 
 enum { WIDTH = 80, INDENT = 4 };
 
@@ -122,21 +123,62 @@ static void add_options(th_strbuf *out, const th_command *row)
     }
 }
 
-void th_help_each_column(const th_command *row, th_strbuf *out,
+/* Tables, columns and meanings, three by three, that lib/ declares for a report. */
+typedef struct declared_columns {
+    Tcl_Obj *list, **x;
+    Tcl_Size n;
+} declared_columns;
+
+static declared_columns find_declared(Tcl_Interp *interp, const char *report)
+{
+    declared_columns d = {.n = 0};
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::lib::meanings", -1),
+                        Tcl_NewStringObj(report, -1)};
+    (void)th_eval_words(interp, 2, words);
+    d.list = Tcl_GetObjResult(interp);
+    Tcl_IncrRefCount(d.list);
+    if (Tcl_ListObjGetElements(NULL, d.list, &d.n, &d.x) != TCL_OK || d.n % 3 != 0)
+        d.n = 0;
+    Tcl_ResetResult(interp);
+    return d;
+}
+
+static bool is_declared(const declared_columns *d, const th_legend *l)
+{
+    for (Tcl_Size i = 0; i < d->n; i += 3)
+        if (strcmp(Tcl_GetString(d->x[i + 1]), l->column) == 0 &&
+            (!l->table || strcmp(Tcl_GetString(d->x[i]), l->table) == 0))
+            return true;
+    return false;
+}
+
+/* Those that are attributes of objects, then those that have legends alone. */
+void th_help_each_column(Tcl_Interp *interp, const th_command *row, th_strbuf *out,
                          void (*begin)(th_strbuf *out, const char *table),
                          void (*add)(th_strbuf *out, const th_legend *l))
 {
     const char *report;
     for (int i = 0; (report = th_legend_report(row->name, i)); i++) {
+        declared_columns d = find_declared(interp, report);
         const char *table = "";
+        for (Tcl_Size k = 0; k < d.n; k += 3) {
+            const char *of = Tcl_GetString(d.x[k]), *column = Tcl_GetString(d.x[k + 1]);
+            const char *meaning = th_legend_meaning(report, of, column);
+            if (strcmp(of, table) != 0)
+                begin(out, of);
+            table = of;
+            add(out, &(th_legend){.column = column,
+                                  .meaning = meaning ? meaning : Tcl_GetString(d.x[k + 2])});
+        }
         for (const th_legend *l = th_legends; l->column; l++) {
-            if (strcmp(l->report, report) != 0)
+            if (strcmp(l->report, report) != 0 || is_declared(&d, l))
                 continue;
             if (l->table != table)
                 begin(out, l->table ? l->table : report);
             table = l->table;
             add(out, l);
         }
+        Tcl_DecrRefCount(d.list);
     }
 }
 
@@ -161,7 +203,7 @@ static void add_indented(th_strbuf *out, const char *lines)
     }
 }
 
-void th_help_command(const th_command *row, th_strbuf *out)
+void th_help_command(Tcl_Interp *interp, const th_command *row, th_strbuf *out)
 {
     th_strbuf_printf(out, "%s - %s\n\n", row->name, row->summary);
     th_help_synopsis_lines(row, out);
@@ -173,7 +215,7 @@ void th_help_command(const th_command *row, th_strbuf *out)
         th_strbuf_add(out, "\n");
         add_wrapped(out, row->help, 0);
     }
-    th_help_each_column(row, out, begin_columns, add_column);
+    th_help_each_column(interp, row, out, begin_columns, add_column);
     const char *example = th_example_of(row->name);
     if (example) {
         th_strbuf_add(out, "\nExample:\n");

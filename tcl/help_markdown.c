@@ -147,16 +147,16 @@ static void begin_columns(th_strbuf *out, const char *table)
     th_strbuf_printf(out, "\n| column of `%s` | meaning |\n|---|---|\n", table);
 }
 
-static void add_columns(th_strbuf *out, const th_command *row)
+static void add_columns(Tcl_Interp *interp, th_strbuf *out, const th_command *row)
 {
     if (!th_legend_report(row->name, 0))
         return;
     th_strbuf_add(out, "## Columns\n\nBy their names in csv, without the unit.\n");
-    th_help_each_column(row, out, begin_columns, add_column);
+    th_help_each_column(interp, row, out, begin_columns, add_column);
     th_strbuf_add(out, "\n");
 }
 
-void th_help_markdown_page(const th_command *row, th_strbuf *out)
+void th_help_markdown_page(Tcl_Interp *interp, const th_command *row, th_strbuf *out)
 {
     const char *example = th_example_of(row->name);
     th_strbuf_printf(out, "# %s\n\n", row->name);
@@ -168,7 +168,7 @@ void th_help_markdown_page(const th_command *row, th_strbuf *out)
         th_strbuf_printf(out, "%s\n\n", row->help);
     add_short_names(out, row);
     add_options(out, row);
-    add_columns(out, row);
+    add_columns(interp, out, row);
     if (example)
         th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
     add_picture(out, row);

@@ -18,9 +18,9 @@ static int need_tasks(th_session *s, th_error *err)
 /* ---- sets ---- */
 
 static const th_attribute set_attributes[] = {
-    {"design", TH_KIND_TEXT, "design of its accelerators"},
-    {"n_accels", TH_KIND_COUNT, "its accelerators", .heading = "size"},
-    {"n_layers", TH_KIND_COUNT, "layers that it runs", .heading = "layers"},
+    {"design", TH_KIND_TEXT, "design that its accelerators are configured with"},
+    {"n_accels", TH_KIND_COUNT, "accelerators of the set", .heading = "size"},
+    {"n_layers", TH_KIND_COUNT, "layers that run on the set", .heading = "layers"},
     {"accels", TH_KIND_TEXT, "its accelerators, in the order of shards", .heading = "accelerators"},
     {"shares", TH_KIND_TEXT, "share of the work of each accelerator"},
     {.name = NULL},
@@ -301,11 +301,11 @@ const th_figures th_figures_of_ranks = {"ranks", need_tasks, count_ranks, rank_a
 
 static const th_attribute job_attributes[] = {
     {"name", TH_KIND_TEXT, "name of the job", .heading = "job"},
-    {"program", TH_KIND_TEXT, "the program that it is a copy of"},
+    {"program", TH_KIND_TEXT, "program that it is a copy of"},
     {"ranks", TH_KIND_COUNT, "accelerators that it uses"},
     {"tasks", TH_KIND_COUNT, "its tasks"},
-    {"start", TH_KIND_TIME, "when it may start"},
-    {"end", TH_KIND_TIME, "when its last task ended"},
+    {"start", TH_KIND_TIME, "its tasks start no earlier"},
+    {"end", TH_KIND_TIME, "end of its last task"},
     {"time", TH_KIND_TIME, "end - start"},
     {.name = NULL},
 };

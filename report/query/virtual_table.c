@@ -36,6 +36,7 @@ typedef struct cursor {
     const int32_t *next; /* NULL: rows follow each other */
     int32_t row_of_cells; /* -1: none */
     th_quantity cells[TH_FIGURES_MAX];
+    th_strbuf texts; /* of these cells, which the session made */
 } cursor;
 
 static table *table_of(sqlite3_vtab_cursor *c)
@@ -242,6 +243,7 @@ static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 
 static int close_cursor(sqlite3_vtab_cursor *c)
 {
+    th_strbuf_clear(&((cursor *)c)->texts);
     th_free(c);
     return SQLITE_OK;
 }
@@ -273,19 +275,23 @@ static int is_at_end(sqlite3_vtab_cursor *v)
     return c->row >= c->end;
 }
 
-/* A class that gives its rows whole is asked once for each; a text in the session's scratch does not
- * last as long. */
+/* A class that gives its rows whole is asked once for each. */
 static th_quantity cell_of(cursor *c, int i)
 {
     const table *t = table_of(&c->base);
-    th_session *s = t->source->session;
+    th_strbuf *scratch = &t->source->session->text.scratch;
     if (i <= t->n_keys || !t->source->figures->row)
         return value_of(t, c->row, i);
     if (c->row_of_cells != c->row) {
-        th_strbuf_clear(&s->text.scratch);
-        t->source->figures->row(s, c->row, c->cells);
+        th_strbuf_clear(scratch);
+        th_strbuf_clear(&c->texts);
+        t->source->figures->row(t->source->session, c->row, c->cells);
+        if (!scratch->failed) { /* else memory is out, as the caller will see */
+            c->texts = *scratch;
+            *scratch = (th_strbuf)TH_STRBUF_INIT;
+        }
+        c->row_of_cells = c->row;
     }
-    c->row_of_cells = s->text.scratch.length > 0 ? -1 : c->row;
     return c->cells[i - t->n_keys - 1];
 }
 
@@ -301,7 +307,9 @@ static int read_column(sqlite3_vtab_cursor *v, sqlite3_context *out, int i)
         sqlite3_result_null(out);
     else if (q.kind == TH_KIND_TEXT) /* other texts live as long as what they are the names of */
         sqlite3_result_text(out, q.text, -1,
-                            s->text.scratch.length > 0 ? SQLITE_TRANSIENT : SQLITE_STATIC);
+                            s->text.scratch.length + ((cursor *)v)->texts.length > 0
+                                ? SQLITE_TRANSIENT
+                                : SQLITE_STATIC);
     else if (th_kind_is_real(q.kind))
         sqlite3_result_double(out, q.real);
     else

@@ -12,7 +12,8 @@ typedef struct th_legend {
 
 extern const th_legend th_legends[]; /* by report; the last has no column */
 
-/* NULL: the column has no meaning of its own, as the parameters of a study. */
+/* NULL: the column has no row here: its figure says what it means (th_column), or nothing does, as
+ * of the parameters of a study. */
 const char *th_legend_meaning(const char *report, const char *table, const char *column);
 
 /* The report of the i-th table family of a command, as its legends name it: "links" of

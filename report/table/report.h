@@ -31,6 +31,7 @@ typedef struct th_column {
         *name; /* field in CSV and JSON, without the unit; also for -sort_by; NULL ends a list */
     const char *title; /* heading in text, also for -sort_by; NULL: not shown in text */
     th_kind kind;
+    const char *meaning; /* of a figure, for -legend; NULL: see legend.h */
 } th_column;
 
 th_report *th_report_new(const char *name, const char *title); /* NULL: memory is out */

@@ -140,7 +140,7 @@ static void add_paragraph(const th_report *r, int indent, const char *text, th_s
 static const char *meaning_of(const th_table *t, const th_column *column)
 {
     const char *meaning = th_legend_meaning(t->report->name, t->name, column->name);
-    return column->title ? meaning : NULL;
+    return !column->title ? NULL : meaning ? meaning : column->meaning;
 }
 
 /* A line per heading, where the report has been asked for a legend. */

@@ -34,7 +34,7 @@ static int write_page(th_call *c, const char *folder, const th_command *row)
 {
     th_strbuf path = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
     if (row)
-        th_help_markdown_page(row, &text);
+        th_help_markdown_page(c->interp, row, &text);
     else
         th_help_markdown_list(&text);
     th_strbuf_printf(&path, "%s/commands%s%s.md", folder, row ? "/" : "", row ? row->name : "");
@@ -70,7 +70,7 @@ static int run_help(th_call *c)
     if (c->n_words > 0 && !row)
         ; /* those that were found */
     else if (row)
-        th_help_command(row, &text);
+        th_help_command(c->interp, row, &text);
     else if (th_call_has(c, HELP_MAN))
         th_help_man(&text);
     else

@@ -102,7 +102,7 @@ static int run_about(th_call *c)
     return 0;
 }
 
-/* figure CLASS NAME: {KIND HEADING SQL} of an attribute of a class. */
+/* figure CLASS NAME: {KIND HEADING SQL MEANING} of an attribute of a class. */
 static int run_figure(th_call *c)
 {
     char heading[TH_FIGURE_NAME_MAX], sql[TH_FIGURE_NAME_MAX];
@@ -114,8 +114,9 @@ static int run_figure(th_call *c)
         *at = *at == '_' ? ' ' : *at;
     Tcl_Obj *words[] = {Tcl_NewStringObj(th_lib_kind_name(a.kind), -1),
                         Tcl_NewStringObj(heading, -1),
-                        Tcl_NewStringObj(th_query_column_name(&a, sql), -1)};
-    Tcl_SetObjResult(c->interp, Tcl_NewListObj(3, words));
+                        Tcl_NewStringObj(th_query_column_name(&a, sql), -1),
+                        Tcl_NewStringObj(a.help, -1)};
+    Tcl_SetObjResult(c->interp, Tcl_NewListObj(4, words));
     return 0;
 }
 

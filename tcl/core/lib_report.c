@@ -98,13 +98,14 @@ static th_column *read_columns(th_report *r, Tcl_Obj *list, int *n)
     *n = th_lib_elements(list, -1, &column);
     th_column *out = *n >= 1 && *n <= TH_COLUMNS_MAX ? th_report_columns(r, *n) : NULL;
     for (int i = 0; out && i < *n; i++) {
-        int kind = th_lib_elements(column[i], 3, &word) == 3 ? th_lib_kind(word[2]) : -1;
+        int words = th_lib_elements(column[i], -1, &word);
+        int kind = words == 3 || words == 4 ? th_lib_kind(word[2]) : -1;
         if (kind < 0)
             return NULL;
         out[i] = (th_column){
             th_report_keep(r, Tcl_GetString(word[0])),
             Tcl_GetCharLength(word[1]) > 0 ? th_report_keep(r, Tcl_GetString(word[1])) : NULL,
-            (th_kind)kind};
+            (th_kind)kind, words == 4 ? th_report_keep(r, Tcl_GetString(word[3])) : NULL};
     }
     if (out)
         out[*n] = (th_column){.name = NULL};
