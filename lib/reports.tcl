@@ -374,16 +374,109 @@ proc ::tharsis::lib::report_links {o} {
     {stage stage count id} layers ranks accels memory
 }
 
+::tharsis::lib::columns mapping layers layers {
+    layer=name {count count count 1} set strategy shard
+}
+
 proc ::tharsis::lib::sets_table {} {
     set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
     return [dict create tables [list [table sets "Sets of accelerators" sets \
         [lrange [shown mapping sets] 0 end-$is_equal]]]]
 }
 
+# Merged: neighbours of the same set, strategy and part of an output share a line, which has the
+# largest of each extent; fully connected layers must be equal in all.
+proc ::tharsis::lib::mapped_layers {is_merged} {
+    set table [table layers Layers layers [shown mapping layers]]
+    if {!$is_merged} {return [dict create tables [list $table]]}
+    set dims {B K C H W R S}
+    set lines {}
+    set last {}
+    foreach row [core::rows [dict get $table query]] is_fc [core::rows {SELECT kind = 'fc' FROM\
+        layers}] {
+        lassign $row name - set strategy shard
+        set extents [lmap dim $dims {expr {[regexp "$dim\\d+" $shard part] ?
+            [string range $part 1 end] : 1}}]
+        lassign $last first - count set_before strategy_before extents_before fc_before
+        set compared [expr {$is_fc || $fc_before eq 1 ? $dims : "B K H W"}]
+        if {$last ne "" && $set == $set_before && $strategy eq $strategy_before &&
+            [lmap d $dims e $extents {expr {$d in $compared ? $e : 0}}] eq
+            [lmap d $dims e $extents_before {expr {$d in $compared ? $e : 0}}]} {
+            set extents [lmap a $extents b $extents_before {expr {max($a, $b)}}]
+            set lines [lrange $lines 0 end-1]
+        } else {
+            set first $name
+            set count 0
+        }
+        set last [list $first $name [incr count] $set $strategy $extents $is_fc]
+        lappend lines $last
+    }
+    return [dict create tables [list [rows_of $table [lmap line $lines {
+        lassign $line first last count set strategy extents
+        set shard [concat {*}[lmap d $dims e $extents {expr {$e > 1 ? "$d$e" : ""}}]]
+        list [expr {$count > 1 ? "[clip $first 96] .. [clip $last 96]" : [clip $first 96]}] $count \
+            $set $strategy [expr {$shard eq "" ? 1 : $shard}]
+    }]]]]
+}
+
 # Of a step of training the mapping is its plan.
 proc ::tharsis::lib::report_mapping {o} {
-    return [report mapping Plan [list [table plan_stages {} stages [shown mapping plan_stages]]] \
-        arranged 1]
+    if {[dict get [core::about] is_step]} {
+        return [report mapping Plan [list [table plan_stages {} stages \
+            [shown mapping plan_stages]]] arranged 1]
+    }
+    core::need mapping
+    set sets [dict get [sets_table] tables]
+    if {[dict exists $o alternatives]} {
+        return [report mapping Mapping [concat $sets [alternatives $o]] arranged 3]
+    }
+    set is_merged [expr {[is_text $o] && ![dict exists $o sort_by]}]
+    return [report mapping Mapping [concat $sets [dict get [mapped_layers $is_merged] tables]] \
+        arranged 2]
+}
+
+# Other designs for each layer, and strategies without rotation.
+proc ::tharsis::lib::alternatives {o} {
+    set found [lassign [core::alternatives] makespan]
+    set names [core::rows {SELECT name, set_id, design FROM layers}]
+    set designs [lmap design [lrange [core::designs] 0 59] {lindex $design 0}]
+    lassign {} of_designs shards unfit
+    foreach x $found {
+        lassign $x layer alone by_design split rotates phase exclusive exclusive_alone instead why
+        set name [lindex $names $layer 0]
+        lappend of_designs [list {*}[lindex $names $layer] $alone \
+            {*}[lrange $by_design 0 [llength $designs]-1]]
+        lappend shards [list $name $split $alone $rotates $phase $exclusive $exclusive_alone \
+            $instead [expr {$instead eq "" ? "" : double($instead) / $makespan - 1}] $why]
+        if {$why ne ""} { ;# reasons are long
+            set end [string first ": " $why [expr {[string first ": " $why] + 1}]]
+            lappend unfit [list $name [expr {$end < 0 ? $why : [string range $why 0 $end-1]}]]
+        }
+    }
+    set tables [list [dict create name designs title "Each layer alone, by its fastest strategy" \
+        rows $of_designs columns [concat {{layer layer text} {set set count} {design design text}
+            {alone "this mapping" time}} [lmap name $designs {list $name $name time}]] \
+        notes {{alone {this mapping: with its present design and strategy; then each design with\
+            the strategy that is fastest on it}}} {*}[expr {[dict exists $o limit] ?
+        [list limit [dict get $o limit]] : ""}]]]
+    lappend tables [dict create name shards title "Exclusive shards instead" rows $shards columns {
+        {layer layer text} {split split text} {alone alone time} {rotates rotates text}
+        {phase "per phase" bytes} {exclusive "best ES" text} {exclusive_alone "ES alone" time}
+        {run_exclusive {} time} {change "run with ES" change} {infeasibility {} text}
+    } notes {
+        {alone {alone: the layer by itself}}
+        {{rotates phase} {rotates, per phase: what its accelerators pass on, and how much of it in a\
+            phase}}
+        {{exclusive exclusive_alone change} {ES: exclusive shards, a strategy without rotation}}
+        {change {run with ES: change of the makespan if this layer alone took it}}
+    }]
+    if {[is_text $o] && [llength $unfit] > 0} {
+        lappend tables [dict create name infeasible rows $unfit title \
+            "Where the best exclusive shards do not fit" columns {
+            {layer layer text} {infeasibility "why its best ES does not fit" text}
+        }]
+    }
+    return $tables
 }
 
 # Of a step of training.
@@ -394,4 +487,33 @@ proc ::tharsis::lib::report_memory {o} {
         {sum sum bytes memory_bytes}
         share=memory_share
     }]] arranged 1]
+}
+
+# ---- breakpoints ----
+
+proc ::tharsis::lib::report_breakpoints {o} {
+    lassign {} rows texts
+    foreach breakpoint [core::breakpoints] {
+        lassign $breakpoint name at on when objects is_disabled hits is_once goes_on script
+        lappend rows [list $name $at $on $when $objects [lindex {yes no} $is_disabled] $hits \
+            {*}[lmap is [list $is_once $goes_on] {lindex {no yes} $is}] $script]
+        foreach part {when do} text [list $when $script] {
+            regsub -all {[ \t\r\n]+} [string trim $text] " " line
+            if {$text ne ""} {lappend texts [list $name $part $line]}
+        }
+    }
+    set tables [list [dict create name breakpoints rows $rows columns {
+        {name name text} {at at time} {on on text} {when {} text} {objects objects count}
+        {enabled enabled text} {hits hits count} {once once text} {continue continue text}
+        {script {} text}
+    } notes {
+        {on {on: the event}} {objects {objects: how many objects it is restricted to}}
+        {once {once: deleted by its first hit}}
+        {continue {continue: the run continues after the script}}
+    }]]
+    if {[is_text $o] && [llength $texts] > 0} { ;# longer than columns
+        lappend tables [dict create name texts title "Conditions and scripts" rows $texts wraps 1 \
+            columns {{name name text} {part { } text} {text text text}}]
+    }
+    return [report breakpoints Breakpoints $tables arranged 1]
 }

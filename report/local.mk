@@ -44,7 +44,6 @@ libtharsis_la_SOURCES += \
 	report/query/query.h \
 	report/query/query_names.c \
 	report/query/virtual_table.c \
-	report/sections/alternatives.c \
 	report/sections/faults.c \
 	report/sections/of_lib.c \
 	report/session/fault_intervals.c \

@@ -18,6 +18,7 @@ enum {
     LAYER_SET,
     LAYER_DESIGN,
     LAYER_STRATEGY,
+    LAYER_SHARD,
     LAYER_START,
     LAYER_END,
     LAYER_TASKS,
@@ -72,6 +73,8 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_SET] = {"set", TH_KIND_COUNT, "set of the mapping that runs it"},
     [LAYER_DESIGN] = {"design", TH_KIND_TEXT, "design of that set"},
     [LAYER_STRATEGY] = {"strategy", TH_KIND_TEXT, "how the set shards it"},
+    [LAYER_SHARD] = {"shard", TH_KIND_TEXT, "extents of the largest shard; those of 1 are left out",
+                     .heading = "largest shard"},
     [LAYER_START] = {"start", TH_KIND_TIME, "when its first task began"},
     [LAYER_END] = {"end", TH_KIND_TIME, "when its last task ended"},
     [LAYER_TASKS] = {"tasks", TH_KIND_COUNT, "tasks computed for it"},
@@ -273,6 +276,28 @@ static th_quantity figure(th_session *s, int index, int attribute)
 
 /* ---- without a run ---- */
 
+/* The largest extents over the positions of the set, in its first phase: "K16 C64 H28 W28 R3". */
+static th_quantity layer_shard(th_session *s, int index, const th_set *set)
+{
+    int32_t extent[TH_N_DIMS] = {0};
+    for (int p = 0; p < set->n_accels; p++) {
+        th_loop_box box = th_shard_phase_loops(&s->workload->layers[index], s->workload->batch,
+                                               &s->mapping->strategy[index], set->shares, p, 0);
+        for (int d = 0; d < TH_N_DIMS; d++)
+            if (box.hi[d] - box.lo[d] > extent[d])
+                extent[d] = box.hi[d] - box.lo[d];
+    }
+    th_strbuf *out = &s->text.scratch;
+    th_strbuf_clear(out);
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (extent[d] > 1)
+            th_strbuf_printf(out, "%s%c%d", out->length > 0 ? " " : "", th_dim_letters[d],
+                             (int)extent[d]);
+    if (out->length == 0)
+        th_strbuf_add(out, "1");
+    return th_text(out->text);
+}
+
 static th_quantity layer_mapped(th_session *s, int index, int attribute)
 {
     char text[80];
@@ -283,6 +308,8 @@ static th_quantity layer_mapped(th_session *s, int index, int attribute)
         return th_count(s->mapping->set_of[index]);
     if (attribute == LAYER_DESIGN)
         return th_text(th_set_design_name(set, s->system));
+    if (attribute == LAYER_SHARD)
+        return layer_shard(s, index, set);
     th_strbuf_clear(&s->text.scratch);
     th_strbuf_add(&s->text.scratch,
                   th_strategy_format(&s->mapping->strategy[index], text, sizeof text));
@@ -319,6 +346,7 @@ th_quantity th_layer_attribute(th_session *s, int index, int attribute)
     case LAYER_SET:
     case LAYER_DESIGN:
     case LAYER_STRATEGY:
+    case LAYER_SHARD:
         return layer_mapped(s, index, attribute);
     default:
         return figure(s, index, attribute);

@@ -10,49 +10,29 @@ static int tables(th_session *s, const char *call, th_report *r, th_error *err)
     return s->observer->tables(s, call, r, err);
 }
 
-int th_section_summary(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "report_summary {}", r, err);
-}
-
-int th_section_accels(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "report_utilization {}", r, err);
-}
-
-int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "report_layers {}", r, err);
-}
-
-int th_section_energy(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "report_energy {}", r, err);
-}
-
-int th_section_memory(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "memory_table", r, err);
-}
+/* The section of this name is the result of a call. */
+#define SECTION(name, call)                                                                        \
+    int th_section_##name(th_session *s, th_report *r, th_error *err)                              \
+    {                                                                                              \
+        return tables(s, call, r, err);                                                            \
+    }
+SECTION(summary, "report_summary {}")
+SECTION(accels, "report_utilization {}")
+SECTION(layer_figures, "report_layers {}")
+SECTION(energy, "report_energy {}")
+SECTION(memory, "memory_table")
+SECTION(collectives, "report_collectives {}")
+SECTION(jobs, "report_jobs {}")
+SECTION(sets, "sets_table")
 
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
 {
     return tables(s, used_only ? "links_table 1" : "links_table 0", r, err);
 }
 
-int th_section_collectives(th_session *s, th_report *r, th_error *err)
+int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err)
 {
-    return tables(s, "report_collectives {}", r, err);
-}
-
-int th_section_jobs(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "report_jobs {}", r, err);
-}
-
-int th_section_sets(th_session *s, th_report *r, th_error *err)
-{
-    return tables(s, "sets_table", r, err);
+    return tables(s, is_merged ? "mapped_layers 1" : "mapped_layers 0", r, err);
 }
 
 /* ---- saved runs ---- */

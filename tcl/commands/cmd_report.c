@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
-#include "tcl/objects/breakpoint.h"
 #include "report/objects/objects.h"
 #include "tcl/report_call.h"
 #include "report/sections/sections.h"
@@ -253,90 +252,6 @@ static int run_report_memory(th_call *c)
     return th_report_finish(c, r, failed, memory);
 }
 
-/* ---- report_breakpoints ---- */
-
-/* A condition or a script as one line. */
-static void add_text(th_table *t, const char *name, const char *part, const char *text)
-{
-    static const char blanks[] = " \t\r\n";
-    th_strbuf line = TH_STRBUF_INIT;
-    for (text += strspn(text, blanks); *text != '\0'; text += strspn(text, blanks)) {
-        size_t n = strcspn(text, blanks);
-        th_strbuf_add(&line, line.length > 0 ? " " : "");
-        th_strbuf_add_bytes(&line, text, n);
-        text += n;
-    }
-    th_table_row(t, (th_quantity[]){th_text(name), th_text(part), th_text(line.text)});
-    t->report->failed |= line.failed;
-    th_strbuf_clear(&line);
-}
-
-/* Conditions and scripts are longer than columns: of text alone. */
-static void add_breakpoint_texts(const th_session *s, th_report *r)
-{
-    static const th_column columns[] = {{"name", "name", TH_KIND_TEXT},
-                                        {"part", "", TH_KIND_TEXT},
-                                        {"text", "text", TH_KIND_TEXT},
-                                        {NULL, NULL, TH_KIND_TEXT}};
-    th_table *t = th_report_table(r, "texts", "Conditions and scripts", columns);
-    th_table_wrap(t);
-    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
-        const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
-        if (b->text)
-            add_text(t, b->name, "when", b->text);
-        if (b->script)
-            add_text(t, b->name, "do", b->script);
-    }
-}
-
-static bool has_texts(const th_session *s)
-{
-    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
-        if (th_tcl_of(s)->breakpoints[i]->text || th_tcl_of(s)->breakpoints[i]->script)
-            return true;
-    return false;
-}
-
-static int run_report_breakpoints(th_call *c)
-{
-    static const th_column columns[] = {
-        {"name", "name", TH_KIND_TEXT},
-        {"at", "at", TH_KIND_TIME},
-        {"on", "on", TH_KIND_TEXT},
-        {"when", NULL, TH_KIND_TEXT},
-        {"objects", "objects", TH_KIND_COUNT},
-        {"enabled", "enabled", TH_KIND_TEXT},
-        {"hits", "hits", TH_KIND_COUNT},
-        {"once", "once", TH_KIND_TEXT},
-        {"continue", "continue", TH_KIND_TEXT},
-        {"script", NULL, TH_KIND_TEXT},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    th_session *s = c->session;
-    th_report *r = th_report_of_call(c, "breakpoints", "Breakpoints");
-    if (!r)
-        return -1;
-    th_table *t = th_report_table(r, "breakpoints", NULL, columns);
-    th_table_note(t, "on", "on: the event");
-    th_table_note(t, "objects", "objects: how many objects it is restricted to");
-    th_table_note(t, "once", "once: deleted by its first hit");
-    th_table_note(t, "continue", "continue: the run continues after the script");
-    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
-        const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
-        th_table_row(
-            t, (th_quantity[]){th_text(b->name), th_ps_or_absent(b->at_ps),
-                               b->on >= 0 ? th_text(th_on_name(b->on)) : th_absent(TH_KIND_TEXT),
-                               b->text ? th_text(b->text) : th_absent(TH_KIND_TEXT),
-                               b->n_of > 0 ? th_count(b->n_of) : th_absent(TH_KIND_COUNT),
-                               th_text(b->is_disabled ? "no" : "yes"), th_count(b->hits),
-                               th_text(b->is_once ? "yes" : "no"),
-                               th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
-    }
-    if (th_report_format(c) == TH_FORMAT_TEXT && has_texts(s))
-        add_breakpoint_texts(s, r);
-    return th_report_finish(c, r, 0, t);
-}
-
 const th_command th_report_commands[] = {
     {"report_summary", GROUP, "", 0, 0, record_options,
      "print latency, throughput, MACs and traffic of the run",
@@ -399,6 +314,6 @@ const th_command th_report_commands[] = {
      "the N longest tasks have a row each and the others are merged into one row per gap.",
      .run = run_report_critical_path, .is_report = true},
     {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,
-     .run = run_report_breakpoints, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -63,45 +63,12 @@ static int run_report_search(th_call *c)
 
 /* ---- report_mapping ---- */
 
-enum { MAPPING_ALTERNATIVES = REPORT_N_OPTIONS };
-
 static const th_option mapping_options[] = {
     TABLE_OPTIONS,
-    [MAPPING_ALTERNATIVES] = {"-alternatives", TH_OPTION_FLAG, NULL,
+    {"-alternatives", TH_OPTION_FLAG, NULL,
                               "Alternatives of each layer on the array, instead of the layers."},
     {.name = NULL},
 };
-
-/* -sort_by arranges the shards, -limit the designs too. */
-static int report_alternatives(th_call *c, th_report *r)
-{
-    int failed = th_section_sets(c->session, r, &c->err);
-    if (!failed)
-        failed =
-            th_section_alternatives(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    if (!failed && th_call_has(c, REPORT_LIMIT))
-        th_table_limit(r->first->next, c->option[REPORT_LIMIT].number);
-    return th_report_finish(c, r, failed, !failed ? r->first->next->next : NULL);
-}
-
-static int run_report_mapping(th_call *c)
-{
-    th_session *s = c->session;
-    if (s->hand_built && s->hand_built->step)
-        return th_lib_run(c); /* its plan */
-    if (th_session_need_mapping(s, &c->err) != 0)
-        return -1;
-    th_report *r = th_report_of_call(c, "mapping", "Mapping");
-    if (!r)
-        return -1;
-    if (th_call_has(c, MAPPING_ALTERNATIVES))
-        return report_alternatives(c, r);
-    bool is_merged = th_report_format(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
-    int failed = th_section_sets(s, r, &c->err);
-    if (!failed)
-        failed = th_section_layers(s, r, is_merged, &c->err);
-    return th_report_finish(c, r, failed, !failed ? r->first->next : NULL);
-}
 
 /* ---- report_bounds ---- */
 
@@ -139,7 +106,7 @@ const th_command th_report_map_commands[] = {
      "what it rotates and the largest piece sent per phase; run with ES is the change of the "
      "makespan with exclusive shards instead. Times alone are the estimates that initial mappings "
      "are chosen by; runs are simulated.",
-     .run = run_report_mapping, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {"report_search", GROUP, "", 0, 0, search_report_options,
      "print algorithm, budget and result of the search",
      "All figures hold for the network and stream of map_workload; if the run has others, the line "

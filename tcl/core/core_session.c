@@ -97,6 +97,7 @@ static int run_about(th_call *c)
     put(dict, "models", s->workload ? s->workload->n_models : 0);
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);
     put(dict, "jobs", p ? p->n_jobs : 0);
+    put(dict, "is_step", s->hand_built && s->hand_built->step);
     put(dict, "chooses", p && chooses_algorithms(s, p));
     Tcl_SetObjResult(c->interp, dict);
     return 0;

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* core_mapping.c - core commands about a mapping, and the breakpoints of the session. */
+#include <config.h>
+#include <stdio.h>
+#include "mapper/search/alternatives.h"
+#include "tcl/core/lib_report.h"
+#include "tcl/objects/breakpoint.h"
+
+static Tcl_Obj *text(const char *t)
+{
+    return Tcl_NewStringObj(t ? t : "", -1);
+}
+
+/* Empty where it is not there. */
+static Tcl_Obj *number_if(bool is_there, int64_t n)
+{
+    return is_there ? Tcl_NewWideIntObj(n) : Tcl_NewObj();
+}
+
+static const char *operand_name(th_operand o)
+{
+    switch (o) {
+    case TH_OPERAND_NONE:
+        return NULL;
+    case TH_OPERAND_INPUT:
+        return "input";
+    case TH_OPERAND_WEIGHT:
+        return "weights";
+    }
+    return NULL;
+}
+
+/* "input H": what, and along which dimension. NULL: nothing. */
+static const char *format_rotation(const th_alternative *x, const th_strategy *s, char *out,
+                                   size_t size)
+{
+    if (x->rotating == TH_OPERAND_NONE)
+        return NULL;
+    snprintf(out, size, "%s %c", operand_name(x->rotating), th_dim_letters[s->rotate]);
+    return out;
+}
+
+static Tcl_Obj *alternative(const th_session *s, const th_alternative *x)
+{
+    char split[48], exclusive[48], rotation[24];
+    th_strategy own = s->mapping->strategy[x->layer];
+    const char *what = format_rotation(x, &own, rotation, sizeof rotation);
+    bool is_fit = x->is_simulated && x->instead.fit == TH_FIT;
+    Tcl_Obj *by_design = Tcl_NewListObj(0, NULL);
+    for (int d = 0; d < s->system->n_designs; d++)
+        Tcl_ListObjAppendElement(NULL, by_design,
+                                 number_if(x->by_design[d] >= 0, x->by_design[d]));
+    own.rotate = TH_NO_ROTATION;
+    th_strategy_format(&own, split, sizeof split);
+    th_strategy_format(&x->exclusive, exclusive, sizeof exclusive);
+    Tcl_Obj *all[] = {Tcl_NewIntObj(x->layer),
+                      Tcl_NewWideIntObj(x->alone_ps),
+                      by_design,
+                      text(split),
+                      text(what),
+                      number_if(what, x->phase_bytes),
+                      text(x->has_exclusive ? exclusive : NULL),
+                      number_if(x->has_exclusive, x->exclusive_ps),
+                      number_if(is_fit, x->instead.metrics.latency_ps),
+                      text(x->is_simulated && !is_fit ? x->why.text : NULL)};
+    return Tcl_NewListObj(sizeof all / sizeof *all, all);
+}
+
+/* alternatives: the makespan of the mapping, then of each layer on the array {LAYER ALONE BY_DESIGN
+ * SPLIT ROTATES PHASE EXCLUSIVE EXCLUSIVE_ALONE MAKESPAN WHY} (mapper/search/alternatives.h). */
+static int run_alternatives(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0 || th_session_need_mapping(s, &c->err) != 0)
+        return -1;
+    const th_problem problem = {
+        .system = s->system,
+        .workload = s->workload,
+        .stream = s->defaults.stream,
+        .network = s->defaults.network,
+        .network_options = s->defaults.network_options,
+        .scripts = s->scripts,
+    };
+    th_alternatives a;
+    int failed = th_alternatives_find(&a, &problem, s->mapping, &c->err);
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    if (!failed)
+        Tcl_ListObjAppendElement(NULL, all, Tcl_NewWideIntObj(a.whole.metrics.latency_ps));
+    for (int i = 0; !failed && i < a.n; i++)
+        Tcl_ListObjAppendElement(NULL, all, alternative(s, &a.at[i]));
+    th_alternatives_clear(&a);
+    Tcl_SetObjResult(c->interp, all);
+    return failed;
+}
+
+/* breakpoints: {NAME AT ON WHEN OBJECTS IS_DISABLED HITS IS_ONCE GOES_ON SCRIPT} of each. */
+static int run_breakpoints(th_call *c)
+{
+    const th_tcl_session *t = th_tcl_of(c->session);
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; i < t->n_breakpoints; i++) {
+        const th_breakpoint *b = t->breakpoints[i];
+        Tcl_Obj *words[] = {text(b->name),
+                            number_if(b->at_ps >= 0, b->at_ps),
+                            text(b->on >= 0 ? th_on_name(b->on) : NULL),
+                            text(b->text),
+                            number_if(b->n_of > 0, b->n_of),
+                            Tcl_NewBooleanObj(b->is_disabled),
+                            Tcl_NewWideIntObj(b->hits),
+                            Tcl_NewBooleanObj(b->is_once),
+                            Tcl_NewBooleanObj(b->goes_on),
+                            text(b->script)};
+        Tcl_ListObjAppendElement(NULL, all, Tcl_NewListObj(sizeof words / sizeof *words, words));
+    }
+    Tcl_SetObjResult(c->interp, all);
+    return 0;
+}
+
+const th_command th_core_mapping_commands[] = {
+    {.name = "alternatives", .words = "", .run = run_alternatives},
+    {.name = "breakpoints", .words = "", .run = run_breakpoints},
+    {.name = NULL},
+};
