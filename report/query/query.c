@@ -327,7 +327,7 @@ static int run(query *q, th_session *s, th_query_parameter parameter, void *stat
     if (!failed && parameter)
         failed = bind(q, parameter, state, err) || add_columns(q, err);
     if (!failed && q->n_columns != q->table->n_columns)
-        failed = th_error_set(err, "TCL-2190", "SQL: %d columns: must be %d", q->n_columns,
+        failed = th_error_set(err, "TCL-2270", "SQL: %d columns: must be %d", q->n_columns,
                               q->table->n_columns);
     if (!failed)
         failed = add_rows(q, err);
