@@ -287,6 +287,57 @@ proc ::tharsis::lib::links_table {used} {
     {time time time duration_ps} algorithm_bandwidth bus_bandwidth -bound over_bound
 }
 
+# Beside the links, by load: the flows over one of them.
+proc ::tharsis::lib::report_links {o} {
+    core::need run
+    if {[dict exists $o by]} {return [links_by_job $o]}
+    if {[dict exists $o over_time]} {return [link_over_time $o]}
+    if {[dict exists $o flows]} {
+        set link [core::link -flows [dict get $o flows]]
+    } else {
+        set link [expr {[get $o format text] eq "csv" ? "" : [row {SELECT id FROM links
+            WHERE bytes > 0 AND load > 0 ORDER BY load DESC, id LIMIT 1}]}]
+    }
+    set table [lindex [dict get [links_table [dict exists $o used]] tables] 0]
+    if {![dict exists $o sort_by]} {dict append table query " ORDER BY load DESC, id"}
+    set tables [list $table]
+    if {$link ne ""} {lappend tables [link_flows $link $o]}
+    return [report links Links $tables arranged 1]
+}
+
+proc ::tharsis::lib::link_flows {link o} {
+    set title "Flows over link/[clip [row "SELECT name FROM links WHERE id = $link"] 60]"
+    if {![dict exists $o flows]} {append title ", the most loaded one"}
+    set table [dict create name flows title $title columns {
+        {task task count} {what what text} {from from text} {to to text}
+        {messages messages count} {bytes carried bytes} {start start time} {end end time}
+    } rows [lsort -integer -decreasing -index 5 [core::link_flows $link]]]
+    if {[row {SELECT state FROM run}] ne "done"} {
+        dict lappend table notes {{messages bytes} {messages, carried: of whole tasks, though the\
+            run has not ended}}
+    }
+    if {[dict get [core::about] reroutes]} {
+        dict lappend table notes {{} {by the routes of the system, without detours round links that\
+            are down}}
+    }
+    if {[dict exists $o limit] || [is_text $o]} {dict set table limit [get $o limit 10]}
+    return $table
+}
+
+proc ::tharsis::lib::link_over_time {o} {
+    set link [core::link -over_time [dict get $o over_time]]
+    set name [clip [row "SELECT name FROM links WHERE id = $link"] 60]
+    return [report links Links [list [dict create name over_time title \
+        "Flows on link/$name over time" rows [lmap window [core::link_windows $link \
+            [expr {min([get $o limit 20], 64)}]] {linsert $window end [expr {
+                max([lindex $window 3] - 1, 0)}]}] columns {
+        {start start time} {end end time} {mean_flows flows mean} {max_flows "peak flows" count}
+        {max_queue "peak queue" count}
+    } notes {
+        {mean_flows {flows: their mean over the window}} {max_queue {queue: flows beyond the first}}
+    }]]]
+}
+
 proc ::tharsis::lib::report_collectives {o} {
     core::need run
     set notes {
@@ -336,8 +387,7 @@ proc ::tharsis::lib::report_jobs {o} {
     }]]] arranged 1]
 }
 
-# report_links -by job
-proc ::tharsis::lib::report_links {o} {
+proc ::tharsis::lib::links_by_job {o} {
     need_jobs
     set names [concat [core::rows {SELECT name FROM jobs}] {{}}]
     set elapsed [row {SELECT makespan_ps FROM run}]
@@ -487,6 +537,49 @@ proc ::tharsis::lib::report_memory {o} {
         {sum sum bytes memory_bytes}
         share=memory_share
     }]] arranged 1]
+}
+
+# ---- a run that stands still ----
+
+# What each accelerator does now, and the transfers and other tasks in flight.
+proc ::tharsis::lib::where {o} {
+    core::need program
+    core::need simulation
+    set stopped [core::stopped]
+    set limit [get $o limit [expr {[is_text $o] ? 20 : 2147483647}]]
+    set table [table accelerators Accelerators accels {
+        {accelerator accel text name} state {array array text {iif(task IS NULL, NULL, array)}} task
+        layer {since since time {(SELECT start_ps FROM tasks WHERE tasks.id = task)}} tiles_done
+        tiles ready=queue_depth {next next count NULL} {waits_for after count NULL}
+        {waits_for_others + count NULL} {waits_for_what {} text NULL}
+    } limit $limit notes {
+        {array {array: what its array does of the task}} {since {since: start of the task}}
+        {{tiles_done tiles} {tiles: computed, of all}} {ready {ready: tasks that could start now}}
+        {next {next: the first task in program order that has not started}}
+        {{waits_for waits_for_others} {after: the first unfinished task that this waits for, and +\
+            how many more}}
+    }]
+    set nexts [core::nexts]
+    set what [described [lsearch -all -inline -not [lmap next $nexts {lindex $next 1}] {}]]
+    lassign [core::tasks_now] done running ready waiting in_flight
+    set tables [list [rows_of $table [lmap row [core::rows [dict get $table query]] next $nexts {
+        lreplace $row 9 end {*}$next [get $what [lindex $next 1] ""]
+    }]] [dict create name tasks title Tasks is_record 1 columns {{done done count}
+        {running running count} {ready ready count} {waiting waiting count}
+    } rows [list [list $done $running $ready $waiting]]]]
+    if {![is_text $o] || [llength $in_flight] > 0} {
+        lappend tables [table in_flight "In flight" "tasks WHERE id IN ([join $in_flight ,])" {
+            {task task count id} kind {since since time start_ps} bytes what
+        } limit $limit]
+    }
+    return [report where "Where the run stands" $tables \
+        head [expr {$stopped eq "" ? "" : [list [list line stopped $stopped]]}]]
+}
+
+# What tasks are and do, by number.
+proc ::tharsis::lib::described {ids} {
+    return [dict create {*}[concat {*}[core::rows "SELECT id, what || ', ' || state FROM tasks
+        WHERE id IN ([join $ids ,])"]]]
 }
 
 # ---- breakpoints ----

@@ -67,7 +67,6 @@ libtharsis_la_SOURCES += \
 	report/sections/sections.h \
 	report/sections/verdict.c \
 	report/sections/verdict.h \
-	report/sections/where.c \
 	report/sections/windows.c \
 	report/session/goal.c \
 	report/session/goal.h \

@@ -67,6 +67,7 @@ const th_command *const th_core_families[] = {
     th_core_saved_commands,
     th_core_run_commands,
     th_core_mapping_commands,
+    th_core_where_commands,
     NULL,
 };
 

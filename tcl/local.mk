@@ -52,7 +52,7 @@ face_sources = \
 	tcl/commands/tcl_session_parts.c \
 	tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \
 	tcl/core/core_run.c tcl/core/core_saved.c tcl/core/core_session.c \
-	tcl/core/core_what_if.c \
+	tcl/core/core_what_if.c tcl/core/core_where.c \
 	tcl/core/lib_call.c \
 	tcl/core/lib_report.c tcl/core/lib_report.h \
 	tcl/safe_interp.c tcl/safe_interp.h \

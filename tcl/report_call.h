@@ -67,6 +67,8 @@ int th_report_arrange(th_call *c, th_table *t);
  * Frees r. 0 or -1. */
 int th_report_check_columns(th_call *c, th_report *r, int section_failed);
 
+/* core/core_where.c: the link of an option, "link/0_1" or "0_1". Its number, or -1. */
+int th_call_parse_link(th_call *c, const char *option, const char *text);
 /* The saved runs of a list of names; out->all is the caller's to free, on failure too. 0 or -1. */
 int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err);
 

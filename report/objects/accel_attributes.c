@@ -10,6 +10,8 @@ enum {
     ACCEL_LAYER,
     ACCEL_QUEUE_DEPTH,
     ACCEL_BUFFER_FILL,
+    ACCEL_TILES_DONE,
+    ACCEL_TILES,
     ACCEL_ARRAY,
     ACCEL_DESIGN,
     ACCEL_DESIGNS,
@@ -68,9 +70,13 @@ const th_attribute th_accel_attributes[] = {
                      accel_state},
     [ACCEL_TASK] = {"task", TH_KIND_COUNT, "number of the task that it computes"},
     [ACCEL_LAYER] = {"layer", TH_KIND_TEXT, "layer of that task"},
-    [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it"},
+    [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it",
+                           .heading = "ready"},
     [ACCEL_BUFFER_FILL] = {"buffer_fill", TH_KIND_COUNT,
                            "tiles in its buffers: operands not used up, outputs not stored"},
+    [ACCEL_TILES_DONE] = {"tiles_done", TH_KIND_COUNT, "tiles of its task that are computed",
+                          .heading = "tiles"},
+    [ACCEL_TILES] = {"tiles", TH_KIND_COUNT, "tiles of its task", .heading = "of"},
     [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output",
                      array_state},
     [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
@@ -144,7 +150,18 @@ static th_quantity accel_inside(th_session *s, int a, int attribute)
         return th_absent(th_accel_attributes[attribute].kind);
     if (attribute == ACCEL_QUEUE_DEPTH)
         return th_count(th_machine_waiting(s->simulation->machine, a));
+    int32_t task = th_machine_running(s->simulation->machine, a);
+    bool is_of_task = attribute == ACCEL_TILES_DONE || attribute == ACCEL_TILES;
+    if (is_of_task && task < 0)
+        return th_absent(TH_KIND_COUNT);
+    if (attribute == ACCEL_TILES) {
+        int32_t cost = s->simulation->program->tasks[task].compute_cost;
+        return th_count(
+            th_compute_cost_get(th_simulation_costs(s->simulation), cost)->total.n_steps);
+    }
     th_tiles tiles = th_machine_tiles(s->simulation->machine, a);
+    if (is_of_task)
+        return th_count(tiles.done);
     return attribute == ACCEL_ARRAY ? th_text(th_array_state_name(tiles.array))
                                     : th_count(tiles.fill);
 }
@@ -242,6 +259,8 @@ th_quantity th_accel_attribute(th_session *s, int index, int attribute)
         return accel_now(s, index, attribute);
     case ACCEL_QUEUE_DEPTH:
     case ACCEL_BUFFER_FILL:
+    case ACCEL_TILES_DONE:
+    case ACCEL_TILES:
     case ACCEL_ARRAY:
         return accel_inside(s, index, attribute);
     case ACCEL_DESIGN:
@@ -288,10 +307,12 @@ unsigned th_accel_attribute_changes(int attribute)
     case ACCEL_TASK:
     case ACCEL_LAYER:
     case ACCEL_TASKS:
+    case ACCEL_TILES:
         return TH_RECORDS_OF_TASKS;
     case ACCEL_QUEUE_DEPTH:
         return TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED;
     case ACCEL_BUFFER_FILL:
+    case ACCEL_TILES_DONE:
     case ACCEL_ARRAY:
         return TH_RECORDS_OF_TASKS | 1u << TH_RECORD_TILES;
     default:

@@ -19,6 +19,7 @@ enum {
     TASK_BYTES,
     TASK_INPUT,
     TASK_PARTS,
+    TASK_WHAT,
     TASK_READY,
     TASK_START,
     TASK_END,
@@ -60,6 +61,7 @@ const th_attribute th_task_attributes[] = {
     [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
     [TASK_PARTS] = {"parts", TH_KIND_TEXT,
                     "what its kernels do, of a computation of a step of training"},
+    [TASK_WHAT] = {"what", TH_KIND_TEXT, "layer and place"},
     [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
     [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
     [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
@@ -264,6 +266,10 @@ th_quantity th_task_attribute(th_session *s, int index, int attribute)
         return th_count(t->input);
     case TASK_PARTS:
         return parts_of(s, index);
+    case TASK_WHAT:
+        th_strbuf_clear(&s->text.scratch);
+        th_task_describe(s, t, &s->text.scratch);
+        return th_text(s->text.scratch.text);
     case TASK_CHUNKS:
     case TASK_ALGORITHM_BANDWIDTH:
     case TASK_BUS_BANDWIDTH:

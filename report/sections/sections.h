@@ -71,21 +71,12 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
  * only if the system has costs of energy. */
 int th_section_energy(th_session *s, th_report *r, th_error *err);
 
-/* where.c: what each accelerator does now, and the transfers and other tasks in flight, at most
- * limit of them; omits_empty: without a table of these where there are none. */
-int th_section_where(th_session *s, th_report *r, bool omits_empty, int64_t limit, th_error *err);
-
 /* links.c; used_only: those that carried something. */
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
 /* The load of every link, the caller's (th_free); NULL: memory is out. */
 double *th_link_loads(const th_system *s, const th_result *x);
 /* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
 int th_link_worst(th_session *s, th_error *err);
-/* The flows over a link: transfers, and collectives from node to node; the largest first. */
-int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err);
-
-/* The number of flows on a link in each of n_spans equal spans of time. */
-int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err);
 
 /* The jobs of a program, with the time of each alone, which is simulated. */
 int th_section_jobs(th_session *s, th_report *r, th_error *err);

@@ -22,6 +22,7 @@
 #include "report/session/simulation.h"
 
 typedef struct th_session th_session;
+struct th_report; /* report/table/report.h */
 
 /* How the mapping was found; what report_search prints. */
 typedef struct th_search_record {

@@ -164,15 +164,6 @@ th_table *th_report_record(th_report *r, const char *name, const char *title,
     return add_table(r, name, title, columns, true);
 }
 
-void th_report_drop_first(th_report *r)
-{
-    th_table *t = r->first;
-    th_free(t->cells);
-    r->first = t->next;
-    if (!r->first)
-        r->last = &r->first;
-}
-
 const th_quantity *th_table_cell(const th_table *t, size_t row, int column)
 {
     return &t->cells[row * (size_t)t->n_columns + (size_t)column];

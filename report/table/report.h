@@ -58,7 +58,6 @@ th_table *th_report_table(th_report *r, const char *name, const char *title,
                           const th_column *columns);
 th_table *th_report_record(th_report *r, const char *name, const char *title,
                            const th_column *columns);
-void th_report_drop_first(th_report *r);                    /* the first table */
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 /* Values of very different sizes: the unit of a column is chosen by its smallest one. */

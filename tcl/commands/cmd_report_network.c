@@ -17,7 +17,7 @@ static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 /* ---- report_links ---- */
 
 enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME, LINKS_BY, LINKS_WHY };
-enum { FLOWS_IN_TEXT = 10, SPANS = 20, WHY_LINKS = 3, WHY_FLOWS = 3 }; /* rows without -limit */
+enum { WHY_LINKS = 3, WHY_FLOWS = 3 }; /* rows without -limit */
 
 static const char *links_by(int i)
 {
@@ -44,55 +44,6 @@ static const th_option links_options[] = {
     {.name = NULL},
 };
 
-/* The link that an option names, as link/0_1 or 0_1; -2 with c->err. */
-static int parse_link(th_call *c, int option)
-{
-    th_object o;
-    const char *name = links_options[option].name, *text = th_call_text(c, option, "");
-    int bare = th_system_find_link(c->session->system, text);
-    if (bare >= 0)
-        return bare;
-    int failed = strchr(text, '/') ? th_object_parse(c->session, text, &o, &c->err)
-                                   : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
-    if (failed) {
-        th_call_prefix_error(c, name, &c->err);
-        return -2;
-    }
-    if (o.class == TH_CLASS_LINK)
-        return o.index;
-    th_error_set(&c->err, "TCL-0158", "%s \"%s\": must be a link", name, text);
-    return -2;
-}
-
-/* The link whose flows are shown; -1: none is, -2 with c->err. */
-static int flows_link(th_call *c)
-{
-    if (th_call_has(c, LINKS_FLOWS))
-        return parse_link(c, LINKS_FLOWS);
-    return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
-}
-
-static int report_over_time(th_call *c)
-{
-    int link = parse_link(c, LINKS_OVER_TIME);
-    int64_t windows = th_call_number(c, REPORT_LIMIT, SPANS);
-    th_report *r = link >= 0 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (!r)
-        return -1;
-    windows = windows < TH_PROBE_WINDOWS_MAX ? windows : TH_PROBE_WINDOWS_MAX;
-    return th_report_finish(
-        c, r, th_section_link_time(c->session, r, link, (int32_t)windows, &c->err), NULL);
-}
-
-/* By load, unless -sort_by is given. */
-static int arrange_links(th_call *c, th_table *t)
-{
-    int load = th_table_column(t, "-sort_by", "load", &c->err);
-    if (!th_call_has(c, REPORT_SORT_BY))
-        th_table_sort(t, load);
-    return th_report_arrange(c, t);
-}
-
 static int report_why(th_call *c)
 {
     th_session *s = c->session;
@@ -100,7 +51,7 @@ static int report_why(th_call *c)
         .link = -1, .n_links = WHY_LINKS, .n_flows = th_call_number(c, REPORT_LIMIT, WHY_FLOWS)};
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(&c->err, "TCL-0940", "-why: the run is not at its end: run first");
-    if (th_call_has(c, LINKS_FLOWS) && (w.link = parse_link(c, LINKS_FLOWS)) < 0)
+    if (th_call_has(c, LINKS_FLOWS) && (w.link = th_call_parse_link(c, "-flows", th_call_text(c, LINKS_FLOWS, ""))) < 0)
         return -1;
     th_report *r = th_report_of_call(c, "links", "Links");
     if (!r)
@@ -113,29 +64,9 @@ static int report_why(th_call *c)
 
 static int run_report_links(th_call *c)
 {
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    if (th_call_has(c, LINKS_BY))
+    if (!th_call_has(c, LINKS_WHY) || th_call_has(c, LINKS_BY))
         return th_lib_run(c);
-    if (th_call_has(c, LINKS_WHY))
-        return report_why(c);
-    if (th_call_has(c, LINKS_OVER_TIME))
-        return report_over_time(c);
-    int link = flows_link(c);
-    th_report *r = link > -2 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (!r)
-        return -1;
-    int failed = th_section_links(s, r, th_call_has(c, LINKS_USED), &c->err);
-    th_table *links = r->first;
-    if (!failed)
-        failed = arrange_links(c, links);
-    if (!failed && link >= 0)
-        failed = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
-    if (!failed && link >= 0 &&
-        (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
-        th_table_limit(links->next, th_call_number(c, REPORT_LIMIT, FLOWS_IN_TEXT));
-    return th_report_finish(c, r, failed, NULL);
+    return th_session_need_run(c->session, &c->err) == 0 ? report_why(c) : -1;
 }
 
 /* ---- report_latency ---- */

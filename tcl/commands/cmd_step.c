@@ -140,28 +140,7 @@ static int run_step(th_call *c)
 
 /* ---- where ---- */
 
-enum { ROWS_IN_TEXT = 20 }; /* of each table, without -limit */
-
 static const th_option where_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
-
-static int run_where(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_program(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
-        return -1;
-    th_report *r = th_report_of_call(c, "where", "Where the run stands");
-    if (!r)
-        return -1;
-    if (th_tcl_of(s)->stop.is_known) {
-        th_strbuf text = TH_STRBUF_INIT;
-        th_run_stop_describe(s, &th_tcl_of(s)->stop, &text);
-        th_report_head_line(r, "stopped", text.text ? text.text : "");
-        th_strbuf_clear(&text);
-    }
-    bool is_text = th_report_format(c) == TH_FORMAT_TEXT;
-    int64_t limit = th_call_number(c, REPORT_LIMIT, is_text ? ROWS_IN_TEXT : INT64_MAX);
-    return th_report_finish(c, r, th_section_where(s, r, is_text, limit, &c->err), NULL);
-}
 
 const th_command th_step_commands[] = {
     {"step", GROUP, "?N?", 0, 1, step_options,
@@ -176,6 +155,6 @@ const th_command th_step_commands[] = {
      "an unfinished task that this waits for. Then the transfers and other tasks in flight. "
      "Prepares the run where none is: figures of links and accelerators that were unknown are 0 "
      "from then on.",
-     .run = run_where, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

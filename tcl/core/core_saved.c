@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "report/session/model_error.h"
 #include "report/session/property_event_list.h"
+#include "report/session/saved_run.h"
 #include "tcl/core/lib_report.h"
 
 /* saved_ids NAMES: their numbers. */

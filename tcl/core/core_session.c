@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 #include "report/query/query.h"
+#include "report/session/property_events.h"
 #include "tcl/core/lib_report.h"
 
 static int need_simulation(th_session *s, th_error *err)
@@ -97,6 +98,7 @@ static int run_about(th_call *c)
     put(dict, "models", s->workload ? s->workload->n_models : 0);
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);
     put(dict, "jobs", p ? p->n_jobs : 0);
+    put(dict, "reroutes", th_property_events_reroute(s));
     put(dict, "is_step", s->hand_built && s->hand_built->step);
     put(dict, "chooses", p && chooses_algorithms(s, p));
     Tcl_SetObjResult(c->interp, dict);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* core_where.c - core commands about a run that stands still, and about the flows over a link.
+ *
+ * The next task of an accelerator is the first in program order that has not started. Programs list
+ * successors alone, so what it waits for is found by a look at every dependency: the first
+ * predecessor, in program order, that has not ended. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/min_max.h"
+#include "report/objects/objects.h"
+#include "report/session/contention_run.h"
+#include "report/session/link_flows.h"
+#include "report/session/property_events.h"
+#include "tcl/core/lib_report.h"
+#include "tcl/tcl_session.h"
+
+static Tcl_Obj *number_if(bool is_there, int64_t n)
+{
+    return is_there ? Tcl_NewWideIntObj(n) : Tcl_NewObj();
+}
+
+#define LIST(...)                                                                                  \
+    Tcl_NewListObj(sizeof((Tcl_Obj *[]){__VA_ARGS__}) / sizeof(Tcl_Obj *),                         \
+                   (Tcl_Obj *[]){__VA_ARGS__})
+
+/* ---- where ---- */
+
+/* The next task of each accelerator, and what it waits for; -1: none. */
+typedef struct th_nexts {
+    int32_t *task, *waits_for, *n_waits;
+} th_nexts;
+
+static void free_nexts(th_nexts *x)
+{
+    th_free(x->task);
+    th_free(x->waits_for);
+    th_free(x->n_waits);
+}
+
+static bool has_started(const th_simulation *sim, int32_t task)
+{
+    return th_machine_times(sim->machine)[task].start_ps >= 0;
+}
+
+static bool has_ended(const th_simulation *sim, int32_t task)
+{
+    return th_machine_times(sim->machine)[task].end_ps >= 0;
+}
+
+static int accel_of(const th_session *s, const th_task *t)
+{
+    return t->kind == TH_TASK_COMPUTE ? s->system->nodes[t->node].accel : -1;
+}
+
+static void find_next_tasks(const th_session *s, const th_nexts *x)
+{
+    const th_program *p = s->simulation->program;
+    for (int a = 0; a < s->system->n_accels; a++)
+        x->task[a] = x->waits_for[a] = -1;
+    for (int32_t t = p->n_tasks; t-- > 0;) {
+        int accel = accel_of(s, &p->tasks[t]);
+        if (accel >= 0 && !has_started(s->simulation, t))
+            x->task[accel] = t;
+    }
+}
+
+static void find_predecessors(const th_session *s, const th_nexts *x)
+{
+    const th_program *p = s->simulation->program;
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        if (has_ended(s->simulation, t))
+            continue;
+        for (int32_t i = p->successor_start[t]; i < p->successor_start[t + 1]; i++) {
+            int accel = accel_of(s, &p->tasks[p->successors[i]]);
+            if (accel < 0 || x->task[accel] != p->successors[i])
+                continue;
+            if (x->n_waits[accel]++ == 0)
+                x->waits_for[accel] = t;
+        }
+    }
+}
+
+static int find_nexts(const th_session *s, th_nexts *x, th_error *err)
+{
+    size_t n = (size_t)s->system->n_accels + 1;
+    x->task = th_alloc_array(n, sizeof *x->task);
+    x->waits_for = th_alloc_array(n, sizeof *x->waits_for);
+    x->n_waits = th_alloc_zero(n, sizeof *x->n_waits);
+    if (!x->task || !x->waits_for || !x->n_waits)
+        return th_error_no_memory(err);
+    find_next_tasks(s, x);
+    find_predecessors(s, x);
+    return 0;
+}
+
+/* nexts: {TASK WAITS_FOR OTHERS} of each accelerator; empty: none. */
+static int run_nexts(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_program(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
+        return -1;
+    th_nexts x = {NULL, NULL, NULL};
+    int failed = find_nexts(s, &x, &c->err);
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (int a = 0; !failed && a < s->system->n_accels; a++) {
+        bool waits = x.waits_for[a] >= 0;
+        Tcl_ListObjAppendElement(NULL, all,
+                                 LIST(number_if(x.task[a] >= 0, x.task[a]),
+                                      number_if(waits, x.waits_for[a]),
+                                      number_if(waits, x.n_waits[a] - 1)));
+    }
+    free_nexts(&x);
+    Tcl_SetObjResult(c->interp, all);
+    return failed;
+}
+
+/* tasks_now: {N_DONE N_RUNNING N_READY N_WAITING IN_FLIGHT}, these the tasks that run elsewhere than
+ * on accelerators. */
+static int run_tasks_now(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_program(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
+        return -1;
+    const th_program *p = s->simulation->program;
+    int64_t n[TH_TASK_DONE + 1] = {0};
+    Tcl_Obj *in_flight = Tcl_NewListObj(0, NULL);
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        th_task_state state = th_machine_task_state(s->simulation->machine, t);
+        n[state]++;
+        if (state == TH_TASK_RUNNING && p->tasks[t].kind != TH_TASK_COMPUTE)
+            Tcl_ListObjAppendElement(NULL, in_flight, Tcl_NewIntObj(t));
+    }
+    Tcl_SetObjResult(
+        c->interp,
+        LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]), Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
+             Tcl_NewWideIntObj(n[TH_TASK_READY]), Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
+    return 0;
+}
+
+/* stopped: where and why the run has stopped; empty: it has not. */
+static int run_stopped(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    if (c->session->simulation && th_tcl_of(c->session)->stop.is_known)
+        th_run_stop_describe(c->session, &th_tcl_of(c->session)->stop, &text);
+    th_call_return_text(c, text.text ? text.text : "");
+    th_strbuf_clear(&text);
+    return 0;
+}
+
+/* ---- a link ---- */
+
+int th_call_parse_link(th_call *c, const char *option, const char *text)
+{
+    th_object o;
+    int bare = th_system_find_link(c->session->system, text);
+    if (bare >= 0)
+        return bare;
+    int failed = strchr(text, '/') ? th_object_parse(c->session, text, &o, &c->err)
+                                   : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
+    if (failed) {
+        th_call_prefix_error(c, option, &c->err);
+        return -1;
+    }
+    if (o.class == TH_CLASS_LINK)
+        return o.index;
+    return th_error_set(&c->err, "TCL-0158", "%s \"%s\": must be a link", option, text);
+}
+
+/* link OPTION TEXT: its number. */
+static int run_link(th_call *c)
+{
+    if (th_session_need_system(c->session, &c->err) != 0)
+        return -1;
+    int link = th_call_parse_link(c, th_call_word(c, 0), th_call_word(c, 1));
+    if (link >= 0)
+        Tcl_SetObjResult(c->interp, Tcl_NewIntObj(link));
+    return link >= 0 ? 0 : -1;
+}
+
+/* The result of the run, and the link of this number. NULL with c->err. */
+static const th_result *result_of(th_call *c, int *link)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return NULL;
+    if (Tcl_GetIntFromObj(NULL, c->words[0], link) == TCL_OK && *link >= 0 &&
+        *link < s->system->n_links)
+        return th_simulation_result(s->simulation, &c->err);
+    th_lib_fault(c, "a link");
+    return NULL;
+}
+
+static Tcl_Obj *flow_row(th_session *s, const th_result *x, const th_link_flow *f)
+{
+    const th_program *p = s->simulation->program;
+    const th_task *task = &p->tasks[f->task];
+    const th_task_result *when = &x->tasks[f->task];
+    const char *what = task->kind == TH_TASK_COLLECTIVE
+                           ? th_collective_names[p->collectives[task->collective].kind]
+                       : task->layer >= 0 ? s->workload->layers[task->layer].name
+                                          : th_task_kind_name(task->kind);
+    int32_t job = th_program_job_of(p, f->task);
+    return LIST(Tcl_NewIntObj(f->task),
+                job >= 0 ? Tcl_ObjPrintf("%s: %s", p->jobs[job].name, what)
+                         : Tcl_NewStringObj(what, -1),
+                Tcl_NewStringObj(s->system->nodes[f->from].name, -1),
+                Tcl_NewStringObj(s->system->nodes[f->to].name, -1), Tcl_NewWideIntObj(f->messages),
+                Tcl_NewWideIntObj(f->bytes), number_if(when->start_ps >= 0, when->start_ps),
+                number_if(when->end_ps >= 0, when->end_ps));
+}
+
+/* link_flows LINK: {TASK WHAT FROM TO MESSAGES BYTES START END} of each flow over it. */
+static int run_link_flows(th_call *c)
+{
+    int link;
+    th_link_flows f;
+    th_session *s = c->session;
+    const th_result *x = result_of(c, &link);
+    if (!x || th_link_flows_collect(&f, s->system, s->simulation, x, link, &c->err) != 0)
+        return -1;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; i < f.n; i++)
+        Tcl_ListObjAppendElement(NULL, all, flow_row(s, x, &f.flows[i]));
+    th_link_flows_clear(&f);
+    Tcl_SetObjResult(c->interp, all);
+    return 0;
+}
+
+/* link_windows LINK N: {START END MEAN_FLOWS MAX_FLOWS} of each window; the run is repeated with a
+ * probe on the link. */
+static int run_link_windows(th_call *c)
+{
+    int link, n;
+    th_contention_probe w;
+    th_session *s = c->session;
+    const th_result *x = result_of(c, &link);
+    if (!x || Tcl_GetIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
+        return x ? th_lib_fault(c, "link_windows") : -1;
+    n = n < TH_PROBE_WINDOWS_MAX ? n : TH_PROBE_WINDOWS_MAX;
+    int failed = th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, n) ||
+                         th_contention_probe_watch_link(&w, link)
+                     ? th_error_no_memory(&c->err)
+                     : th_probe_run_again(s, &w, &c->err);
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (int32_t i = 0; !failed && i < w.n_windows; i++) {
+        const th_probe_window *at = &th_contention_probe_windows(&w, link)[i];
+        th_time from = i * w.window_ps, to = th_min((i + 1) * w.window_ps, x->elapsed_ps);
+        Tcl_ListObjAppendElement(
+            NULL, all,
+            LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
+                 Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
+                 Tcl_NewWideIntObj(at->peak_flows)));
+    }
+    th_contention_probe_clear(&w);
+    Tcl_SetObjResult(c->interp, all);
+    return failed;
+}
+
+const th_command th_core_where_commands[] = {
+    {.name = "nexts", .words = "", .run = run_nexts},
+    {.name = "tasks_now", .words = "", .run = run_tasks_now},
+    {.name = "stopped", .words = "", .run = run_stopped},
+    {.name = "link", .words = "OPTION TEXT", .min_words = 2, .max_words = 2, .run = run_link},
+    {.name = "link_flows", .words = "LINK", .min_words = 1, .max_words = 1, .run = run_link_flows},
+    {.name = "link_windows",
+     .words = "LINK N",
+     .min_words = 2,
+     .max_words = 2,
+     .run = run_link_windows},
+    {.name = NULL},
+};
