@@ -72,10 +72,9 @@ proc ::tharsis::lib::report_summary {o} {
     core::need run
     set about [core::about]
     lassign [row {SELECT link_utilization, network_bytes, energy_j FROM run}] links network energy
-    set energy [expr {$energy eq "" ? "" : "energy"}]
     if {[dict get $about hand_built] ne ""} {
         set columns [list state makespan tasks tasks_done {*}[expr {$links eq "" ? "" :
-            {link_utilization network}}] events {*}$energy]
+            {link_utilization network}}] events {*}[expr {$energy eq "" ? "" : "energy"}]]
         return [report summary Summary [list [table summary {} run $columns is_record 1]]]
     }
     set columns [shown summary summary [expr {[dict get $about samples] > 1 ? "" :
@@ -165,8 +164,8 @@ proc ::tharsis::lib::report_pipeline {o} {
     core::need run
     set from {tasks t JOIN accels a ON a.id = t.accel_id
         WHERE t.kind = 'compute' AND t.end_ps IS NOT NULL GROUP BY t.accel_id}
-    set times "SELECT max(t.end_ps) - min(t.start_ps) AS cost, sum(t.duration_ps) AS busy FROM $from"
-    lassign [row "SELECT max(cost), sum(busy), count(*) FROM ($times)"] cost busy n
+    lassign [row "SELECT max(cost), sum(busy), count(*) FROM (SELECT max(t.end_ps) - min(t.start_ps)
+        AS cost, sum(t.duration_ps) AS busy FROM $from)"] cost busy n
     if {$n == 0} {set cost 0}
     set bubble "1 - iif($cost > 0, sum(t.duration_ps) * 1.0 / $cost, 0)"
     set table [table pipeline {} "$from ORDER BY t.accel_id" [list \
@@ -221,8 +220,8 @@ proc ::tharsis::lib::report_energy {o} {
     set columns [shown energy energy]
     set all [row [dict get [table {} {} run $columns] query]]
     if {[lindex $all end] eq ""} {
-        fail TCL-0196 "the system \"[clip [row {SELECT system FROM run}] 100]\" has no energy costs:\
-            mac_energy, dram_energy ... of its designs with energy_source, or link_energy"
+        fail TCL-0196 "the system \"[clip [row {SELECT system FROM run}] 100]\" has no energy\
+            costs: mac_energy, dram_energy ... of its designs with energy_source, or link_energy"
     }
     if {$by eq "layer" && $program ne ""} {
         fail TCL-0197 "-by layer: the program \"[clip $program 100]\" is hand-built: must be accel"
@@ -243,17 +242,15 @@ proc ::tharsis::lib::report_energy {o} {
 
 # A difference of sums may be off by their rounding.
 proc ::tharsis::lib::energy_rest {all rows} {
-    set row (rest)
     set rest 0.0
     for {set i 1} {$i <= 6} {incr i} {
         set sum 0.0
         foreach layer $rows {set sum [expr {$sum + [lindex $layer $i]}]}
         set whole [lindex $all $i-1]
-        set part [expr {$whole - $sum > $whole * 1e-12 ? $whole - $sum : 0.0}]
-        lappend row $part
+        lappend row [set part [expr {$whole - $sum > $whole * 1e-12 ? $whole - $sum : 0.0}]]
         set rest [expr {$rest + $part}]
     }
-    return [lappend row $rest]
+    return [list (rest) {*}$row $rest]
 }
 
 ::tharsis::lib::columns memory memory accels {
@@ -351,7 +348,8 @@ proc ::tharsis::lib::report_collectives {o} {
             none for all ranks at once}}]
     }
     return [report collectives Collectives [list [table collectives Collectives \
-        {tasks WHERE +kind = 'collective'} [shown collectives collectives] wide_range 1 notes $notes]] arranged 1]
+        {tasks WHERE +kind = 'collective'} [shown collectives collectives] wide_range 1 \
+        notes $notes]] arranged 1]
 }
 
 # ---- jobs ----
@@ -515,8 +513,8 @@ proc ::tharsis::lib::alternatives {o} {
         {run_exclusive {} time} {change "run with ES" change} {infeasibility {} text}
     } notes {
         {alone {alone: the layer by itself}}
-        {{rotates phase} {rotates, per phase: what its accelerators pass on, and how much of it in a\
-            phase}}
+        {{rotates phase} {rotates, per phase: what its accelerators pass on, and how much of it in\
+            a phase}}
         {{exclusive exclusive_alone change} {ES: exclusive shards, a strategy without rotation}}
         {change {run with ES: change of the makespan if this layer alone took it}}
     }]
@@ -560,7 +558,9 @@ proc ::tharsis::lib::where {o} {
             how many more}}
     }]
     set nexts [core::nexts]
-    set what [described [lsearch -all -inline -not [lmap next $nexts {lindex $next 1}] {}]]
+    set awaited [join [lsearch -all -inline -not [lmap next $nexts {lindex $next 1}] {}] ,]
+    set what [concat {*}[core::rows "SELECT id, what || ', ' || state FROM tasks
+        WHERE id IN ($awaited)"]]
     lassign [core::tasks_now] done running ready waiting in_flight
     set tables [list [rows_of $table [lmap row [core::rows [dict get $table query]] next $nexts {
         lreplace $row 9 end {*}$next [get $what [lindex $next 1] ""]
@@ -574,12 +574,6 @@ proc ::tharsis::lib::where {o} {
     }
     return [report where "Where the run stands" $tables \
         head [expr {$stopped eq "" ? "" : [list [list line stopped $stopped]]}]]
-}
-
-# What tasks are and do, by number.
-proc ::tharsis::lib::described {ids} {
-    return [dict create {*}[concat {*}[core::rows "SELECT id, what || ', ' || state FROM tasks
-        WHERE id IN ([join $ids ,])"]]]
 }
 
 # ---- breakpoints ----

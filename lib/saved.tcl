@@ -15,6 +15,13 @@ proc ::tharsis::lib::saved {ids} {
         # Identifies what was run: a program and a workload may have one name.
         dict set run what [lmap key {program workload batch workload_digest} {dict get $run $key}]
         dict set run on [list [dict get $run system] [dict get $run system_digest]]
+        dict with run {
+            set seeded [expr {$seed ne "" ? ", seed $seed" : ""}]
+            dict set run says [dict create systems "[clip $system 200], $system_digest" \
+                workloads [expr {$program ne "" ? "program [clip $program 200]" :
+                    "[clip $workload 200], batch $batch, $workload_digest"}] \
+                runs "[expr {$program ne "" ? "program" : "mapping"}] $mapping$seeded, $network"]
+        }
         set run
     }]
 }
@@ -41,16 +48,16 @@ proc ::tharsis::lib::saved_head {runs} {
     }
     set version [dict get [core::about] version]
     lappend head [list line version "tharsis $version"] [list field version text $version]
-    if {!$is_same(on)} {lappend head {*}[lines_of systems system $runs]}
-    if {!$is_same(what)} {lappend head {*}[lines_of workloads workload $runs]}
-    return [concat $head [lines_of runs run $runs] [model_lines $runs] [change_lines $runs]]
+    if {!$is_same(on)} {lappend head {*}[lines_of systems $runs]}
+    if {!$is_same(what)} {lappend head {*}[lines_of workloads $runs]}
+    return [concat $head [lines_of runs $runs] [model_lines $runs] [change_lines $runs]]
 }
 
 # A line for each run, the key before the first.
-proc ::tharsis::lib::lines_of {key say runs} {
+proc ::tharsis::lib::lines_of {key runs} {
     set most 20
     set lines [lmap run [lrange $runs 0 $most-1] {
-        string cat [clip [dict get $run name] 30] ": " [say_$say $run]
+        string cat [clip [dict get $run name] 30] ": " [dict get $run says $key]
     }]
     if {[llength $runs] > $most} {lappend lines "([expr {[llength $runs] - $most}] more)"}
     return [head_lines $key $lines]
@@ -62,23 +69,6 @@ proc ::tharsis::lib::head_lines {key lines} {
         set key ""
         set item
     }]
-}
-
-proc ::tharsis::lib::say_system {run} {
-    return "[clip [dict get $run system] 200], [dict get $run system_digest]"
-}
-
-proc ::tharsis::lib::say_workload {run} {
-    if {[dict get $run program] ne ""} {return "program [clip [dict get $run program] 200]"}
-    return "[clip [dict get $run workload] 200], batch [dict get $run batch],\
-        [dict get $run workload_digest]"
-}
-
-proc ::tharsis::lib::say_run {run} {
-    set seed [dict get $run seed]
-    return [string cat [expr {[dict get $run program] ne "" ? "program" : "mapping"}] " " \
-        [dict get $run mapping] [expr {$seed ne "" ? ", seed $seed" : ""}] ", " \
-        [dict get $run network]]
 }
 
 # What the models of the runs are known to be off by, in lines.
@@ -181,15 +171,17 @@ proc ::tharsis::lib::compared_metrics {o runs} {
 # Hand-built programs have no throughput, and keep no accelerator busy; of batches of one sample,
 # batches per second say what samples per second do.
 proc ::tharsis::lib::standard_metrics {runs} {
-    lassign {0 0 0} computes batches has_energy
     foreach run $runs {
-        if {[dict get $run program] eq ""} {set computes 1}
-        if {[dict get $run samples] > 1} {set batches 1}
-        if {[dict get $run energy] ne ""} {set has_energy 1}
+        if {[dict get $run program] eq ""} {lappend shown throughput accel_utilization}
+        if {[dict get $run samples] > 1} {lappend shown batch_throughput}
+        if {[dict get $run energy] ne ""} {lappend shown energy}
     }
-    return [list latency {*}[expr {$computes ? "throughput" : ""}] \
-        {*}[expr {$batches ? "batch_throughput" : ""}] link_utilization \
-        {*}[expr {$computes ? "accel_utilization" : ""}] {*}[expr {$has_energy ? "energy" : ""}]]
+    lappend shown latency link_utilization
+    variable metrics
+    return [lmap metric [dict keys $metrics] {
+        if {$metric ni $shown} continue
+        set metric
+    }]
 }
 
 proc ::tharsis::lib::metric_of {run metric} {
@@ -275,13 +267,11 @@ proc ::tharsis::lib::report_diff {o} {
     set ids [concat {*}[lmap name [dict get $o words] {core::saved_ids [list $name]}]]
     set runs [saved $ids]
     set is_text [is_text $o]
-    set limit [get $o limit [expr {$is_text ? 10 : 0}]]
-    lassign $runs a b
-    set head [concat [saved_head $runs] [list [list field a text [dict get $a name]] \
-        [list field b text [dict get $b name]]]]
-    set tables [dict get [diff_tables $ids $is_text $limit] tables]
-    if {[llength $tables] == 0} {lappend head {line differ "in nothing"}}
-    return [report diff Differences $tables own_head 1 head $head]
+    set head [concat [saved_head $runs] [lmap run $runs side {a b} {
+        list field $side text [dict get $run name]}]]
+    set found [diff_tables $ids $is_text [get $o limit [expr {$is_text ? 10 : 0}]]]
+    return [report diff Differences [dict get $found tables] own_head 1 \
+        head [concat $head [dict get $found head]]]
 }
 
 # Inputs and results of two runs where they differ; in text, tables with rows alone.

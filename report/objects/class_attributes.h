@@ -29,7 +29,9 @@ unsigned th_task_attribute_changes(int attribute);
         {"buffer_energy", TH_KIND_ENERGY, "energy of on-chip buffers", .heading = "buffers"},      \
         {"dram_energy", TH_KIND_ENERGY, "energy of DRAM accesses", .heading = "DRAM"},             \
         {"static_energy", TH_KIND_ENERGY, "static power x time", .heading = "static"},             \
-        {"link_energy", TH_KIND_ENERGY, "energy of transfers over links", .heading = "links"}
+    {                                                                                              \
+        "link_energy", TH_KIND_ENERGY, "energy of transfers over links", .heading = "links"        \
+    }
 enum { TH_N_ENERGY_ATTRIBUTES = 6 };
 th_quantity th_energy_part(const th_result *r, const th_energy *e, int part);
 

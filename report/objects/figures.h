@@ -42,9 +42,9 @@ const char *th_figures_name(const th_attribute *column, bool is_keyword,
 const char *th_figures_unit(th_kind kind);
 
 /* program_figures.c, run_figures.c: those without objects; of run there is one row. */
-extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets, th_figures_of_models,
-    th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs, th_figures_of_search,
-    th_figures_of_run;
+extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets,
+    th_figures_of_models, th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs,
+    th_figures_of_search, th_figures_of_run;
 /* saved_run_figures.c */
 extern const th_figures th_figures_of_saved_runs, th_figures_of_saved_changes,
     th_figures_of_saved_layers, th_figures_of_saved_accels, th_figures_of_saved_links;

@@ -80,31 +80,43 @@ const th_attribute th_layer_attributes[] = {
     [LAYER_TASKS] = {"tasks", TH_KIND_COUNT, "tasks computed for it"},
     [LAYER_ACCELS] = {"n_accels", TH_KIND_COUNT, "accelerators that run it", .heading = "accels"},
     [LAYER_ACTIVE] = {"active", TH_KIND_TIME, "time with a task of the layer under way"},
-    [LAYER_BUSY] = {"busy", TH_KIND_TIME, "time in which arrays work, summed over its accelerators"},
-    [LAYER_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "time in which arrays wait for inputs from DRAM, summed", .heading = "input"},
-    [LAYER_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME, "time in which arrays wait for weights from DRAM, summed", .heading = "weight"},
+    [LAYER_BUSY] = {"busy", TH_KIND_TIME,
+                    "time in which arrays work, summed over its accelerators"},
+    [LAYER_STALL_INPUT] = {"stall_input", TH_KIND_TIME,
+                           "time in which arrays wait for inputs from DRAM, summed",
+                           .heading = "input"},
+    [LAYER_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME,
+                            "time in which arrays wait for weights from DRAM, summed",
+                            .heading = "weight"},
     [LAYER_STALL_PARTIAL] = {"stall_partial", TH_KIND_TIME,
-                             "time in which arrays wait for partial sums from DRAM, summed", .heading = "partial"},
+                             "time in which arrays wait for partial sums from DRAM, summed",
+                             .heading = "partial"},
     [LAYER_STALL_OUTPUT] = {"stall_output", TH_KIND_TIME,
-                            "time in which arrays wait for room to store outputs, summed", .heading = "output"},
-    [LAYER_IDLE] = {"idle", TH_KIND_TIME,
-                    "time of its accelerators while the layer is active, without a task of it, summed"},
+                            "time in which arrays wait for room to store outputs, summed",
+                            .heading = "output"},
+    [LAYER_IDLE] =
+        {"idle", TH_KIND_TIME,
+         "time of its accelerators while the layer is active, without a task of it, summed"},
     [LAYER_BUSY_CYCLES] = {"busy_cycles", TH_KIND_COUNT,
                            "cycles of the arrays (of the vector units, where it has no MACs)"},
     [LAYER_MACS_DONE] = {"macs_done", TH_KIND_COUNT, "multiply-accumulates of all its tasks"},
     [LAYER_OPERATIONS] = {"operations", TH_KIND_COUNT, "element operations of the vector units"},
-    [LAYER_UTILIZATION] = {"utilization", TH_KIND_SHARE,
-                           "multiply-accumulates / those that the arrays could have done while the layer was active", .heading = "of peak"},
+    [LAYER_UTILIZATION] =
+        {"utilization", TH_KIND_SHARE,
+         "multiply-accumulates / those that the arrays could have done while the layer was active",
+         .heading = "of peak"},
     [LAYER_BOUND] = {"bound", TH_KIND_TEXT,
                      "what took longest: compute, memory, a port, waiting (idle)", bound},
     [LAYER_ROOFLINE] = {"roofline", TH_KIND_MEAN,
-                        "active time / max(multiply-accumulates / peak, DRAM bytes / bandwidth)", .heading = "x roofline"},
+                        "active time / max(multiply-accumulates / peak, DRAM bytes / bandwidth)",
+                        .heading = "x roofline"},
     [LAYER_DRAM_INPUT] = {"dram_input", TH_KIND_BYTES, "inputs read from DRAM"},
     [LAYER_DRAM_WEIGHT] = {"dram_weight", TH_KIND_BYTES, "weights read from DRAM"},
     [LAYER_DRAM_PARTIAL] = {"dram_partial", TH_KIND_BYTES, "partial sums read back from DRAM"},
-    [LAYER_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "bytes read from DRAM", .heading = "DRAM read"},
-    [LAYER_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES,
-                            "bytes written to DRAM", .heading = "written"},
+    [LAYER_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "bytes read from DRAM",
+                         .heading = "DRAM read"},
+    [LAYER_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES, "bytes written to DRAM",
+                            .heading = "written"},
     [LAYER_INPUT_READS] = {"input_reads", TH_KIND_COUNT,
                            "inputs that arrays read from their buffers"},
     [LAYER_WEIGHT_READS] = {"weight_reads", TH_KIND_COUNT, "weights, likewise"},
@@ -203,9 +215,8 @@ static th_quantity quality(const th_layer_result *l, int attribute)
     th_time occupied = th_stats_occupied(&l->stats);
     switch (attribute) {
     case LAYER_DRAM_WAIT:
-        return occupied > 0
-                   ? th_share((double)(occupied - l->stats.busy_ps) / (double)occupied)
-                   : th_absent(TH_KIND_SHARE);
+        return occupied > 0 ? th_share((double)(occupied - l->stats.busy_ps) / (double)occupied)
+                            : th_absent(TH_KIND_SHARE);
     case LAYER_UTILIZATION:
         return share_or_absent(th_layer_utilization(l));
     case LAYER_BOUND:

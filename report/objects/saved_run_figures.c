@@ -148,7 +148,10 @@ static void object_row(th_session *s, int32_t row, th_quantity *cells, th_saved_
 }
 
 #define RUN_AND_NAME                                                                               \
-    {"run_id", TH_KIND_COUNT, "the saved run"}, {"name", TH_KIND_TEXT, "its name"}
+    {"run_id", TH_KIND_COUNT, "the saved run"},                                                    \
+    {                                                                                              \
+        "name", TH_KIND_TEXT, "its name"                                                           \
+    }
 
 static const th_attribute layer_attributes[] = {
     RUN_AND_NAME,

@@ -78,8 +78,7 @@ const th_attribute th_task_attributes[] = {
          "nccl-tests only where the links have the rates that messages reach",
          .heading = "busbw"},
     [TASK_BOUND] = {"bound", TH_KIND_TIME, "lower bound of the collective, its group alone"},
-    [TASK_OVER_BOUND] = {"over_bound", TH_KIND_CHANGE,
-                         "time / lower bound of the group alone - 1"},
+    [TASK_OVER_BOUND] = {"over_bound", TH_KIND_CHANGE, "time / lower bound of the group alone - 1"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 

@@ -33,7 +33,7 @@ typedef struct table {
 typedef struct cursor {
     sqlite3_vtab_cursor base; /* first */
     int32_t row, end;
-    const int32_t *next; /* NULL: rows follow each other */
+    const int32_t *next;  /* NULL: rows follow each other */
     int32_t row_of_cells; /* -1: none */
     th_quantity cells[TH_FIGURES_MAX];
     th_strbuf texts; /* of these cells, which the session made */

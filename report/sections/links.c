@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* links.c - the load of links: the bytes over its medium as a fraction of what the medium could have
+/* links.c - the load of links: the bytes over its medium as a share of what the medium could have
  * carried in the elapsed time. (Busy time says less: a single flow that another link slows down
  * keeps a link busy.) */
 #include <config.h>

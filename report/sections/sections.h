@@ -67,8 +67,8 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_erro
 /* layers.c: the figures of each layer; not for a hand-built program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
-/* Energy by component, of layers and the rest, or of accelerators and links of a hand-built program;
- * only if the system has costs of energy. */
+/* Energy by component, of layers and the rest, or of accelerators and links of a hand-built
+ * program; only if the system has costs of energy. */
 int th_section_energy(th_session *s, th_report *r, th_error *err);
 
 /* links.c; used_only: those that carried something. */

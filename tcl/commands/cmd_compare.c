@@ -13,9 +13,9 @@ enum { COMPARE_METRICS = REPORT_N_OPTIONS, COMPARE_RELATIVE_TO };
 
 static const char *metric_name(int i)
 {
-    static const char *const names[] = {"latency",          "throughput",        "batch_throughput",
-                                        "link_utilization", "accel_utilization", "energy",
-                                        NULL};
+    static const char *const names[] = {
+        "latency", "throughput", "batch_throughput", "link_utilization", "accel_utilization",
+        "energy",  NULL};
     return names[i];
 }
 

@@ -66,7 +66,7 @@ static int run_report_search(th_call *c)
 static const th_option mapping_options[] = {
     TABLE_OPTIONS,
     {"-alternatives", TH_OPTION_FLAG, NULL,
-                              "Alternatives of each layer on the array, instead of the layers."},
+     "Alternatives of each layer on the array, instead of the layers."},
     {.name = NULL},
 };
 

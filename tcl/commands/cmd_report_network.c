@@ -51,7 +51,8 @@ static int report_why(th_call *c)
         .link = -1, .n_links = WHY_LINKS, .n_flows = th_call_number(c, REPORT_LIMIT, WHY_FLOWS)};
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(&c->err, "TCL-0940", "-why: the run is not at its end: run first");
-    if (th_call_has(c, LINKS_FLOWS) && (w.link = th_call_parse_link(c, "-flows", th_call_text(c, LINKS_FLOWS, ""))) < 0)
+    if (th_call_has(c, LINKS_FLOWS) &&
+        (w.link = th_call_parse_link(c, "-flows", th_call_text(c, LINKS_FLOWS, ""))) < 0)
         return -1;
     th_report *r = th_report_of_call(c, "links", "Links");
     if (!r)

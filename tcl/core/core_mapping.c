@@ -48,8 +48,7 @@ static Tcl_Obj *alternative(const th_session *s, const th_alternative *x)
     bool is_fit = x->is_simulated && x->instead.fit == TH_FIT;
     Tcl_Obj *by_design = Tcl_NewListObj(0, NULL);
     for (int d = 0; d < s->system->n_designs; d++)
-        Tcl_ListObjAppendElement(NULL, by_design,
-                                 number_if(x->by_design[d] >= 0, x->by_design[d]));
+        Tcl_ListObjAppendElement(NULL, by_design, number_if(x->by_design[d] >= 0, x->by_design[d]));
     own.rotate = TH_NO_ROTATION;
     th_strategy_format(&own, split, sizeof split);
     th_strategy_format(&x->exclusive, exclusive, sizeof exclusive);

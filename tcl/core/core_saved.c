@@ -14,8 +14,8 @@ static int run_saved_ids(th_call *c)
     Tcl_Obj *ids = Tcl_NewListObj(0, NULL);
     int failed = th_saved_runs_parse(c->session, c->words[0], &runs, &c->err);
     for (int i = 0; !failed && i < runs.n; i++)
-        Tcl_ListObjAppendElement(
-            NULL, ids, Tcl_NewIntObj(th_saved_run_number(c->session, runs.all[i])));
+        Tcl_ListObjAppendElement(NULL, ids,
+                                 Tcl_NewIntObj(th_saved_run_number(c->session, runs.all[i])));
     th_free(runs.all);
     Tcl_SetObjResult(c->interp, ids);
     return failed;

@@ -21,12 +21,9 @@ static int run_need(th_call *c)
     static const struct {
         const char *name;
         int (*check)(th_session *s, th_error *err);
-    } all[] = {{"simulation", need_simulation},
-               {"run", th_session_need_run},
-               {"workload", th_session_need_workload},
-               {"system", th_session_need_system},
-               {"mapping", th_session_need_mapping},
-               {"program", th_session_need_program}};
+    } all[] = {{"simulation", need_simulation},        {"run", th_session_need_run},
+               {"workload", th_session_need_workload}, {"system", th_session_need_system},
+               {"mapping", th_session_need_mapping},   {"program", th_session_need_program}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, th_call_word(c, 0)) == 0)
             return all[i].check(c->session, &c->err);
@@ -77,7 +74,8 @@ static void put(Tcl_Obj *dict, const char *key, int64_t n)
 /* Has the program collectives of a trace for which system.json names no algorithm of ours? */
 static bool chooses_algorithms(const th_session *s, const th_program *p)
 {
-    int32_t i = 0, n = s->hand_built && s->hand_built->trace && s->system->astra ? p->n_collectives : 0;
+    int32_t i = 0,
+            n = s->hand_built && s->hand_built->trace && s->system->astra ? p->n_collectives : 0;
     while (i < n && p->collectives[i].algorithm)
         i++;
     return i < n;
@@ -115,10 +113,9 @@ static int run_figure(th_call *c)
     snprintf(heading, sizeof heading, "%s", a.heading ? a.heading : a.name);
     for (char *at = heading; !a.heading && *at != '\0'; at++)
         *at = *at == '_' ? ' ' : *at;
-    Tcl_Obj *words[] = {Tcl_NewStringObj(th_lib_kind_name(a.kind), -1),
-                        Tcl_NewStringObj(heading, -1),
-                        Tcl_NewStringObj(th_query_column_name(&a, sql), -1),
-                        Tcl_NewStringObj(a.help, -1)};
+    Tcl_Obj *words[] = {
+        Tcl_NewStringObj(th_lib_kind_name(a.kind), -1), Tcl_NewStringObj(heading, -1),
+        Tcl_NewStringObj(th_query_column_name(&a, sql), -1), Tcl_NewStringObj(a.help, -1)};
     Tcl_SetObjResult(c->interp, Tcl_NewListObj(4, words));
     return 0;
 }

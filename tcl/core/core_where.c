@@ -115,8 +115,8 @@ static int run_nexts(th_call *c)
     return failed;
 }
 
-/* tasks_now: {N_DONE N_RUNNING N_READY N_WAITING IN_FLIGHT}, these the tasks that run elsewhere than
- * on accelerators. */
+/* tasks_now: {N_DONE N_RUNNING N_READY N_WAITING IN_FLIGHT}, the tasks that run elsewhere than on
+ * accelerators. */
 static int run_tasks_now(th_call *c)
 {
     th_session *s = c->session;
@@ -131,10 +131,10 @@ static int run_tasks_now(th_call *c)
         if (state == TH_TASK_RUNNING && p->tasks[t].kind != TH_TASK_COMPUTE)
             Tcl_ListObjAppendElement(NULL, in_flight, Tcl_NewIntObj(t));
     }
-    Tcl_SetObjResult(
-        c->interp,
-        LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]), Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
-             Tcl_NewWideIntObj(n[TH_TASK_READY]), Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
+    Tcl_SetObjResult(c->interp,
+                     LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]), Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
+                          Tcl_NewWideIntObj(n[TH_TASK_READY]),
+                          Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
     return 0;
 }
 
@@ -247,11 +247,10 @@ static int run_link_windows(th_call *c)
     for (int32_t i = 0; !failed && i < w.n_windows; i++) {
         const th_probe_window *at = &th_contention_probe_windows(&w, link)[i];
         th_time from = i * w.window_ps, to = th_min((i + 1) * w.window_ps, x->elapsed_ps);
-        Tcl_ListObjAppendElement(
-            NULL, all,
-            LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
-                 Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
-                 Tcl_NewWideIntObj(at->peak_flows)));
+        Tcl_ListObjAppendElement(NULL, all,
+                                 LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
+                                      Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
+                                      Tcl_NewWideIntObj(at->peak_flows)));
     }
     th_contention_probe_clear(&w);
     Tcl_SetObjResult(c->interp, all);

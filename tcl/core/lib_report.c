@@ -304,8 +304,7 @@ int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err)
 static int print(th_call *c, const char *name, const char *title, Tcl_Obj *description)
 {
     bool has_own_head = is_set(description, "own_head");
-    th_report *r =
-        has_own_head ? th_report_new(name, title) : th_report_of_call(c, name, title);
+    th_report *r = has_own_head ? th_report_new(name, title) : th_report_of_call(c, name, title);
     if (!r)
         return th_error_no_memory(&c->err);
     r->name = th_report_keep(r, name);

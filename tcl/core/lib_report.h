@@ -2,8 +2,8 @@
 /* lib_report.h - a report that a procedure of lib/ describes, a dict:
  *   name, title
  *   head     ?items {line KEY TEXT} and {field KEY KIND VALUE}?
- *   tables   each a dict: name, columns {{NAME HEADING KIND ?MEANING?} ...}, and rows, each a list of
- *            values, or query, a SELECT with as many columns;
+ *   tables   each a dict: name, columns {{NAME HEADING KIND ?MEANING?} ...}, and rows, each a list
+ *            of values, or query, a SELECT with as many columns;
  *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total, wide_range, wraps?
  *            ?sums, {TITLE COLUMNS}: the last line has the sums of these?
  *            ?breaks_at, a column? ?limit, rows at most?
