@@ -11,12 +11,6 @@ static Tcl_Obj *text(const char *t)
     return Tcl_NewStringObj(t ? t : "", -1);
 }
 
-/* Empty where it is not there. */
-static Tcl_Obj *number_if(bool is_there, int64_t n)
-{
-    return is_there ? Tcl_NewWideIntObj(n) : Tcl_NewObj();
-}
-
 static const char *operand_name(th_operand o)
 {
     switch (o) {
@@ -48,21 +42,17 @@ static Tcl_Obj *alternative(const th_session *s, const th_alternative *x)
     bool is_fit = x->is_simulated && x->instead.fit == TH_FIT;
     Tcl_Obj *by_design = Tcl_NewListObj(0, NULL);
     for (int d = 0; d < s->system->n_designs; d++)
-        Tcl_ListObjAppendElement(NULL, by_design, number_if(x->by_design[d] >= 0, x->by_design[d]));
+        Tcl_ListObjAppendElement(NULL, by_design,
+                                 th_lib_number_if(x->by_design[d] >= 0, x->by_design[d]));
     own.rotate = TH_NO_ROTATION;
     th_strategy_format(&own, split, sizeof split);
     th_strategy_format(&x->exclusive, exclusive, sizeof exclusive);
-    Tcl_Obj *all[] = {Tcl_NewIntObj(x->layer),
-                      Tcl_NewWideIntObj(x->alone_ps),
-                      by_design,
-                      text(split),
-                      text(what),
-                      number_if(what, x->phase_bytes),
-                      text(x->has_exclusive ? exclusive : NULL),
-                      number_if(x->has_exclusive, x->exclusive_ps),
-                      number_if(is_fit, x->instead.metrics.latency_ps),
-                      text(x->is_simulated && !is_fit ? x->why.text : NULL)};
-    return Tcl_NewListObj(sizeof all / sizeof *all, all);
+    return TH_LIB_LIST(Tcl_NewIntObj(x->layer), Tcl_NewWideIntObj(x->alone_ps), by_design,
+                       text(split), text(what), th_lib_number_if(what, x->phase_bytes),
+                       text(x->has_exclusive ? exclusive : NULL),
+                       th_lib_number_if(x->has_exclusive, x->exclusive_ps),
+                       th_lib_number_if(is_fit, x->instead.metrics.latency_ps),
+                       text(x->is_simulated && !is_fit ? x->why.text : NULL));
 }
 
 /* alternatives: the makespan of the mapping, then of each layer on the array {LAYER ALONE BY_DESIGN
@@ -99,17 +89,13 @@ static int run_breakpoints(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; i < t->n_breakpoints; i++) {
         const th_breakpoint *b = t->breakpoints[i];
-        Tcl_Obj *words[] = {text(b->name),
-                            number_if(b->at_ps >= 0, b->at_ps),
-                            text(b->on >= 0 ? th_on_name(b->on) : NULL),
-                            text(b->text),
-                            number_if(b->n_of > 0, b->n_of),
-                            Tcl_NewBooleanObj(b->is_disabled),
-                            Tcl_NewWideIntObj(b->hits),
-                            Tcl_NewBooleanObj(b->is_once),
-                            Tcl_NewBooleanObj(b->goes_on),
-                            text(b->script)};
-        Tcl_ListObjAppendElement(NULL, all, Tcl_NewListObj(sizeof words / sizeof *words, words));
+        Tcl_Obj *words =
+            TH_LIB_LIST(text(b->name), th_lib_number_if(b->at_ps >= 0, b->at_ps),
+                        text(b->on >= 0 ? th_on_name(b->on) : NULL), text(b->text),
+                        th_lib_number_if(b->n_of > 0, b->n_of), Tcl_NewBooleanObj(b->is_disabled),
+                        Tcl_NewWideIntObj(b->hits), Tcl_NewBooleanObj(b->is_once),
+                        Tcl_NewBooleanObj(b->goes_on), text(b->script));
+        Tcl_ListObjAppendElement(NULL, all, words);
     }
     Tcl_SetObjResult(c->interp, all);
     return 0;

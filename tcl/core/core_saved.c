@@ -45,9 +45,8 @@ static int run_model_errors(th_call *c)
         models = th_models_union(models, run->models);
     }
     th_models_describe(models, &text);
-    Tcl_Obj *words[] = {Tcl_NewStringObj(text.text ? text.text : "", -1),
-                        Tcl_NewDoubleObj(th_models_error(models))};
-    Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, words));
+    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewStringObj(text.text ? text.text : "", -1),
+                                            Tcl_NewDoubleObj(th_models_error(models))));
     int failed = text.failed ? th_error_no_memory(&c->err) : 0;
     th_strbuf_clear(&text);
     return failed;

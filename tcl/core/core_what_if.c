@@ -30,20 +30,10 @@ static Tcl_Obj *number(int64_t n)
     return Tcl_NewWideIntObj(n);
 }
 
-/* Empty where it is not known, or cannot change. */
-static Tcl_Obj *number_if(bool is_there, int64_t n)
-{
-    return is_there ? number(n) : text("");
-}
-
 static void append(Tcl_Obj *list, Tcl_Obj *value)
 {
     Tcl_ListObjAppendElement(NULL, list, value);
 }
-
-#define LIST(...)                                                                                  \
-    Tcl_NewListObj(sizeof((Tcl_Obj *[]){__VA_ARGS__}) / sizeof(Tcl_Obj *),                         \
-                   (Tcl_Obj *[]){__VA_ARGS__})
 
 static int give(th_call *c, Tcl_Obj *result)
 {
@@ -71,10 +61,12 @@ static int run_links(th_call *c)
         const th_medium *m = &s->media[x->medium];
         bool has_host = (x->from >= 0 && s->nodes[x->from].kind == TH_NODE_HOST) ||
                         (x->to >= 0 && s->nodes[x->to].kind == TH_NODE_HOST);
-        append(all, LIST(text(x->name), number(first[x->medium]),
-                         number_if(th_what_if_applies(s, TH_WHAT_IF_BANDWIDTH, l), m->bits_per_s),
-                         number_if(th_what_if_applies(s, TH_WHAT_IF_LATENCY, l), x->latency_ps),
-                         Tcl_NewDoubleObj(m->cost), number(has_host)));
+        append(all,
+               TH_LIB_LIST(
+                   text(x->name), number(first[x->medium]),
+                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_BANDWIDTH, l), m->bits_per_s),
+                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_LATENCY, l), x->latency_ps),
+                   Tcl_NewDoubleObj(m->cost), number(has_host)));
     }
     th_free(first);
     return give(c, all);
@@ -94,14 +86,16 @@ static int run_accels(th_call *c)
         Tcl_Obj *designs = Tcl_NewListObj(0, NULL);
         for (int d = 0; d < a->n_designs; d++)
             append(designs, number(a->designs[d]));
-        append(
-            all,
-            LIST(text(n->name),
-                 number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_BANDWIDTH, i), a->dram_bits_per_s),
-                 number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_LATENCY, i), a->dram_latency_ps),
-                 number_if(th_what_if_applies(s, TH_WHAT_IF_MEMORY, i), a->dram_bytes),
-                 number(a->vector_hz), designs, number(a->vector_elements_per_cycle),
-                 Tcl_NewDoubleObj(a->cost)));
+        append(all,
+               TH_LIB_LIST(
+                   text(n->name),
+                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_BANDWIDTH, i),
+                                    a->dram_bits_per_s),
+                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_LATENCY, i),
+                                    a->dram_latency_ps),
+                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_MEMORY, i), a->dram_bytes),
+                   number(a->vector_hz), designs, number(a->vector_elements_per_cycle),
+                   Tcl_NewDoubleObj(a->cost)));
     }
     return give(c, all);
 }
@@ -112,7 +106,7 @@ static int run_designs(th_call *c)
     const th_system *s = c->session->system;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int d = 0; s && d < s->n_designs; d++)
-        append(all, LIST(text(s->designs[d].name), text(s->designs[d].type)));
+        append(all, TH_LIB_LIST(text(s->designs[d].name), text(s->designs[d].type)));
     return give(c, all);
 }
 
@@ -128,8 +122,8 @@ static int run_fabric(th_call *c)
     for (int d = 0; g && d < g->options.n_dims; d++)
         append(dims, number(g->options.dims[d]));
     Tcl_Obj *all =
-        LIST(number(f.n_cables), Tcl_NewDoubleObj(f.bits_per_s), number(f.cable_bits_per_s),
-             Tcl_NewDoubleObj(f.cable_cost), text(g ? g->type->name : ""), dims);
+        TH_LIB_LIST(number(f.n_cables), Tcl_NewDoubleObj(f.bits_per_s), number(f.cable_bits_per_s),
+                    Tcl_NewDoubleObj(f.cable_cost), text(g ? g->type->name : ""), dims);
     if (f.is_plain)
         return give(c, all);
     Tcl_DecrRefCount(all);
@@ -147,8 +141,8 @@ static int run_link_or_accel(th_call *c)
                 : o.class == TH_CLASS_NODE ? c->session->system->nodes[o.index].accel
                                            : -1;
     if (o.class == TH_CLASS_LINK)
-        return give(c, LIST(text("link"), number(o.index)));
-    return accel >= 0 ? give(c, LIST(text("accel"), number(accel))) : 0;
+        return give(c, TH_LIB_LIST(text("link"), number(o.index)));
+    return accel >= 0 ? give(c, TH_LIB_LIST(text("accel"), number(accel))) : 0;
 }
 
 /* percent TEXT: of "10%" 0.1; nothing for another text. */
@@ -165,8 +159,8 @@ static int run_next_run(th_call *c)
     const th_run_options *o = s->simulation ? &s->simulation->options : &s->defaults;
     char of_bounds[400];
     th_bounds_describe_run(s, of_bounds, sizeof of_bounds);
-    return give(c, LIST(text(o->network->name), number(s->hand_built ? 1 : 0),
-                        number((int64_t)s->events.n), text(of_bounds)));
+    return give(c, TH_LIB_LIST(text(o->network->name), number(s->hand_built ? 1 : 0),
+                               number((int64_t)s->events.n), text(of_bounds)));
 }
 
 /* {DESCRIPTION COLUMN HAS_THROUGHPUT NEEDS_ENERGY} */
@@ -175,9 +169,10 @@ static Tcl_Obj *describe_goal(const th_goal *g)
     char description[160];
     const th_column column = th_goal_column(g);
     th_goal_describe(g, description, sizeof description);
-    return LIST(text(description),
-                LIST(text(column.name), text(column.title), text(th_lib_kind_name(column.kind))),
-                number(th_goal_has_throughput(g)), number(th_goal_needs_energy(g)));
+    return TH_LIB_LIST(
+        text(description),
+        TH_LIB_LIST(text(column.name), text(column.title), text(th_lib_kind_name(column.kind))),
+        number(th_goal_has_throughput(g)), number(th_goal_needs_energy(g)));
 }
 
 /* goal: that of searches on changed systems. */
@@ -312,9 +307,10 @@ static int run_changed(th_call *c)
     if (make_system(c, &s) != 0)
         return -1;
     if (s)
-        give(c, LIST(number(s->n_accels), Tcl_NewDoubleObj(th_system_cost(s)),
-                     text(s->n_accels > 0 ? s->nodes[s->accel_node[s->n_accels - 1]].name : ""),
-                     number(th_fabric_of(s).n_cables)));
+        give(c,
+             TH_LIB_LIST(number(s->n_accels), Tcl_NewDoubleObj(th_system_cost(s)),
+                         text(s->n_accels > 0 ? s->nodes[s->accel_node[s->n_accels - 1]].name : ""),
+                         number(th_fabric_of(s).n_cables)));
     th_system_free(s);
     return 0;
 }
@@ -329,7 +325,7 @@ static int run_bound(th_call *c)
         return -1;
     int failed = s ? th_bounds_of_session(c->session, s, &b, &c->err) : 0;
     if (s && !failed) {
-        give(c, LIST(number(b.makespan_ps[b.largest]), text(th_limit_name(b.largest))));
+        give(c, TH_LIB_LIST(number(b.makespan_ps[b.largest]), text(th_limit_name(b.largest))));
         th_bounds_clear(&b);
     }
     th_system_free(s);
@@ -355,11 +351,11 @@ static int run_own_clock(th_call *c)
 
 static Tcl_Obj *result_of(const th_goal *g, const th_trial *t)
 {
-    return LIST(text(t->failure.id[0] ? t->failure.text : ""), number(t->end_ps),
-                Tcl_NewDoubleObj(t->throughput_per_s), number(t->is_unused),
-                value_of(g, &t->metrics), Tcl_NewDoubleObj(th_goal_value(g, &t->metrics)),
-                number(t->metrics.latency_ps), number(t->metrics.lateness_ps),
-                text(th_time_part_name(t->limit)), Tcl_NewDoubleObj(t->limit_share));
+    return TH_LIB_LIST(text(t->failure.id[0] ? t->failure.text : ""), number(t->end_ps),
+                       Tcl_NewDoubleObj(t->throughput_per_s), number(t->is_unused),
+                       value_of(g, &t->metrics), Tcl_NewDoubleObj(th_goal_value(g, &t->metrics)),
+                       number(t->metrics.latency_ps), number(t->metrics.lateness_ps),
+                       text(th_time_part_name(t->limit)), Tcl_NewDoubleObj(t->limit_share));
 }
 
 static int run_trials(th_call *c, th_trials *t)
@@ -416,12 +412,13 @@ static int run_try(th_call *c)
 static Tcl_Obj *case_of(const th_system *s, const th_goal *g, const th_failure_case *x)
 {
     const int32_t *node = s->accel_node;
-    return LIST(x->is_link ? Tcl_ObjPrintf("link/%s", s->links[x->object].name)
-                           : Tcl_ObjPrintf("accel/%s", s->nodes[node[x->object]].name),
-                text(th_repair_kind_names[x->repair]),
-                x->repair == TH_REPAIR_SPARE ? text(s->nodes[node[x->to]].name) : number(x->to),
-                x->repair == TH_REPAIR_NONE ? text("") : value_of(g, &x->metrics),
-                isfinite(x->loss) ? Tcl_NewDoubleObj(x->loss) : text(""));
+    return TH_LIB_LIST(x->is_link ? Tcl_ObjPrintf("link/%s", s->links[x->object].name)
+                                  : Tcl_ObjPrintf("accel/%s", s->nodes[node[x->object]].name),
+                       text(th_repair_kind_names[x->repair]),
+                       x->repair == TH_REPAIR_SPARE ? text(s->nodes[node[x->to]].name)
+                                                    : number(x->to),
+                       x->repair == TH_REPAIR_NONE ? text("") : value_of(g, &x->metrics),
+                       isfinite(x->loss) ? Tcl_NewDoubleObj(x->loss) : text(""));
 }
 
 /* survival: {GOAL HAS_LINKS BEFORE WORST MEAN_LOSS RUNS CASES}, of the mapping, by the goal of the
@@ -449,10 +446,10 @@ static int run_survival(th_call *c)
     Tcl_Obj *cases = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < x.n; i++)
         append(cases, case_of(s->system, &problem.goal, &x.all[i]));
-    give(c, LIST(describe_goal(&problem.goal), number(x.has_links),
-                 value_of(&problem.goal, &x.before.metrics), number(x.worst),
-                 isfinite(x.mean_loss) ? Tcl_NewDoubleObj(x.mean_loss) : text(""),
-                 number(x.n_evaluations), cases));
+    give(c, TH_LIB_LIST(describe_goal(&problem.goal), number(x.has_links),
+                        value_of(&problem.goal, &x.before.metrics), number(x.worst),
+                        isfinite(x.mean_loss) ? Tcl_NewDoubleObj(x.mean_loss) : text(""),
+                        number(x.n_evaluations), cases));
     th_survival_clear(&x);
     return 0;
 }

@@ -15,15 +15,6 @@
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 
-static Tcl_Obj *number_if(bool is_there, int64_t n)
-{
-    return is_there ? Tcl_NewWideIntObj(n) : Tcl_NewObj();
-}
-
-#define LIST(...)                                                                                  \
-    Tcl_NewListObj(sizeof((Tcl_Obj *[]){__VA_ARGS__}) / sizeof(Tcl_Obj *),                         \
-                   (Tcl_Obj *[]){__VA_ARGS__})
-
 /* ---- where ---- */
 
 /* The next task of each accelerator, and what it waits for; -1: none. */
@@ -106,9 +97,9 @@ static int run_nexts(th_call *c)
     for (int a = 0; !failed && a < s->system->n_accels; a++) {
         bool waits = x.waits_for[a] >= 0;
         Tcl_ListObjAppendElement(NULL, all,
-                                 LIST(number_if(x.task[a] >= 0, x.task[a]),
-                                      number_if(waits, x.waits_for[a]),
-                                      number_if(waits, x.n_waits[a] - 1)));
+                                 TH_LIB_LIST(th_lib_number_if(x.task[a] >= 0, x.task[a]),
+                                             th_lib_number_if(waits, x.waits_for[a]),
+                                             th_lib_number_if(waits, x.n_waits[a] - 1)));
     }
     free_nexts(&x);
     Tcl_SetObjResult(c->interp, all);
@@ -131,10 +122,10 @@ static int run_tasks_now(th_call *c)
         if (state == TH_TASK_RUNNING && p->tasks[t].kind != TH_TASK_COMPUTE)
             Tcl_ListObjAppendElement(NULL, in_flight, Tcl_NewIntObj(t));
     }
-    Tcl_SetObjResult(c->interp,
-                     LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]), Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
-                          Tcl_NewWideIntObj(n[TH_TASK_READY]),
-                          Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
+    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]),
+                                            Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
+                                            Tcl_NewWideIntObj(n[TH_TASK_READY]),
+                                            Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
     return 0;
 }
 
@@ -202,13 +193,13 @@ static Tcl_Obj *flow_row(th_session *s, const th_result *x, const th_link_flow *
                        : task->layer >= 0 ? s->workload->layers[task->layer].name
                                           : th_task_kind_name(task->kind);
     int32_t job = th_program_job_of(p, f->task);
-    return LIST(Tcl_NewIntObj(f->task),
-                job >= 0 ? Tcl_ObjPrintf("%s: %s", p->jobs[job].name, what)
-                         : Tcl_NewStringObj(what, -1),
-                Tcl_NewStringObj(s->system->nodes[f->from].name, -1),
-                Tcl_NewStringObj(s->system->nodes[f->to].name, -1), Tcl_NewWideIntObj(f->messages),
-                Tcl_NewWideIntObj(f->bytes), number_if(when->start_ps >= 0, when->start_ps),
-                number_if(when->end_ps >= 0, when->end_ps));
+    return TH_LIB_LIST(
+        Tcl_NewIntObj(f->task),
+        job >= 0 ? Tcl_ObjPrintf("%s: %s", p->jobs[job].name, what) : Tcl_NewStringObj(what, -1),
+        Tcl_NewStringObj(s->system->nodes[f->from].name, -1),
+        Tcl_NewStringObj(s->system->nodes[f->to].name, -1), Tcl_NewWideIntObj(f->messages),
+        Tcl_NewWideIntObj(f->bytes), th_lib_number_if(when->start_ps >= 0, when->start_ps),
+        th_lib_number_if(when->end_ps >= 0, when->end_ps));
 }
 
 /* link_flows LINK: {TASK WHAT FROM TO MESSAGES BYTES START END} of each flow over it. */
@@ -247,10 +238,11 @@ static int run_link_windows(th_call *c)
     for (int32_t i = 0; !failed && i < w.n_windows; i++) {
         const th_probe_window *at = &th_contention_probe_windows(&w, link)[i];
         th_time from = i * w.window_ps, to = th_min((i + 1) * w.window_ps, x->elapsed_ps);
-        Tcl_ListObjAppendElement(NULL, all,
-                                 LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
-                                      Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
-                                      Tcl_NewWideIntObj(at->peak_flows)));
+        Tcl_ListObjAppendElement(
+            NULL, all,
+            TH_LIB_LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
+                        Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
+                        Tcl_NewWideIntObj(at->peak_flows)));
     }
     th_contention_probe_clear(&w);
     Tcl_SetObjResult(c->interp, all);

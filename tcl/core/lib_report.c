@@ -44,6 +44,11 @@ Tcl_Obj *th_lib_list(const double *numbers, int64_t n)
     return list;
 }
 
+Tcl_Obj *th_lib_number_if(bool is_there, int64_t n)
+{
+    return is_there ? Tcl_NewWideIntObj(n) : Tcl_NewObj();
+}
+
 static bool is_set(Tcl_Obj *dict, const char *key)
 {
     int is_true = 0;

@@ -29,6 +29,11 @@ int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err);
 /* A list of n numbers; frees a fresh one. 0, or -1: it is none. */
 int th_lib_doubles(Tcl_Obj *list, int n, double *out);
 Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
+/* A list of these values; a number, or the empty value where it is not there. */
+#define TH_LIB_LIST(...)                                                                           \
+    Tcl_NewListObj(sizeof((Tcl_Obj *[]){__VA_ARGS__}) / sizeof(Tcl_Obj *),                         \
+                   (Tcl_Obj *[]){__VA_ARGS__})
+Tcl_Obj *th_lib_number_if(bool is_there, int64_t n);
 /* A value of this kind. 0 or -1: it is none. */
 int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
