@@ -80,7 +80,7 @@ proc ::tharsis::lib::check_source {o of has_first} {
 proc ::tharsis::lib::find_column {columns option name} {
     set names [lmap column $columns {lindex $column 0}]
     set at [lsearch -exact $names $name]
-    if {$at >= 0 || $name eq "name"} {return [expr {max($at, 0)}]}
+    if {$at >= 0 || $name eq "name"} {return [expr {$at > 0 ? $at : 0}]}
     fail_unknown TCL-0384 "$option: column" $name [list name {*}$names]
 }
 
@@ -159,7 +159,9 @@ proc ::tharsis::lib::axis_of {columns rows numbers title} {
         if {$kind eq "text"} break
         foreach row $rows {
             set value [lindex $row $i]
-            if {$value ne ""} {set largest [expr {max($largest, abs($value))}]}
+            if {$value ne ""} {
+                set largest [expr {abs($value) > $largest ? abs($value) : $largest}]
+            }
         }
     }
     lassign [core::plot_unit $kind $largest] unit divisor

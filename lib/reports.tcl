@@ -326,8 +326,9 @@ proc ::tharsis::lib::link_over_time {o} {
     set name [clip [row "SELECT name FROM links WHERE id = $link"] 60]
     return [report links Links [list [dict create name over_time title \
         "Flows on link/$name over time" rows [lmap window [core::link_windows $link \
-            [expr {min([get $o limit 20], 64)}]] {linsert $window end [expr {
-                max([lindex $window 3] - 1, 0)}]}] columns {
+            [get $o limit 20]] {
+                linsert $window end [expr {[lindex $window 3] - ([lindex $window 3] > 0)}]
+            }] columns {
         {start start time} {end end time} {mean_flows flows mean} {max_flows "peak flows" count}
         {max_queue "peak queue" count}
     } notes {
@@ -450,7 +451,7 @@ proc ::tharsis::lib::mapped_layers {is_merged} {
         if {$last ne "" && $set == $set_before && $strategy eq $strategy_before &&
             [lmap d $dims e $extents {expr {$d in $compared ? $e : 0}}] eq
             [lmap d $dims e $extents_before {expr {$d in $compared ? $e : 0}}]} {
-            set extents [lmap a $extents b $extents_before {expr {max($a, $b)}}]
+            set extents [lmap a $extents b $extents_before {expr {$a > $b ? $a : $b}}]
             set lines [lrange $lines 0 end-1]
         } else {
             set first $name

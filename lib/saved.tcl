@@ -321,7 +321,7 @@ proc ::tharsis::lib::diff_changes {a b limit} {
     foreach run [list $a $b] side {a b} {
         set events($side) [core::rows "[dict get $table query] WHERE run_id = [dict get $run id]"]
     }
-    set n [expr {min([llength $events(a)], [llength $events(b)])}]
+    set n [llength $events([expr {[llength $events(a)] < [llength $events(b)] ? "a" : "b"}])]
     set is_same {expr {[lindex $events(a) $i 1] eq [lindex $events(b) $j 1]}}
     for {set before 0} {$before < $n} {incr before} {
         lassign [list $before $before] i j

@@ -223,14 +223,15 @@ static int run_link_flows(th_call *c)
  * probe on the link. */
 static int run_link_windows(th_call *c)
 {
-    int link, n;
+    int link;
+    Tcl_WideInt n;
     th_contention_probe w;
     th_session *s = c->session;
     const th_result *x = result_of(c, &link);
-    if (!x || Tcl_GetIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
+    if (!x || Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
         return x ? th_lib_fault(c, "link_windows") : -1;
     n = n < TH_PROBE_WINDOWS_MAX ? n : TH_PROBE_WINDOWS_MAX;
-    int failed = th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, n) ||
+    int failed = th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, (int32_t)n) ||
                          th_contention_probe_watch_link(&w, link)
                      ? th_error_no_memory(&c->err)
                      : th_probe_run_again(s, &w, &c->err);

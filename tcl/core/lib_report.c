@@ -188,7 +188,7 @@ static int add_rows(th_call *c, th_table *t, Tcl_Obj *dict)
 /* What is not said about rows. */
 static int set_form(th_table *t, Tcl_Obj *dict)
 {
-    int n;
+    Tcl_WideInt n;
     Tcl_Obj *column = get(dict, "breaks_at"), *limit = get(dict, "limit");
     if (is_set(dict, "wide_range"))
         th_table_wide_range(t);
@@ -196,7 +196,7 @@ static int set_form(th_table *t, Tcl_Obj *dict)
         th_table_wrap(t);
     if (column)
         th_table_break(t, th_report_keep(t->report, Tcl_GetString(column)));
-    if (limit && Tcl_GetIntFromObj(NULL, limit, &n) != TCL_OK)
+    if (limit && Tcl_GetWideIntFromObj(NULL, limit, &n) != TCL_OK)
         return -1;
     if (limit)
         th_table_limit(t, n);
