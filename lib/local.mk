@@ -8,7 +8,8 @@ lib_scripts = \
 	lib/reports.tcl \
 	lib/saved.tcl \
 	lib/survival.tcl \
-	lib/what_if.tcl
+	lib/what_if.tcl \
+	lib/where.tcl
 EXTRA_DIST += $(lib_scripts)
 nodist_libface_la_SOURCES = lib/script.c
 CLEANFILES += lib/script.c
