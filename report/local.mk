@@ -3,10 +3,7 @@
 libtharsis_la_SOURCES += \
 	report/html/compare.c \
 	report/html/encode.c \
-	report/html/first_screen.c \
 	report/html/html.h \
-	report/html/layout.c \
-	report/html/layout.h \
 	report/html/page.c \
 	report/html/parts.h \
 	report/html/run_page.c \
@@ -120,20 +117,17 @@ libtharsis_la_SOURCES += \
 	report/what_if/what_if_map.c \
 	report/what_if/what_if_map.h
 
-# What the HTML report carries, as C texts.
-html_assets = report/html/report.html report/html/report.css \
-	report/html/page.js report/html/curve.js report/html/tables.js \
-	report/html/groups.js report/html/spans.js report/html/paint.js report/html/usage.js report/html/timeline.js report/html/controls.js report/html/study.js report/html/start.js
-EXTRA_DIST += report/html/embed.awk $(html_assets)
+# What a page carries, as C texts.
+page_files = page/page.html page/page.css \
+	page/page.js page/verdict.js page/layout.js page/topology.js page/document.js page/curve.js page/tables.js \
+	page/groups.js page/spans.js page/paint.js page/usage.js page/timeline.js page/controls.js page/study.js page/start.js
+EXTRA_DIST += report/html/embed.awk $(page_files)
 nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c
-report/html/assets.c: report/html/embed.awk $(html_assets)
+report/html/assets.c: report/html/embed.awk $(page_files)
 	$(AM_V_GEN)$(MKDIR_P) report/html && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \
-	$(AWK) -v header=report/html/parts.h -f report/html/embed.awk $(html_assets) >"$$new.new" && mv "$$new.new" "$$new"
+	$(AWK) -v header=report/html/parts.h -f report/html/embed.awk $(page_files) >"$$new.new" && mv "$$new.new" "$$new"
 
-
-unit_tests += tests/unit/report/test_plot tests/unit/report/test_model_error tests/unit/report/test_program_digest \
-	tests/unit/report/test_verdict
+unit_tests += tests/unit/report/test_plot tests/unit/report/test_model_error tests/unit/report/test_program_digest
 tests_unit_report_test_plot_SOURCES = tests/unit/report/test_plot.c
 tests_unit_report_test_model_error_SOURCES = tests/unit/report/test_model_error.c
-tests_unit_report_test_verdict_SOURCES = tests/unit/report/test_verdict.c

@@ -20,6 +20,9 @@ FNR == 1 {
     last = kind
 }
 FNR == 1 && /SPDX-License-Identifier/ { next }
+# Scripts of pages are carried by every page: without what only their readers need.
+kind == "js" && /^ *\/\// { next }
+kind == "js" || kind == "css" { sub(/^ +/, "") }
 {
     gsub(/\\/, "&&")
     gsub(/"/, "\\\"")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* encode.c - compact encoding of numbers for small pages. A number takes seven bits per byte, the
- * lowest first, with the eighth bit set if more follow (LEB128, as in DWARF 5, section 7.6). Signed
- * numbers are zigzag-encoded: 0 -1 1 -2 ... becomes 0 1 2 3. The stream is deflated (RFC 1951),
+ * lowest first, with the eighth bit set if more follow (LEB128, as in DWARF 5, section 7.6), and is
+ * zigzag-encoded for its sign: 0 -1 1 -2 ... becomes 0 1 2 3. The stream is deflated (RFC 1951),
  * because a stream of inputs repeats the same patterns. */
 #include <config.h>
 #include "report/html/parts.h"
@@ -10,20 +10,15 @@
 
 enum { BITS = 7, MORE = 0x80 };
 
-void th_encode_number(th_strbuf *bytes, uint64_t n)
+void th_encode_number(th_strbuf *bytes, int64_t number)
 {
+    uint64_t n = (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0);
     unsigned char text[10]; /* bytes of 64 bits, seven at a time */
     size_t length = 0;
     for (; n >= MORE; n >>= BITS)
         text[length++] = (unsigned char)(n | MORE);
     text[length++] = (unsigned char)n;
     th_strbuf_add_bytes(bytes, text, length);
-}
-
-void th_encode_signed(th_strbuf *bytes, int64_t n)
-{
-    uint64_t folded = (uint64_t)n << 1;
-    th_encode_number(bytes, n < 0 ? ~folded : folded);
 }
 
 static void encode_base64(th_strbuf *out, const th_strbuf *bytes)

@@ -1,101 +1,66 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page.c - a whole page: the template, with each {{name}} replaced by the output of a function in
- * the table below. What is on it, the kind of the page says. */
+/* page.c - a whole page: the template, with each {{name}} replaced by the text of that name; and
+ * the parts of its document that all kinds of pages have. */
 #include <config.h>
 #include <string.h>
 #include "report/html/parts.h"
 
 enum { ROWS_MAX = 1000 }; /* of a table; the reports print all */
 
-/* The tables of a report; each but the first has its title above it. */
-void th_html_report(th_html *p, th_report *r, const char *label)
+int th_html_write(const th_strbuf *document, th_strbuf *out, th_error *err)
 {
-    for (th_table *t = r->first; t; t = t->next) {
-        th_table_limit(t, ROWS_MAX);
-        if (t->title && t != r->first)
-            th_strbuf_printf(p->out, "<h3>%s</h3>\n", t->title);
-        if (t->is_record)
-            th_html_record(t, p->out);
-        else
-            th_html_table(t, t->title && t != r->first ? t->title : label, p->out);
-    }
-}
-
-/* ---- placeholders of the skeleton ---- */
-
-static int slot_style(th_html *p)
-{
-    th_strbuf_add(p->out, th_html_style);
-    return 0;
-}
-
-static int slot_script(th_html *p)
-{
-    th_strbuf_add(p->out, th_html_script);
-    return 0;
-}
-
-static int slot_contents(th_html *p)
-{
-    for (const th_html_section *s = p->kind->sections; s->id; s++)
-        if (!s->is_there || s->is_there(p))
-            th_strbuf_printf(p->out, "<a href=\"#%s\">%s</a>\n", s->id, s->title);
-    return 0;
-}
-
-static int slot_sections(th_html *p)
-{
-    int failed = 0;
-    for (const th_html_section *s = p->kind->sections; !failed && s->id; s++) {
-        if (s->is_there && !s->is_there(p))
-            continue;
-        th_strbuf_printf(p->out,
-                         "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
-                         s->id, s->id, s->id, s->title);
-        failed = s->write(p);
-        th_strbuf_add(p->out, "</section>\n");
-    }
-    return failed;
-}
-
-static int slot_title(th_html *p)
-{
-    return p->kind->title(p);
-}
-
-static int slot_head(th_html *p)
-{
-    return p->kind->head(p);
-}
-
-static const struct {
-    const char *name;
-    int (*write)(th_html *p);
-} slots[] = {
-    {"title", slot_title},   {"style", slot_style},       {"head", slot_head},
-    {"script", slot_script}, {"contents", slot_contents}, {"sections", slot_sections},
-};
-enum { N_SLOTS = sizeof slots / sizeof *slots };
-
-static int write_slot(th_html *p, const char *name, size_t length)
-{
-    for (int i = 0; i < N_SLOTS; i++)
-        if (strlen(slots[i].name) == length && memcmp(slots[i].name, name, length) == 0)
-            return slots[i].write(p);
-    return 0;
-}
-
-int th_html_write(th_html *p, const th_html_kind *kind)
-{
+    const char *const texts[][2] = {
+        {"style", th_html_style}, {"document", document->text}, {"script", th_html_script}};
     const char *at = th_html_skeleton, *slot;
-    p->kind = kind;
-    while ((slot = strstr(at, "{{"))) {
-        const char *end = strstr(slot, "}}");
-        th_strbuf_add_bytes(p->out, at, (size_t)(slot - at));
-        if (write_slot(p, slot + 2, (size_t)(end - slot - 2)) != 0)
-            return -1;
-        at = end + 2;
+    if (document->failed)
+        return th_error_no_memory(err);
+    for (size_t i = 0; (slot = strstr(at, "{{")); i++) {
+        th_strbuf_add_bytes(out, at, (size_t)(slot - at));
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            if (strncmp(slot + 2, texts[k][0], strlen(texts[k][0])) == 0)
+                th_strbuf_add(out, texts[k][1]);
+        at = strstr(slot, "}}") + 2;
     }
-    th_strbuf_add(p->out, at);
-    return p->out->failed ? th_error_no_memory(p->err) : 0;
+    th_strbuf_add(out, at);
+    return out->failed ? th_error_no_memory(err) : 0;
+}
+
+/* Is nothing before it in the object or the list? */
+static bool is_first(const th_strbuf *out)
+{
+    return out->length == 0 || strchr("{[", out->text[out->length - 1]);
+}
+
+void th_html_field(th_strbuf *out, const char *key, const char *text)
+{
+    th_strbuf_printf(out, "%s\"%s\":", is_first(out) ? "" : ",", key);
+    th_strbuf_add_json(out, text);
+}
+
+void th_html_head(const th_report *r, th_strbuf *out)
+{
+    th_strbuf_add(out, ",\n\"head\":[");
+    for (int i = 0; i < r->n_head; i++) {
+        if (!r->head[i].is_line)
+            continue;
+        th_strbuf_add(out, is_first(out) ? "[" : ",[");
+        th_strbuf_add_json(out, r->head[i].key);
+        th_strbuf_add(out, ",");
+        th_strbuf_add_json(out, r->head[i].value.text);
+        th_strbuf_add(out, "]");
+    }
+    th_strbuf_add(out, "]");
+}
+
+int th_html_section(const char *id, const char *title, th_report *r, th_strbuf *out, th_error *err)
+{
+    th_strbuf_add(out, is_first(out) ? "\n{" : ",\n{");
+    th_html_field(out, "id", id);
+    th_html_field(out, "title", title);
+    th_html_head(r, out);
+    for (th_table *t = r->first; t; t = t->next)
+        th_table_limit(t, ROWS_MAX);
+    th_html_tables(r, false, out);
+    th_strbuf_add(out, "}");
+    return th_report_state(r, err);
 }

@@ -21,10 +21,20 @@ th_time th_html_tracks_end(const th_html_tracks *k, int32_t task)
 
 /* ---- rows ---- */
 
-static int add_track(th_html_tracks *k, th_html_track_kind kind, int32_t object)
+static int add_track(th_html_tracks *k, th_html_track_kind kind)
 {
-    k->tracks[k->n] = (th_html_track){.kind = kind, .object = object, .stage = -1, .open = -1};
+    k->tracks[k->n] =
+        (th_html_track){.kind = kind, .name = "", .faults = -1, .stage = -1, .open = -1};
     return k->n++;
+}
+
+static void add_accel_track(th_html_tracks *k, int accel, int32_t stage)
+{
+    const th_system *s = k->session->system;
+    int track = k->track_of_accel[accel] = add_track(k, TH_HTML_TRACK_ACCEL);
+    k->tracks[track].name = s->nodes[s->accel_node[accel]].name;
+    k->tracks[track].faults = s->n_media + accel;
+    k->tracks[track].stage = stage;
 }
 
 static int by_time(const void *a, const void *b)
@@ -47,6 +57,14 @@ static th_time least_busy(const th_result *r)
     return least > 0 ? least : 1;
 }
 
+static void add_link_track(th_html_tracks *k, int link)
+{
+    const th_link *l = &k->session->system->links[link];
+    int track = k->track_of_link[link] = add_track(k, TH_HTML_TRACK_LINK);
+    k->tracks[track].name = l->name;
+    k->tracks[track].faults = l->medium;
+}
+
 static void add_link_tracks(th_html_tracks *k, th_time least)
 {
     const th_result *r = k->result;
@@ -56,7 +74,7 @@ static void add_link_tracks(th_html_tracks *k, th_time least)
         if (r->links[l].busy_ps == 0)
             continue;
         if (r->links[l].busy_ps >= least && n++ < TH_HTML_LINK_TRACKS_MAX)
-            k->track_of_link[l] = add_track(k, TH_HTML_TRACK_LINK, l);
+            add_link_track(k, l);
         else
             k->n_links_hidden++;
     }
@@ -80,12 +98,8 @@ static void add_stage_tracks(th_html_tracks *k, const th_training_step *x)
 {
     int32_t ranks = x->is_merged ? 1 : th_plan_stage_ranks(&x->plan);
     for (int32_t stage = 0; stage < x->plan.n.pipeline; stage++)
-        for (int32_t rank = 0; rank < ranks; rank++) {
-            int32_t accel = th_plan_accel(&x->plan, stage, rank);
-            int track = add_track(k, TH_HTML_TRACK_ACCEL, accel);
-            k->track_of_accel[accel] = track;
-            k->tracks[track].stage = stage;
-        }
+        for (int32_t rank = 0; rank < ranks; rank++)
+            add_accel_track(k, th_plan_accel(&x->plan, stage, rank), stage);
 }
 
 static int make_tracks(th_html_tracks *k)
@@ -98,14 +112,14 @@ static int make_tracks(th_html_tracks *k)
     k->track_of_link = th_alloc_array((size_t)r->n_links + 1, sizeof *k->track_of_link);
     if (least < 0 || !k->tracks || !k->track_of_accel || !k->track_of_link)
         return -1;
-    add_track(k, TH_HTML_TRACK_PATH, -1);
+    add_track(k, TH_HTML_TRACK_PATH);
     bool has_messages = p->n_collectives > 0 || has_delays(k);
-    k->track_of_collectives = has_messages ? add_track(k, TH_HTML_TRACK_COLLECTIVE, -1) : -1;
+    k->track_of_collectives = has_messages ? add_track(k, TH_HTML_TRACK_COLLECTIVE) : -1;
     if (step_of(k))
         add_stage_tracks(k, step_of(k));
     else
         for (int a = 0; a < r->n_accels; a++)
-            k->track_of_accel[a] = add_track(k, TH_HTML_TRACK_ACCEL, a);
+            add_accel_track(k, a, -1);
     add_link_tracks(k, least);
     return 0;
 }

@@ -30,9 +30,11 @@ typedef struct th_html_span {
 } th_html_span;
 
 typedef struct th_html_track {
-    int32_t kind, object; /* th_html_track_kind; accelerator or link */
-    int32_t stage;        /* of a step of training; -1: none */
-    th_html_span *spans;  /* by start */
+    th_html_track_kind kind;
+    const char *name;    /* of its accelerator or link */
+    int32_t faults;      /* its place in the index of faults; -1: none */
+    int32_t stage;       /* of a step of training; -1: none */
+    th_html_span *spans; /* by start */
     size_t n, capacity;
     int64_t open; /* private: the open span that short ones join, -1: none; and its start */
     th_time open_start;

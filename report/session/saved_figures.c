@@ -96,8 +96,7 @@ void th_saved_figures_free(th_saved_figures *f)
         return;
     for (int c = 0; c < TH_N_SAVED; c++)
         th_free(f->objects[c]);
-    th_free(f->verdict);
-    th_free(f->spans);
+    th_free(f->page);
     th_arena_free(f->arena);
     th_free(f);
 }

@@ -21,9 +21,7 @@ typedef struct th_saved_figures {
     char system[20], workload[20]; /* digests of what they hold; "-": a hand-built program */
     th_saved_object *objects[TH_N_SAVED];
     int n[TH_N_SAVED];
-    /* What a page of two runs shows besides: report/html/html.h. Owned; NULL: not kept. */
-    struct th_verdict *verdict;
-    char *spans;
+    char *page; /* what a page of two runs shows besides: report/html/html.h. Owned; NULL: none */
     struct th_arena *arena; /* private */
 } th_saved_figures;
 

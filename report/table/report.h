@@ -82,6 +82,8 @@ const th_quantity *th_table_cell(const th_table *t, size_t row, int column);
 
 /* The suffix of a field in CSV and JSON: "_ps"; "" if the name has it. */
 const char *th_kind_suffix(th_kind kind, const char *name);
+/* A value as JSON has it, in the unit of that suffix. */
+void th_quantity_add_json(th_strbuf *out, const th_quantity *q);
 
 /* 0, or -1: memory is out, or Ctrl-C ended it, here or while rows were added. */
 int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err);
@@ -114,14 +116,6 @@ struct th_table {
     th_table *next;
 };
 
-/* For other renderers: the columns that have a heading, one unit for each, and every cell as
- * printed, allocated in the report. false: memory is out. */
-typedef struct th_displayed_table {
-    th_table table;
-    const char *unit[TH_COLUMNS_MAX]; /* "" for none */
-    char **texts;                     /* (n_rows + 1) x n_columns; the last row is the total */
-} th_displayed_table;
-bool th_table_display(const th_table *t, th_displayed_table *out);
 /* The notes about columns that shown, a selection of t, has headings for; NULL: none. */
 const char *th_table_notes(const th_table *t, const th_table *shown);
 /* The table with these n columns alone; false: memory is out. */

@@ -124,15 +124,20 @@ static void add_json_key(th_strbuf *out, const char *key, const char *suffix)
     }
 }
 
-static void add_json_field(th_strbuf *out, const char *key, const th_quantity *q)
+void th_quantity_add_json(th_strbuf *out, const th_quantity *q)
 {
-    add_json_key(out, key, th_kind_suffix(q->kind, key));
-    if (q->is_absent)
+    if (q->is_absent || (q->kind == TH_KIND_TEXT && !q->text))
         th_strbuf_add(out, "null");
     else if (q->kind == TH_KIND_TEXT)
         th_strbuf_add_json(out, q->text);
     else
         add_number(out, q);
+}
+
+static void add_json_field(th_strbuf *out, const char *key, const th_quantity *q)
+{
+    add_json_key(out, key, th_kind_suffix(q->kind, key));
+    th_quantity_add_json(out, q);
 }
 
 static void add_json_row(th_strbuf *out, const th_table *t, const th_quantity *cells)

@@ -213,18 +213,6 @@ static void render_table(const th_table *whole, th_strbuf *out)
     add_note(whole, &l.table, out);
 }
 
-bool th_table_display(const th_table *t, th_displayed_table *out)
-{
-    th_layout l;
-    if (!th_layout_whole(t, &l))
-        return false;
-    out->table = l.table;
-    for (int c = 0; c < out->table.n_columns; c++)
-        out->unit[c] = l.scale[c].unit;
-    out->texts = l.texts;
-    return !t->report->failed;
-}
-
 /* A record's value with its unit; shares in percent, as in tables. */
 void th_report_value(th_strbuf *out, const th_quantity *q)
 {

@@ -92,9 +92,9 @@ static int write_study(th_call *c, th_strbuf *text)
     int failed = r ? 0 : store ? th_error_no_memory(&c->err) : -1;
     if (!failed)
         failed = th_study_table(r, store, &all, &table, &c->err) != 0 ||
-                 th_study_head(r, store, &all, table, &c->err) != 0;
-    if (!failed)
-        failed = th_html_study_page(&(th_html_study){th_store_study(store), r}, text, &c->err);
+                 th_study_head(r, store, &all, table, &c->err) != 0 ||
+                 th_html_study_tables(th_store_study(store), r, &c->err) != 0 ||
+                 th_html_study(r, text, &c->err) != 0;
     th_report_free(r);
     th_store_close(store);
     return failed ? -1 : 0;

@@ -10,6 +10,7 @@
 #include "report/session/property_events.h"
 #include "tcl/options.h"
 #include "report/html/html.h"
+#include "report/session/saved_figures.h"
 #include "report/session/saved_run.h"
 #include "tcl/warning.h"
 
@@ -178,20 +179,20 @@ static int run_save_run(th_call *c)
 {
     th_session *s = c->session;
     const char *name = th_call_word(c, 0);
-    th_html_kept kept;
+    char *page;
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(&c->err, "TCL-0105", "the run is not done: run first");
     if (name[0] == '\0')
         return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
-    if (th_html_keep(s, &kept, &c->err) != 0)
+    if (!(page = th_html_keep(s, name, &c->err)))
         return -1;
     if (th_saved_run_add(s, name, &c->err) != 0) {
-        th_html_kept_clear(&kept);
+        th_free(page);
         return -1;
     }
-    th_html_kept_give(&kept, th_saved_run_find(s, name, &c->err));
+    th_saved_run_find(s, name, &c->err)->figures->page = page;
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
 }

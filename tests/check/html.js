@@ -137,6 +137,145 @@ async function checkContent(page) {
     );
 }
 
+// The first screen: what the reports say, in four digits.
+async function checkFirstScreen(page) {
+    const {makespan_ps: end, throughput_per_s: rate} = facts.summary.summary;
+    const shown = await page.evaluate(() => [...document.querySelectorAll(".figures .big")].map((e) => e.textContent));
+    const units = {s: 1e12, ms: 1e9, "\u00b5s": 1e6, ns: 1e3};
+    const [, number, unit] = /^([\d.]+)(\D+)$/.exec(shown[0]);
+    check(Math.abs(number * units[unit] - end) <= 5e-4 * end, "the first figure is the makespan of one input", [shown, end]);
+    check(Math.abs(Number.parseFloat(shown[1]) - rate) <= 5e-4 * rate, "the second one its rate", [shown, rate]);
+    const bound = facts.bounds.bounds_total.makespan_ps;
+    check(Math.abs(Number.parseFloat(shown[2]) - 100 * (end / bound - 1)) <= 0.051, "the third one the gap to the bound", [shown, bound]);
+    const parts = facts.path.path_parts.filter((part) => part.time_ps > 0);
+    const widths = await page.evaluate(() => [...document.querySelectorAll(".stack i")].map((e) => Number.parseFloat(e.style.width)));
+    check(
+        widths.length === parts.length && parts.every((part, i) => Math.abs(widths[i] - (100 * part.time_ps) / end) < 0.01),
+        "the bar has the parts of the critical path",
+        [widths, parts],
+    );
+}
+
+// The sentence of a page, from made-up figures with known answers.
+async function checkSentences(page) {
+    const is = async (verdict, sentence, name) => {
+        const got = await page.evaluate((v) => th.sentence({missed: [], classes: [], ...v}), verdict);
+        check(got.replaceAll("\u00a0", " ") === sentence, `the sentence: ${name}`, got);
+    };
+    // 800 + 160 + 40 = 1000: 80, 16 and 4 %; the last is too small to be named.
+    await is(
+        {parts: {array: 800, memory: 160, link: 40}, classes: [["GPU", 1, 0.9, 0.9, 0.9], ["FPGA", 2, 0.7, 0.75, 0.8]], link: ["host_0", 0.19]},
+        "The critical path is 80 % array and 16 % own DRAM; GPU and FPGA are balanced, at work 90 % and 75 % of the time; " +
+            "the link host_0 is the busiest at 19 %.",
+        "two classes in balance",
+    );
+    // 0.4 < 0.8 x 0.9; the busier class comes first whatever the order.
+    await is(
+        {parts: {contention: 7}, classes: [["FPGA", 2, 0.4, 0.4, 0.4], ["GPU", 1, 0.9, 0.9, 0.9]]},
+        "The critical path is 100 % contention; GPU and FPGA are not balanced, at work 90 % and 40 % of the time.",
+        "two classes out of balance",
+    );
+    // 0.4 = 0.8 x 0.5 is balanced to the last digit, 0.39 is not.
+    const one = (least, n = 8) => ({parts: {array: 1, memory: 1}, classes: [["npu", n, least, 0.45, 0.5]]});
+    await is(
+        {...one(0.4), link: ["0_1", 0.004]},
+        "The critical path is 50 % array and 50 % own DRAM; the 8 accelerators are balanced, at work 40 % to 50 % of the time; " +
+            "the link 0_1 is the busiest at less than 1 %.",
+        "one class in balance",
+    );
+    await is(
+        one(0.39),
+        "The critical path is 50 % array and 50 % own DRAM; the 8 accelerators are not balanced, at work 39 % to 50 % of the time.",
+        "one class out of balance",
+    );
+    await is(one(0.5, 1), "The critical path is 50 % array and 50 % own DRAM; the accelerator works 50 % of the time.", "one accelerator");
+    await is(
+        {parts: {host: 1, collective: 4, wait: 5}, classes: [["a", 1, 0.5, 0.5, 0.5], ["b", 1, 0.1, 0.1, 0.1], ["c", 1, 0.6, 0.6, 0.6]]},
+        "The critical path is 50 % waiting for arrivals, 40 % collectives and 10 % host; the 3 kinds of accelerators are not balanced, " +
+            "from c at work 60 % of the time to b at work 10 %.",
+        "three classes name the extremes",
+    );
+    await is(
+        {parts: {host: 1}, mergedRanks: 8, classes: [["a", 1, 0.5, 0.5, 0.5]]},
+        "The critical path is 100 % messages; one accelerator stands for the 8 of its stage.",
+        "one accelerator for its stage",
+    );
+    await is({parts: {}, classes: [["npu", 8, 0, 0, 0]]}, "Nothing has ended yet.", "who does nothing is not balanced");
+    await is(
+        {parts: {array: 5, memory: 5, latency: 5, link: 5}},
+        "The critical path is 25 % array, 25 % own DRAM and 25 % link latency.",
+        "equal parts in their order, three at most",
+    );
+    // The latest of them: 12.14 ms after its arrival is 2.64 ms past 9.5 ms.
+    const late = ["radar", 9500000000, 2640000000],
+        other = ["lidar", 1000000, 1000000];
+    for (const [missed, more] of [
+        [[late], ""],
+        [[other, late], ", and 1 other model is late"],
+        [[late, other, other], ", and 2 other models are late"],
+    ])
+        await is(
+            {parts: {array: 1}, missed},
+            `radar misses its deadline of 9.5 ms by 2.64 ms${more}; the critical path is 100 % array.`,
+            `${missed.length} missed deadlines come first`,
+        );
+    // 3,000,000 / 2,000,000 ps; of the 1 us saved, DRAM has 0.9.
+    const a = {name: "old", verdict: {elapsed: 3000000, parts: {array: 1000000, memory: 2000000}}},
+        b = {name: "new", verdict: {elapsed: 2000000, parts: {array: 900000, memory: 1100000}}};
+    for (const [runs, sentence] of [
+        [[a, b], "new is 1.5 times as fast as old: it saves 1 \u00b5s, most of all in own DRAM (90 %)."],
+        [[b, a], "new is 1.5 times as fast as old: it saves 1 \u00b5s, most of all in own DRAM (90 %)."],
+        [[a, {...a, name: "same"}], "old and same take the same time to half a percent."],
+    ]) {
+        const got = await page.evaluate((two) => th.comparison(...two), runs);
+        check(got === sentence, `two runs: ${sentence}`, got);
+    }
+}
+
+// What the scripts of a page of the folder draw it from.
+const documentOf = (name) =>
+    JSON.parse(/<script type="application\/json" id="document">([^]*?)<\/script>/.exec(fs.readFileSync(path.join(folder, name), "utf8"))[1]);
+
+// No node on another, all in the picture; switches that join islands lie beside them, not on them.
+async function checkPictures(page) {
+    for (const name of fs.readdirSync(folder).filter((file) => file.startsWith("picture_")).sort()) {
+        const {topology} = documentOf(name);
+        const [width, height, nodes] = await page.evaluate((t) => {
+            const [box] = th.picture(t);
+            const number = (e, key) => Number(e.getAttribute(key));
+            const boxes = [...box.querySelectorAll("rect.box")].map((e) => [number(e, "x") + number(e, "width") / 2, number(e, "y") + number(e, "height") / 2]);
+            const circles = [...box.querySelectorAll("circle")].map((e) => [number(e, "cx"), number(e, "cy")]);
+            return [...box.querySelector("svg").getAttribute("viewBox").split(" ").slice(2).map(Number), [...boxes, ...circles]];
+        }, topology);
+        const closest = Math.min(...nodes.flatMap(([x, y], i) => nodes.slice(i + 1).map(([u, v]) => Math.hypot(x - u, y - v))));
+        const out = nodes.filter(([x, y]) => !(x >= 20 && y >= 20 && x <= width - 20 && y <= height - 20));
+        check(nodes.length === topology.nNodes && out.length === 0, `${name}: all nodes are in the picture`, out);
+        check(closest > (name.includes("pod") ? 60 : 40), `${name}: no node is on another`, closest);
+    }
+}
+
+// A fat tree whose links are too many for names: one path of each shade.
+async function checkMany(browser) {
+    const page = await open(browser, "many.html", {viewport: DESK});
+    const {topology} = documentOf("many.html");
+    const moves = await page.evaluate(() => [...document.querySelectorAll(".links path")].map((e) => (e.getAttribute("d").match(/M/g) || []).length));
+    check(
+        topology.nLinks > 600 && moves.length === 9 && moves.reduce((sum, n) => sum + n, 0) === topology.nLinks,
+        "many links are drawn, by shades",
+        [topology.nLinks, moves],
+    );
+    check(page.complaints.length === 0, "no complaint about many links", page.complaints);
+    await page.close();
+}
+
+async function checkWithoutScripts(browser) {
+    const page = await browser.newPage({javaScriptEnabled: false});
+    await page.goto(`file://${path.join(folder, "run.html")}`);
+    const text = await page.locator("main").innerText();
+    check(/JavaScript/.test(text), "without JavaScript a line says that it needs it", text);
+    await page.close();
+}
+
 async function checkIds(page) {
     const twice = await page.evaluate(() => {
         const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
@@ -565,6 +704,9 @@ async function main() {
     });
     const page = await open(browser, "run.html", {viewport: DESK});
     await checkContent(page);
+    await checkFirstScreen(page);
+    await checkSentences(page);
+    await checkPictures(page);
     await checkIds(page);
     await checkSorting(page);
     await checkTimeline(page);
@@ -583,11 +725,14 @@ async function main() {
             await checkPicture(browser, name, width === 1400, width, scheme);
     await checkCompare(browser);
     await checkStudy(browser);
+    await checkMany(browser);
+    await checkWithoutScripts(browser);
     const made = await open(browser, "program.html", {viewport: DESK});
+    const title = await made.evaluate(() => [document.title, document.querySelector("h1").textContent]);
     check(
-        (await made.title()) === "<script>document.title=1</script> on ring8",
-        "markup in a name stays text",
-        await made.title(),
+        title.every((text) => text === "<script>document.title=1</script>\"'\\&amp;\u2028\u2407 on ring8"),
+        "markup in a name stays text, a control character is shown as a picture",
+        title,
     );
     const collectives = await made.evaluate(() =>
         [...document.getElementById("table-collectives").tBodies[0].rows].map((row) => row.cells[1].textContent),

@@ -34,4 +34,4 @@ if ! said=$("$builddir/tharsis" -no_init -exit "$srcdir/tests/check/html.tcl" "$
     echo "$said" | sed 's/^/# /'
     exit 0
 fi
-timeout 120 "$node" "$srcdir/tests/check/html.js" "$folder" 2>&1
+timeout 300 "$node" "$srcdir/tests/check/html.js" "$folder" 2>&1

@@ -3,8 +3,10 @@
 #   run.html     AlexNet on eight FPGAs, searched for, so that there is a convergence
 #   large.html   the same by a mapping from a file, a stream of enough inputs that there are almost
 #   100,000 spans
-#   program.html a hand-built program, with a name that is markup, a link that goes down and a slow
-#   accelerator
+#   program.html a hand-built program, with a name that is markup, ends a script, and has quotes, a
+#   control character and a separator of lines; a link that goes down and a slow accelerator
+#   many.html    a fat tree with more links than have names in its picture
+#   picture_*.html systems of every kind
 #   compare.html two runs of it side by side
 #   study.html   a study of 12 points, of which the front has three by construction
 #   wide.html    a study with long numbers, long words and long names, whose front has 20 points;
@@ -23,6 +25,7 @@ save_run searched
 set f [open [file join $folder facts.json] w]
 puts $f "{\"summary\": [report_summary -return_string -format json],"
 puts $f "\"layers\": [report_layers -return_string -format json],"
+puts $f "\"bounds\": [report_bounds -return_string -format json],"
 puts $f "\"path\": [report_critical_path -return_string -format json],"
 set tasks [lmap task [lrange [get_tasks -filter {kind == transfer}] 0 20] {
     string cat "\[[string range $task 5 end], [get_property -exact $task start],\
@@ -72,10 +75,33 @@ foreach {page metric sign} {wide lateness -1 odd rate 1} {
 }
 
 read_system ring8
-create_program "<script>document.title=1</script>"
+create_program "<script>document.title=1</script>\"'\\&amp;\u2028\x07"
 add_traffic -pattern uniform -rate 20Gbps -message_bytes 16kB -duration 50us
 add_collective all_reduce -bytes 1MB -at 10us
 inject_fault link/0_1 -at 20us -for 40us
 inject_fault accel/3 -at 30us -for 20us -clock x0.5
 run
 write_report [file join $folder program.html]
+
+proc write_picture {name} {
+    create_program p
+    add_transfer -from 0 -to 1 -bytes 1kB
+    run
+    write_report [file join $::folder $name.html]
+}
+foreach {type dims} {
+    line 5 ring 12 mesh {4 3} torus {4 4 2} hypercube 5 fully_connected 6 star 6 tree {3 2}
+    fattree {4 2} dragonfly {2 4 2} pcie_tree {2 2 4} islands {4 4} rails {4 4 1}
+    composition {{ring 4} {switch 3}}
+} {
+    create_system -name x -topology $type -dims $dims -accel npu_v1 -link_bandwidth 100Gbps \
+        -link_latency 500ns {*}[expr {$type in {ring mesh} ? {-host} : {}}]
+    write_picture picture_$type
+}
+foreach size {2 4 7} {
+    create_pod dgx_h100 -size $size
+    write_picture picture_pod_$size
+}
+create_system -name x -topology fattree -dims {4 4} -accel npu_v1 -link_bandwidth 100Gbps \
+    -link_latency 500ns
+write_picture many

@@ -66,6 +66,46 @@ proc read_all {file} {
     return $text
 }
 
+# A JSON text: objects as dicts, arrays as lists.
+proc from_json {text} {
+    set tokens [regexp -all -inline {"(?:[^"\\]|\\.)*"|[][\{\}]|[^][\{\},:\s"]+} $text]
+    set next 0
+    return [json_value $tokens next]
+}
+
+proc json_value {tokens next} {
+    upvar 1 $next i
+    set token [lindex $tokens $i]
+    incr i
+    if {[string first $token "\{\["] < 0} {
+        if {[string match "\"*" $token]} {
+            return [subst -nocommands -novariables [string range $token 1 end-1]]
+        }
+        return $token
+    }
+    set values {}
+    while {$i < [llength $tokens] && [string first [lindex $tokens $i] "\}\]"] < 0} {
+        lappend values [json_value $tokens i]
+    }
+    incr i
+    return $values
+}
+
+# What the scripts of a page draw it from; a section of it, {} where there is none; and a member of
+# a timeline.
+proc document_of {page} {
+    regexp {<script type="application/json" id="document">(.*?)</script>} [read_all $page] -> text
+    return [from_json $text]
+}
+
+proc section_of {document id} {
+    return [lsearch -inline -index 1 [dict get $document sections] $id]
+}
+
+proc timeline_of {document args} {
+    return [dict get [lindex [dict get $document runs] 0] timeline {*}$args]
+}
+
 # A test of an error message, by glob pattern.
 proc test_failure {name what script pattern} {
     uplevel 1 [list test $name $what -body [list failure $script] -match glob -result $pattern]

@@ -3,6 +3,7 @@
 // names of layers and rows.
 (function () {
     const SEPARATORS = /[._/-]/;
+    const PRODUCTS = ["fc", "matmul", "fused_attention", "lstm", "gru", "rnn"];
     const MOST_BLOCKS = 24; // more are not told apart, even where neighbours differ
 
     // The prefix that all names share, up to and with a separator; "" if there is none.
@@ -49,13 +50,14 @@
     // The ways to colour layers, the most telling one first. Each: names of its groups, and the group of each layer.
     th.groupings = function (data) {
         const {layers} = data;
-        const types = ["convolution", "matrix product, recurrent", "other layers"];
+        const typeOf = (type) =>
+            type === "conv" ? "convolution" : PRODUCTS.includes(type) ? "matrix product, recurrent" : "other layers";
         const named = layers.map(([name]) => name.slice(data.layerPrefix.length));
         const all = [
             numbered("model", data.groups || "model", layers.map((l) => l[2])),
             numbered("set", "set of accelerators", layers.map((l) => `set ${l[3]}`)),
             numbered("block", "block of layers", named.length > 0 ? blocksOf(named) : []),
-            numbered("type", "type of layer", layers.map((l) => types[l[1]])),
+            numbered("type", "type of layer", layers.map((l) => typeOf(l[1]))),
         ];
         return all.filter((g) => g.names.length > 1 || g.id === "type");
     };

@@ -31,7 +31,7 @@ th.usageOf = function (data, painter) {
             color: 0,
             alpha: 0.9,
             isFilled: true,
-            at: data.costs.length > 0 ? meanOf(run, "accel", (task) => painter.engineShare(task, 0)) : null,
+            at: data.computes ? meanOf(run, "accel", (task) => painter.engineShare(task, 0)) : null,
         },
         {name: "links in use", color: 9, alpha: 1, isFilled: false, at: meanOf(run, "link", () => 1)},
         {name: "collectives in flight", color: 8, alpha: 0.5, isFilled: true, at: meanOf(run, "collective", () => 1)},

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // curve.js - small drawings from the figures of tables: the convergence of a search, and where time and memory went.
 (function () {
-    const SVG = "http://www.w3.org/2000/svg";
-
-    function shape(tag, attributes, ...children) {
-        const element = document.createElementNS(SVG, tag);
-        for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-        element.append(...children);
-        return element;
-    }
-
     // The numbers of a column, by its name or place, and its unit.
     function columnOf(table, name) {
         const heads = [...table.tHead.rows[0].cells];
@@ -71,7 +62,7 @@
             isLog ? Math.log10(Math.max(1, n)) / Math.log10(Math.max(2, last)) : n / Math.max(1, last);
         const x = (n) => left + across(n) * (width - left - right);
         const y = (v) => top + ((y1 - v) / (y1 - y0)) * (height - top - bottom);
-        const svg = shape("svg", {
+        const svg = th.shape("svg", {
             viewBox: `0 0 ${width} ${height}`,
             class: "curve",
             role: "img",
@@ -79,14 +70,14 @@
         });
         for (const mark of marks(y0, y1, 5))
             svg.append(
-                shape("line", {
+                th.shape("line", {
                     class: "grid",
                     x1: left,
                     x2: width - right,
                     y1: y(mark.value),
                     y2: y(mark.value),
                 }),
-                shape("text", {class: "n", x: left - 8, y: y(mark.value) + 4}, mark.text),
+                th.shape("text", {class: "n", x: left - 8, y: y(mark.value) + 4}, mark.text),
             );
         const ticks = isLog
             ? [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7]
@@ -94,9 +85,9 @@
                   .map((n) => ({value: n, text: n.toLocaleString("en")}))
             : marks(0, last, 6);
         for (const tick of ticks)
-            svg.append(shape("text", {class: "c", x: x(tick.value), y: height - bottom + 18}, tick.text));
+            svg.append(th.shape("text", {class: "c", x: x(tick.value), y: height - bottom + 18}, tick.text));
         svg.append(
-            shape(
+            th.shape(
                 "text",
                 {class: "e", x: width - right, y: height - 4},
                 `evaluations${isLog ? " (logarithmic)" : ""}`,
@@ -104,14 +95,14 @@
         );
         if (!Number.isNaN(bound))
             svg.append(
-                shape("line", {
+                th.shape("line", {
                     class: "bound",
                     x1: left,
                     x2: width - right,
                     y1: y(bound),
                     y2: y(bound),
                 }),
-                shape("text", {class: "e", x: width - right, y: y(bound) - 6}, "lower bound"),
+                th.shape("text", {class: "e", x: width - right, y: y(bound) - 6}, "lower bound"),
             );
         const path = value
             .map(
@@ -119,13 +110,13 @@
                     `${i === 0 ? "M" : "H"}${x(at[i]).toFixed(1)}${i === 0 ? " " : "V"}${y(v).toFixed(1)}`,
             )
             .join("");
-        svg.append(shape("path", {class: "best", d: `${path}H${x(last).toFixed(1)}`}));
+        svg.append(th.shape("path", {class: "best", d: `${path}H${x(last).toFixed(1)}`}));
         value.forEach((v, i) =>
             svg.append(
-                shape(
+                th.shape(
                     "circle",
                     {class: "dot", cx: x(at[i]), cy: y(v), r: 3.5},
-                    shape("title", {}, `evaluation ${at[i]}: ${v} ${unit}`),
+                    th.shape("title", {}, `evaluation ${at[i]}: ${v} ${unit}`),
                 ),
             ),
         );

@@ -136,7 +136,7 @@ th.takeControls = function () {
         toggle(e.currentTarget, look.critical);
         ask();
     });
-    th.find("engines").hidden = data.costs.length === 0;
+    th.find("engines").hidden = !data.computes;
     th.find("engines").addEventListener("click", (e) => {
         now.hasEngines = !now.hasEngines;
         toggle(e.currentTarget, now.hasEngines);
@@ -212,7 +212,7 @@ th.takeControls = function () {
 
     (function () {
         const notes = [];
-        if (data.costs.length > 0)
+        if (data.computes)
             notes.push(
                 "Engines shows below each accelerator, engine by engine, the part of each task's time that its array computes, and that its " +
                     "loads and stores would take at the full bandwidth of the DRAM.",
@@ -300,11 +300,10 @@ th.takeControls = function () {
             button.addEventListener("click", () => goToRow(kind, text));
             return hasRow(kind, text);
         });
-    for (const path of document.querySelectorAll(".links path > title")) {
-        const name = path.textContent.slice("link/".length, path.textContent.indexOf(":"));
-        if (hasRow("link", name)) {
-            path.parentElement.classList.add("leads");
-            path.parentElement.addEventListener("click", () => goToRow("link", name));
-        }
+    for (const path of document.querySelectorAll(".links path[data-link]")) {
+        const name = path.dataset.link;
+        if (!hasRow("link", name)) continue;
+        path.classList.add("leads");
+        path.addEventListener("click", () => goToRow("link", name));
     }
 };

@@ -2,7 +2,7 @@
 // paint.js - draws rows of spans into a canvas. Spans of less than a pixel are added up by column and drawn as
 // what part of it they fill, so the work per row is bounded by its width and one look at each span in view.
 th.painter = function (data) {
-    const {tasks, costs} = data;
+    const {tasks} = data;
     const LANE = 14,
         ENGINE = 9,
         GAP = 5,
@@ -63,14 +63,11 @@ th.painter = function (data) {
     // What part of its time an engine of an accelerator was at work in a task: the array by what it computes, the
     // others by what they move at the bandwidth of the DRAM.
     function engineShare(task, engine) {
-        const cost = costs[tasks.entry[task]];
         const duration = tasks.end[task] - tasks.start[task];
-        if (!cost || duration <= 0) return 0;
-        if (engine === 0) return Math.min(1, cost[0] / duration);
-        return cost[5] > 0 ? Math.min(1, (cost[engine] * 8e12) / cost[5] / duration) : 0;
+        return duration > 0 ? Math.min(1, tasks[ENGINES[engine]][task] / duration) : 0;
     }
 
-    const used = ENGINES.map((_, engine) => engine === 0 || costs.some((w) => w[engine] > 0));
+    const used = ENGINES.map((name, engine) => engine === 0 || tasks[name].some((time) => time > 0));
 
     function makeRows(withEngines) {
         const rows = [];
@@ -91,7 +88,7 @@ th.painter = function (data) {
             track.lanes = track.lanes || th.lanesOf(track, MOST_LANES);
             const height = Math.max(1, track.lanes.length) * LANE;
             const label =
-                {path: "critical path", collective: data.collectiveRow || "collectives"}[track.kind] ||
+                {path: "critical path", collective: data.isMerged ? "messages" : "collectives"}[track.kind] ||
                 track.name.slice(data.rowPrefix[track.kind].length);
             rows.push({type: "spans", track, label, y, height});
             y += height + (withEngines && track.kind === "accel" && track.faults.length === 0 ? 2 : GAP);
@@ -294,7 +291,7 @@ th.painter = function (data) {
 
     function paintAxis(ctx, box, view, height) {
         const step = Math.max(1, stepOf(view.to - view.from, box.width));
-        const [unit, size] = th.timeUnit(Math.max(view.to, 1));
+        const [unit, size] = th.unitOf("_ps", Math.max(view.to, 1));
         const decimals = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
         ctx.textAlign = "left";
         for (let i = Math.ceil(view.from / step); i * step <= view.to; i++) {

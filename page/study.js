@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // study.js - the points of a study: a picture of two columns with the Pareto front, filters by parameters, and of the
 // chosen point the parameters, the figures and the script that makes it again.
-th.showStudy = function (study) {
-    const SVG = "http://www.w3.org/2000/svg";
+th.showStudy = function ({tables: [points, definition, names, ...words]}) {
     const COLORS = 7;
-    const column = new Map(study.columns.map((c) => [c.name, c]));
-    const numbers = study.columns.filter((c) => c.isNumber && c.name !== "point" && c.name !== "seed");
+    const fieldOf = (table, name) => table.fields.find((f) => f.name === name).values;
+    const study = {
+        name: fieldOf(definition, "name")[0],
+        script: fieldOf(definition, "script")[0],
+        metrics: fieldOf(names, "name"),
+        // The words of each, in the user's spelling, and what the column of points has for them.
+        parameters: words.map((t) => ({name: t.name, words: fieldOf(t, "word"), values: fieldOf(t, "value")})),
+    };
+
+    // The values of a field in the unit of the largest.
+    function columnOf({name, kind, suffix, values}) {
+        const isNumber = kind !== "text";
+        if (!isNumber) return {name, unit: "", isNumber, raw: values, values};
+        const [unit, size] = th.unitOf(suffix, values.reduce((most, v) => Math.max(most, Math.abs(v)), 0));
+        return {name, unit, isNumber, raw: values, values: values.map((v) => (v === null ? v : v / size))};
+    }
+
+    const column = new Map(points.fields.map((field) => [field.name, columnOf(field)]));
+    const numbers = [...column.values()].filter((c) => c.isNumber && c.name !== "point" && c.name !== "seed");
     const n = column.get("point").values.length;
     const numberOf = (row) => column.get("point").values[row];
     const table = document.querySelector("#points table");
@@ -31,7 +47,7 @@ th.showStudy = function (study) {
 
     const titleOf = (name) => {
         const {unit} = column.get(name);
-        return `${name.replace(/_/g, " ")}${unit ? ` [${unit === "us" ? "\u00b5s" : unit}]` : ""}`;
+        return `${name.replace(/_/g, " ")}${unit ? ` [${unit}]` : ""}`;
     };
     const textOf = (value) =>
         value === null
@@ -40,11 +56,7 @@ th.showStudy = function (study) {
               ? value.toLocaleString("en", {maximumSignificantDigits: Number.isInteger(value) ? 9 : 6})
               : value;
 
-    // A parameter in the words of the study, where its column has numbers.
-    function wordOf(parameter, row) {
-        const value = column.get(parameter.name).values[row];
-        return parameter.numbers.length === 0 ? value : parameter.words[parameter.numbers.indexOf(value)];
-    }
+    const wordOf = ({name, words, values}, row) => words[values.indexOf(column.get(name).raw[row])];
 
     const isWanted = (row) =>
         study.parameters.every((p) => !state.wanted.get(p.name) || wordOf(p, row) === state.wanted.get(p.name));
@@ -129,13 +141,6 @@ th.showStudy = function (study) {
 
     // ---- the picture ----
 
-    function shape(tag, attributes, ...children) {
-        const element = document.createElementNS(SVG, tag);
-        for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-        element.append(...children);
-        return element;
-    }
-
     function stepOf(length, most) {
         const power = 10 ** Math.floor(Math.log10(length / most));
         return [1, 2, 5, 10].map((m) => m * power).find((step) => step >= (length / most) * 0.999);
@@ -203,7 +208,7 @@ th.showStudy = function (study) {
         const right = 12 + Math.max(widest(figure, wordsOf(ax)) / 2, widest(figure, [...names.values()]));
         const x = (v) => left + ((v - ax.from) / (ax.to - ax.from)) * (width - left - right);
         const y = (v) => height - bottom - ((v - ay.from) / (ay.to - ay.from)) * (height - top - bottom);
-        const svg = shape("svg", {
+        const svg = th.shape("svg", {
             viewBox: `0 0 ${width} ${height}`,
             class: "study",
             role: "group",
@@ -211,17 +216,17 @@ th.showStudy = function (study) {
         });
         for (const v of ay.ticks)
             svg.append(
-                shape("line", {class: "grid", x1: left, x2: width - right, y1: y(v), y2: y(v)}),
-                shape("text", {class: "n", x: left - 8, y: y(v) + 4}, ay.write(v)),
+                th.shape("line", {class: "grid", x1: left, x2: width - right, y1: y(v), y2: y(v)}),
+                th.shape("text", {class: "n", x: left - 8, y: y(v) + 4}, ay.write(v)),
             );
         for (const v of ax.ticks)
             svg.append(
-                shape("line", {class: "grid", x1: x(v), x2: x(v), y1: top, y2: height - bottom}),
-                shape("text", {class: "c", x: x(v), y: height - bottom + 18}, ax.write(v)),
+                th.shape("line", {class: "grid", x1: x(v), x2: x(v), y1: top, y2: height - bottom}),
+                th.shape("text", {class: "c", x: x(v), y: height - bottom + 18}, ax.write(v)),
             );
         svg.append(
-            shape("text", {class: "c title", x: left + (width - left - right) / 2, y: height - 8}, titleOf(state.x)),
-            shape(
+            th.shape("text", {class: "c title", x: left + (width - left - right) / 2, y: height - 8}, titleOf(state.x)),
+            th.shape(
                 "text",
                 {class: "c title", transform: `translate(14 ${top + (height - top - bottom) / 2}) rotate(-90)`},
                 titleOf(state.y),
@@ -229,14 +234,14 @@ th.showStudy = function (study) {
         );
         const at = (row) => [x(column.get(state.x).values[row]), y(column.get(state.y).values[row])];
         svg.append(
-            shape("path", {
+            th.shape("path", {
                 class: "front",
                 d: front.map((row, i) => `${i === 0 ? "M" : "H"}${at(row)[0]}${i === 0 ? " " : "V"}${at(row)[1]}`).join(""),
             }),
         );
         for (const row of [...rows.filter((r) => !isFront.has(r)), ...front]) {
             const [px, py] = at(row);
-            const marker = shape(
+            const marker = th.shape(
                 "path",
                 {
                     class: `point${row === state.chosen ? " chosen" : ""}`,
@@ -247,7 +252,7 @@ th.showStudy = function (study) {
                     "data-row": row,
                     "aria-label": `point ${numberOf(row)}`,
                 },
-                shape("title", {}, `point ${numberOf(row)}: ${titleOf(state.x)} ${textOf(column.get(state.x).values[row])}, ${titleOf(state.y)} ${textOf(column.get(state.y).values[row])}`),
+                th.shape("title", {}, `point ${numberOf(row)}: ${titleOf(state.x)} ${textOf(column.get(state.x).values[row])}, ${titleOf(state.y)} ${textOf(column.get(state.y).values[row])}`),
             );
             if (isFront.has(row)) marker.setAttribute("tabindex", "0");
             svg.append(marker);
@@ -264,7 +269,7 @@ th.showStudy = function (study) {
             );
             if (!place) continue;
             taken.push(place);
-            svg.append(shape("text", {class: "name", x: place.from, y: py - 8}, name));
+            svg.append(th.shape("text", {class: "name", x: place.from, y: py - 8}, name));
         }
         figure.replaceChildren(svg);
     }
@@ -284,8 +289,8 @@ th.showStudy = function (study) {
         const parameter = study.parameters.find((p) => p.name === state.color);
         const shapes = ["circle", "square", "triangle", "diamond"];
         const items = (parameter ? parameter.words : []).map((word, i) => {
-            const sample = shape("svg", {viewBox: "0 0 14 14", width: 14, height: 14, role: "img", "aria-label": shapes[i % 4]});
-            sample.append(shape("path", {d: markerOf(7, 7, i), fill: `var(--c${i % COLORS})`}));
+            const sample = th.shape("svg", {viewBox: "0 0 14 14", width: 14, height: 14, role: "img", "aria-label": shapes[i % 4]});
+            sample.append(th.shape("path", {d: markerOf(7, 7, i), fill: `var(--c${i % COLORS})`}));
             return th.make("li", {}, sample, ` ${word}`);
         });
         const line = th.make("i", {class: "line"});

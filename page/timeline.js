@@ -22,7 +22,7 @@ th.showTimeline = function (data) {
         gutter: 100,
         layout: null,
         selected: null,
-        hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 4 && data.costs.length > 0,
+        hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 4 && data.computes,
     };
     let isAsked = false;
 
@@ -227,7 +227,7 @@ th.showTimeline = function (data) {
             painter.ENGINES.forEach((name, engine) => {
                 if (painter.used[engine]) facts.push([name, th.percent(painter.engineShare(task, engine))]);
             });
-        const parts = tasks.kind[task] === data.COMPUTE && data.costs[tasks.entry[task]][6];
+        const parts = tasks.kind[task] === data.COMPUTE && data.works[tasks.entry[task]];
         if (parts) facts.push(["kernels", parts]);
         if (tasks.bytes[task] > 0)
             facts.push(

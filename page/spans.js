@@ -1,6 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// spans.js - reads the block of spans (timeline.c says how it is written) into arrays, joins those of several runs, and
-// parts the spans of a row into lanes, so that none covers another.
+// spans.js - reads the spans of a timeline (timeline.c says how they are written) into arrays, joins those of several
+// runs, and parts the spans of a row into lanes, so that none covers another.
+const TASK_FIELDS = {
+    kind: Uint8Array,
+    start: Float64Array,
+    end: Float64Array, // in the stream, the length
+    number: Int32Array,
+    layer: Int32Array,
+    input: Int32Array,
+    from: Int32Array,
+    to: Int32Array,
+    entry: Int32Array,
+    bytes: Float64Array,
+    // How long each engine works.
+    array: Float64Array,
+    inputs: Float64Array,
+    weights: Float64Array,
+    sums: Float64Array,
+    outputs: Float64Array,
+};
+
 th.readRun = async function (block) {
     async function inflate(base64) {
         const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -8,8 +27,9 @@ th.readRun = async function (block) {
         return new Uint8Array(await new Response(plain).arrayBuffer());
     }
 
-    // A stream of numbers, seven bits a byte, the lowest first. Beyond 32 bits, so no bit operators.
-    function streamOf(bytes) {
+    // Columns of numbers, seven bits a byte, the lowest first, signs in the lowest bit, each the difference from the
+    // one before. Beyond 32 bits, so no bit operators.
+    function columnsOf(bytes) {
         let at = 0;
         function number() {
             let n = 0,
@@ -20,106 +40,67 @@ th.readRun = async function (block) {
                 n += (byte & 127) * factor;
                 factor *= 128;
             } while (byte > 127);
-            return n;
-        }
-        function signed() {
-            const n = number();
             return n % 2 === 0 ? n / 2 : -(n + 1) / 2;
         }
-        return {number, signed};
+        return function (type, n) {
+            const column = new type(n);
+            for (let i = 0, value = 0; i < n; i++) column[i] = value += number();
+            return column;
+        };
     }
 
     const COMPUTE = 0,
         TRANSFER = 1,
         COLLECTIVE = 3;
 
-    function readTasks(s, n) {
-        const t = {
-            n,
-            kind: new Uint8Array(n),
-            start: new Float64Array(n),
-            end: new Float64Array(n),
-            number: new Int32Array(n),
-            layer: new Int32Array(n),
-            input: new Int32Array(n),
-            from: new Int32Array(n),
-            to: new Int32Array(n),
-            entry: new Int32Array(n),
-            bytes: new Float64Array(n),
-            isCritical: new Uint8Array(n),
-        };
-        let start = 0,
-            number = 0,
-            layer = 0,
-            node = 0;
-        for (let i = 0; i < n; i++) {
-            t.kind[i] = s.number();
-            t.start[i] = start += s.number();
-            t.end[i] = start + s.number();
-            t.number[i] = number += s.signed();
-            t.layer[i] = layer += s.signed();
-            t.input[i] = s.number();
-            if (t.kind[i] === COMPUTE) {
-                t.from[i] = node += s.signed();
-                t.entry[i] = s.number();
-            } else if (t.kind[i] === TRANSFER) {
-                t.from[i] = s.number();
-                t.to[i] = s.number();
-                t.bytes[i] = s.number();
-            } else if (t.kind[i] === COLLECTIVE) {
-                t.entry[i] = s.number();
-                t.bytes[i] = s.number();
-            }
-        }
+    // The order of columns is that of the stream.
+    function readTasks(column, n) {
+        const t = {n, isCritical: new Uint8Array(n)};
+        for (const [field, type] of Object.entries(TASK_FIELDS)) t[field] = column(type, n);
+        t.end.forEach((length, i) => (t.end[i] = t.start[i] + length));
         return t;
     }
 
-    function readTrack(s, {kind, name, n, faults = []}, tasks) {
-        const track = {
-            kind,
-            name,
-            n,
-            faults: faults.map(([what, from, to]) => ({what, from, to})),
-            task: new Int32Array(n),
-            count: new Int32Array(n),
-            start: new Float64Array(n),
-            end: new Float64Array(n),
-            busy: new Float64Array(n),
-        };
-        let task = 0,
-            start = 0;
+    function readTrack(column, {kind, stage, name, n, faults = []}, tasks) {
+        const task = column(Int32Array, n);
+        const [count, start, end, busy] = [1, 2, 3, 4].map(() => column(Float64Array, n));
         for (let i = 0; i < n; i++) {
-            const code = s.number();
-            const step = Math.floor(code / 4);
-            task += code & 2 ? -step : step;
-            track.task[i] = task;
-            if (code & 1) {
-                start += s.number();
-                track.end[i] = start + s.number();
-                track.count[i] = s.number();
-                track.busy[i] = s.number();
-            } else {
-                start = tasks.start[task];
-                track.end[i] = tasks.end[task];
-                track.count[i] = 1;
-                track.busy[i] = track.end[i] - start;
-            }
-            track.start[i] = start;
+            count[i] += 1;
+            start[i] += tasks.start[task[i]];
+            end[i] += tasks.end[task[i]];
+            busy[i] = end[i] - start[i] - busy[i];
         }
-        return track;
+        const own = stage < 0 ? name : `stage ${stage}.${name}`; // "stage 2.16": accelerator 16 of stage 2
+        const marks = faults.map(([what, from, to]) => ({what, from, to}));
+        return {kind, name: own, n, faults: marks, task, count, start, end, busy};
     }
 
-    const stream = streamOf(await inflate(block.stream));
-    const tasks = readTasks(stream, block.tasks);
+    const column = columnsOf(await inflate(block.stream));
+    const tasks = readTasks(column, block.tasks);
     // An accelerator that idles is worth a row where others compute; a link that only collectives took is not, for
     // their messages are not among the spans, unless it had a fault.
-    const computes = block.costs.length > 0;
+    const computes = tasks.kind.includes(COMPUTE);
     const tracks = block.tracks
-        .map((track) => readTrack(stream, track, tasks))
+        .map((track) => readTrack(column, track, tasks))
         .filter((track) => track.n > 0 || track.faults.length > 0 || track.kind === "path" || (computes && track.kind === "accel"));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
-    return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};
+    // Jobs and purposes of a step of training are models of one layer each.
+    const groups = block.jobs || block.purposes;
+    return {
+        ...block,
+        groups: block.jobs ? "job" : block.purposes && "purpose",
+        layers: groups
+            ? groups.map((name) => [name, "", name, 0])
+            : block.layers.map(([name, type, model, set]) => [name, type, block.models[model], set]),
+        works: block.works || [],
+        computes,
+        tasks,
+        tracks,
+        COMPUTE,
+        TRANSFER,
+        COLLECTIVE,
+    };
 };
 
 // Several runs as one: lists one behind the other, and what refers to them moved by the lengths of those before.
@@ -140,25 +121,14 @@ th.joinRuns = function (runs) {
         return joined;
     }
 
-    const tasks = {
-        n: sum((run) => run.tasks.n),
-        kind: joinField("kind", Uint8Array),
-        start: joinField("start", Float64Array),
-        end: joinField("end", Float64Array),
-        number: joinField("number", Int32Array),
-        layer: joinField("layer", Int32Array, (r) => r.layers.length),
-        input: joinField("input", Int32Array),
-        from: joinField("from", Int32Array, (r) => r.nodes.length),
-        to: joinField("to", Int32Array, (r) => r.nodes.length),
-        entry: joinField("entry", Int32Array),
-        bytes: joinField("bytes", Float64Array),
-        isCritical: joinField("isCritical", Uint8Array),
-    };
-    // Computes name a cost, collectives a collective.
+    const lists = {layer: (r) => r.layers.length, from: (r) => r.nodes.length, to: (r) => r.nodes.length};
+    const tasks = {n: sum((run) => run.tasks.n), isCritical: joinField("isCritical", Uint8Array)};
+    for (const [field, type] of Object.entries(TASK_FIELDS)) tasks[field] = joinField(field, type, lists[field]);
+    // Computations name a work of a step, collectives a collective.
     runs.forEach((run, k) => {
         const at = before(k, (r) => r.tasks.n);
         for (let i = 0; i < run.tasks.n; i++)
-            if (run.tasks.kind[i] === run.COMPUTE) tasks.entry[at + i] += before(k, (r) => r.costs.length);
+            if (run.tasks.kind[i] === run.COMPUTE) tasks.entry[at + i] += before(k, (r) => r.works.length);
             else if (run.tasks.kind[i] === run.COLLECTIVE)
                 tasks.entry[at + i] += before(k, (r) => r.collectives.length);
     });
@@ -171,9 +141,7 @@ th.joinRuns = function (runs) {
         }
     });
     const namesOf = (kind) => tracks.filter((t) => t.kind === kind).map((t) => t.name);
-    const layers = all((run) =>
-        run.layers.map(([name, type, model, set]) => [name, type, run.models[model], set]),
-    );
+    const layers = all((run) => run.layers);
     return {
         ...runs[0],
         runs: runs.map(({name, end}) => ({name, end})),
@@ -184,7 +152,8 @@ th.joinRuns = function (runs) {
         hidden: sum((run) => run.hidden),
         nodes: all((run) => run.nodes),
         collectives: all((run) => run.collectives),
-        costs: all((run) => run.costs),
+        works: all((run) => run.works),
+        computes: runs.some((run) => run.computes),
         layers,
         tasks,
         tracks,
@@ -193,10 +162,8 @@ th.joinRuns = function (runs) {
     };
 };
 
-th.readSpans = async (text) =>
-    th.joinRuns(
-        await Promise.all(JSON.parse(text).map(async ({name, run}) => ({...(await th.readRun(run)), name}))),
-    );
+th.readRuns = async (runs) =>
+    th.joinRuns(await Promise.all(runs.map(async ({name, timeline}) => ({...(await th.readRun(timeline)), name}))));
 
 // Spans of a row, by start, each to the first lane that is free; where that would be too many lanes, to the one
 // that is free soonest. Returns lists of places in the row.
