@@ -10,6 +10,7 @@ libtharsis_la_SOURCES += \
 	base/notes.c base/notes.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
+	base/fields.c base/fields.h \
 	base/file_lock.c base/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
