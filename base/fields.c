@@ -70,7 +70,7 @@ int th_config_as_word(const th_config_node *n, const char *key, const char *cons
             return 0;
         }
     snprintf(what, sizeof what, "%s:%d: %s", th_config_file(n), th_config_line(n), key);
-    return th_error_unknown(err, "BASE-0340", what, word, words);
+    return th_error_unknown(err, "BASE-0460", what, word, words);
 }
 
 int th_config_word(const th_config_node *g, const char *key, const char *const *words, int *out,
@@ -97,7 +97,7 @@ static int check_range(const th_config_node *n, const th_field *f, double x, th_
     if (is_large_enough && (f->max == 0 || x <= f->max))
         return 0;
     range_text(f, range, sizeof range);
-    return th_error_set(err, "BASE-0341", "%s:%d: key \"%s\": must be %s, not %g",
+    return th_error_set(err, "BASE-0461", "%s:%d: key \"%s\": must be %s, not %g",
                         th_config_file(n), th_config_line(n), f->key, range, x);
 }
 

@@ -32,6 +32,7 @@ libtharsis_la_SOURCES += \
 	topology/routing/system_finish.c \
 	topology/files/scalesim_read.c topology/files/scalesim_read.h \
 	topology/system.c topology/system.h \
+	topology/system_copy.c \
 	topology/files/system_fields.c topology/files/system_fields.h \
 	topology/files/system_read.c topology/files/system_read.h \
 	topology/files/system_reader.c topology/files/system_reader.h \

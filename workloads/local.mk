@@ -62,6 +62,7 @@ libtharsis_la_SOURCES += \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_finish.c \
+	workloads/workload_fields.c workloads/workload_fields.h \
 	workloads/workload_read.c workloads/workload_read.h \
 	workloads/workload_write.c workloads/workload_write.h
 

@@ -16,7 +16,6 @@
 static th_serializer bytes_of(const th_system *s)
 {
     th_serializer w = TH_SERIALIZER_INIT;
-    w.skips_locations = true;
     th_serializer_write_system(&w, s);
     must(!w.failed);
     return w;

@@ -174,5 +174,11 @@ th_system *th_system_read_up_to(const char *path, int max_links, th_error *err)
 
 th_system *th_system_read_text(const char *text, const char *name, th_error *err)
 {
-    return read_config(th_config_open_text(text, name, err), TH_LINKS_DEFAULT_MAX, err);
+    return th_system_read_text_up_to(text, name, TH_LINKS_DEFAULT_MAX, err);
+}
+
+th_system *th_system_read_text_up_to(const char *text, const char *name, int max_links,
+                                     th_error *err)
+{
+    return read_config(th_config_open_text(text, name, err), max_links, err);
 }

@@ -291,12 +291,12 @@ static void refuse_system(const char *text, const char *id, const char *message)
 
 TEST(systems_that_are_refused)
 {
-    refuse_system(ONE "transfers = \"serail\";", "BASE-0340",
+    refuse_system(ONE "transfers = \"serail\";", "BASE-0460",
                   "test:1: transfers \"serail\": did you mean \"serial\"? (must be one of "
                   "network, serial)");
     refuse_system(ONE "weight_memory = 0.5;", "TOPO-0191",
                   "test:1: weight_memory: must stand beside transfers = \"serial\"");
-    refuse_system(ONE "transfers = \"serial\"; weight_memory = 1.5;", "BASE-0341",
+    refuse_system(ONE "transfers = \"serial\"; weight_memory = 1.5;", "BASE-0461",
                   "test:1: key \"weight_memory\": must be from 0 to 1, not 1.5");
     refuse_system(ONE "transfers = \"serial\";", "TOPO-0192",
                   "test:1: transfers = \"serial\": must have a host, over which accelerators reach "

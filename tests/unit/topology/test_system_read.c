@@ -364,7 +364,7 @@ TEST(refuses_quantities)
     th_error e = {"", ""};
     expect_refusal(HEAD
                    "accelerators = ( { dram = { capacity = \"0B\"; bandwidth = \"1GB/s\"; }; } );",
-                   "BASE-0341", "sys.cfg:3: key \"capacity\": must be above 0, not 0");
+                   "BASE-0461", "sys.cfg:3: key \"capacity\": must be above 0, not 0");
     CU_ASSERT_PTR_NULL(th_system_read_text(
         HEAD "accelerators = ( { dram = { capacity = \"1Gbps\"; bandwidth = \"1GB/s\"; }; } );",
         "sys.cfg", &e));
@@ -384,7 +384,7 @@ TEST(refuses_links)
 {
     expect_refusal(
         HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );",
-        "BASE-0340", "sys.cfg:4: duplex \"semi\": must be one of full, half");
+        "BASE-0460", "sys.cfg:4: duplex \"semi\": must be one of full, half");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );",
                    "TOPO-0042",
                    "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
@@ -395,7 +395,7 @@ TEST(refuses_links)
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );",
-                   "BASE-0341", "sys.cfg:4: key \"cost\": must be above 0 and at most 1e+15, not 0");
+                   "BASE-0461", "sys.cfg:4: key \"cost\": must be above 0 and at most 1e+15, not 0");
     expect_refusal(HEAD TWO "switches = ( { name = \"s\"; reduction_rate = \"1GB/s\"; } );",
                    "TOPO-0196",
                    "sys.cfg:4: \"s\" has a reduction rate or latency: must have reduces = true");
@@ -490,7 +490,7 @@ TEST(reads_fat_trees)
     expect_refusal(HEAD ONE
                    "topology = { type = \"fattree\"; dims = [4, 2];\noversubscription = 0.5; " CABLE
                    "};",
-                   "BASE-0341", "sys.cfg:5: key \"oversubscription\": must be at least 1, not 0.5");
+                   "BASE-0461", "sys.cfg:5: key \"oversubscription\": must be at least 1, not 0.5");
 }
 
 TEST(reads_islands)
@@ -510,7 +510,7 @@ TEST(reads_islands)
                    "TOPO-0088", "sys.cfg:4: system \"sys\": ring has no islands");
     expect_refusal(HEAD ONE
                    "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};",
-                   "BASE-0340",
+                   "BASE-0460",
                    "sys.cfg:5: nics \"iland\": did you mean \"island\"? (must be one of "
                    "accelerator, island)");
 }
