@@ -10,6 +10,17 @@
 #include "base/config_write.h"
 #include "base/names.h"
 
+static const struct {
+    int (*read)(const th_config_node *n, int64_t *out, th_error *err);
+    void (*put)(th_strbuf *out, int64_t value);
+} quantities[] = {
+    [TH_FIELD_TIME] = {th_config_as_time, th_config_put_time},
+    [TH_FIELD_BYTES] = {th_config_as_bytes, th_config_put_bytes},
+    [TH_FIELD_BANDWIDTH] = {th_config_as_bandwidth, th_config_put_bandwidth},
+    [TH_FIELD_FREQUENCY] = {th_config_as_frequency, th_config_put_frequency},
+    [TH_FIELD_DURATION] = {th_config_as_duration, th_config_put_duration},
+};
+
 /* ---- values in structures ---- */
 
 static int64_t value_of(const th_field *f, const void *base)
@@ -90,11 +101,15 @@ static void range_text(const th_field *f, char *out, size_t size)
         snprintf(out, size, is_above ? "above %g and at most %g" : "from %g to %g", f->min, f->max);
 }
 
+static bool is_in_range(const th_field *f, double x)
+{
+    return (f->flags & TH_FIELD_ABOVE ? x > f->min : x >= f->min) && (f->max == 0 || x <= f->max);
+}
+
 static int check_range(const th_config_node *n, const th_field *f, double x, th_error *err)
 {
     char range[100];
-    bool is_large_enough = f->flags & TH_FIELD_ABOVE ? x > f->min : x >= f->min;
-    if (is_large_enough && (f->max == 0 || x <= f->max))
+    if (is_in_range(f, x))
         return 0;
     range_text(f, range, sizeof range);
     return th_error_set(err, "BASE-0461", "%s:%d: key \"%s\": must be %s, not %g",
@@ -104,24 +119,11 @@ static int check_range(const th_config_node *n, const th_field *f, double x, th_
 static int read_quantity(const th_config_node *n, const th_field *f, int64_t *value, th_error *err)
 {
     const char *text = "";
-    bool is_text = th_config_kind_of(n) == TH_CONFIG_STRING;
-    switch (f->kind) {
-    case TH_FIELD_TIME:
-        return th_config_as_time(n, value, err);
-    case TH_FIELD_BYTES:
-        return th_config_as_bytes(n, value, err);
-    case TH_FIELD_FREQUENCY:
-        return th_config_as_frequency(n, value, err);
-    case TH_FIELD_DURATION:
-        return th_config_as_duration(n, value, err);
-    default: /* a bandwidth */
-        if (is_text && th_config_as_string(n, &text, err) < 0)
-            return -1;
-        if (!(f->flags & TH_FIELD_UNLIMITED) || strcmp(text, "unlimited") != 0)
-            return th_config_as_bandwidth(n, value, err);
-        *value = TH_UNLIMITED;
-        return 0;
-    }
+    if (f->flags & TH_FIELD_UNLIMITED && th_config_kind_of(n) == TH_CONFIG_STRING &&
+        th_config_as_string(n, &text, err) < 0)
+        return -1;
+    *value = TH_UNLIMITED;
+    return strcmp(text, "unlimited") == 0 ? 0 : quantities[f->kind].read(n, value, err);
 }
 
 static int read_number(const th_config_node *n, const th_field *f, void *base, th_error *err)
@@ -202,37 +204,20 @@ int th_fields_read_group(const th_field *fields, const th_config_node *g, const 
 
 /* ---- writing ---- */
 
-static void put_value(const th_field *f, int64_t value, th_strbuf *out)
+static void put_value(const th_field *f, const void *base, th_strbuf *out)
 {
-    switch (f->kind) {
-    case TH_FIELD_INT:
-        th_strbuf_printf(out, "%lld", (long long)value);
-        break;
-    case TH_FIELD_BOOL:
-        th_strbuf_add(out, value ? "true" : "false");
-        break;
-    case TH_FIELD_WORD:
-        th_config_put_text(out, f->words[value]);
-        break;
-    case TH_FIELD_TIME:
-        th_config_put_time(out, value);
-        break;
-    case TH_FIELD_BYTES:
-        th_config_put_bytes(out, value);
-        break;
-    case TH_FIELD_BANDWIDTH:
-        th_config_put_bandwidth(out, value);
-        break;
-    case TH_FIELD_FREQUENCY:
-        th_config_put_frequency(out, value);
-        break;
-    case TH_FIELD_DURATION:
-        th_config_put_duration(out, value);
-        break;
-    case TH_FIELD_NUMBER:
-    case TH_FIELD_OWN:
-        break;
-    }
+    if (f->kind == TH_FIELD_OWN)
+        f->put(out, base);
+    else if (f->kind == TH_FIELD_NUMBER)
+        th_config_put_number(out, number_of(f, base));
+    else if (f->kind == TH_FIELD_INT)
+        th_strbuf_printf(out, "%lld", (long long)value_of(f, base));
+    else if (f->kind == TH_FIELD_BOOL)
+        th_strbuf_add(out, value_of(f, base) ? "true" : "false");
+    else if (f->kind == TH_FIELD_WORD)
+        th_config_put_text(out, f->words[value_of(f, base)]);
+    else
+        quantities[f->kind].put(out, value_of(f, base));
 }
 
 void th_fields_write(const th_field *fields, const void *base, th_fields_form form, th_strbuf *out)
@@ -243,13 +228,11 @@ void th_fields_write(const th_field *fields, const void *base, th_fields_form fo
         if ((f->kind == TH_FIELD_OWN && !f->put) ||
             (!(f->flags & in_any_case) && th_field_is_absent(f, base)))
             continue;
+        if (f->kind == TH_FIELD_INT || f->kind == TH_FIELD_BYTES)
+            if (!is_in_range(f, (double)value_of(f, base))) /* 0: nothing is said */
+                continue;
         th_strbuf_printf(out, "%s%s = ", form.before, f->key);
-        if (f->put)
-            f->put(out, base);
-        else if (f->kind == TH_FIELD_NUMBER)
-            th_config_put_number(out, number_of(f, base));
-        else
-            put_value(f, value_of(f, base), out);
+        put_value(f, base, out);
         th_strbuf_add(out, form.after);
     }
 }

@@ -323,9 +323,9 @@ TEST(mappings_that_are_refused)
     refuse_mapping(s, w, layers, "order = [\"c2\", \"c1\"];", "MAP-0078");
     refuse_mapping(s, w, layers, "order = [\"c1\"];", "MAP-0081");
     refuse_mapping(s, w, layers, "order = [\"c1\", \"c3\"];", "MAP-0082");
-    refuse_mapping(s, w, layers, "activations = \"nowhere\";", "MAP-0083");
+    refuse_mapping(s, w, layers, "activations = \"nowhere\";", "BASE-0460");
     refuse_mapping(s, w, "layers = ( { name = \"c1\"; set = 0; weights = \"here\"; } );", "",
-                   "MAP-0080");
+                   "BASE-0460");
     s->transfers_serially = false;
     refuse_mapping(s, w, layers, "activations = \"network\";", "MAP-0079");
     th_workload_free(w);
@@ -403,7 +403,7 @@ TEST(searches_that_are_refused)
         th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "
                               "width = 1; }; layers = ();",
                               "net", 0, &e));
-    TAP_ASSERT_TEXT(e.id, "WORK-0071");
+    TAP_ASSERT_TEXT(e.id, "BASE-0460");
 }
 
 /* 16 MB at a bit per second take longer than any run: the mapping is infeasible, which is no fault
