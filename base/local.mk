@@ -40,6 +40,7 @@ unit_tests += \
 	tests/unit/base/test_data_file \
 	tests/unit/base/test_elementary \
 	tests/unit/base/test_error \
+	tests/unit/base/test_fields \
 	tests/unit/base/test_map \
 	tests/unit/base/test_names \
 	tests/unit/base/test_random \

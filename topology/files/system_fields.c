@@ -125,14 +125,14 @@ const th_field th_vector_fields[] = {
      .says = "rows of norms and softmax that exceed it are read in every pass",
      .otherwise = "all fit"},
     {"concat", TH_FIELD_AT(th_accel, concat_is_free), TH_FIELD_WORD, .words = concat_names,
-     .says = "`\"free\"`: concat and slice move no data"},
+     .says = "free: concat and slice move no data"},
     {NULL}};
 
 const th_field th_accel_fields[] = {
     OWN("name", "one accelerator"),
     OWN("names", "several equal ones: `[\"a\", \"b\"]`"),
-    OWN("count", "so many, named by their number: 1 without a name"),
-    OWN("group", "its island: 0"),
+    OWN("count", "so many, named by their numbers; 1 if nothing is said"),
+    OWN("group", "its island; 0 if nothing is said"),
     COST(th_accel, cost, "of each, in a unit of your choice; only `report_advice` reads it"),
     MTBF("mtbf", th_accel, mtbf_us, "mean time between failures of each"),
     REQUIRED_OWN("dram", "its memory, see below"),
@@ -180,7 +180,7 @@ static const char *const duplex_names[] = {"full", "half", NULL};
 #define DUPLEX(type, member, more)                                                                 \
     {                                                                                              \
         "duplex", TH_FIELD_AT(type, member), TH_FIELD_WORD, more,                                  \
-            .words = duplex_names, .says = "`\"half\"`: both directions share the bandwidth"       \
+            .words = duplex_names, .says = "half: both directions share the bandwidth"             \
     }
 
 const th_field th_link_fields[] = {
