@@ -5,6 +5,7 @@ lib_scripts = \
 	lib/advice.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \
+	lib/scalesim.tcl \
 	lib/survival.tcl \
 	lib/what_if.tcl
 EXTRA_DIST += $(lib_scripts)

@@ -30,7 +30,6 @@ libtharsis_la_SOURCES += \
 	topology/routing/shortest.c \
 	topology/routing/up_down.c \
 	topology/routing/system_finish.c \
-	topology/files/scalesim_read.c topology/files/scalesim_read.h \
 	topology/system.c topology/system.h \
 	topology/system_copy.c \
 	topology/files/system_fields.c topology/files/system_fields.h \

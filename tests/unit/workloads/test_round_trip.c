@@ -10,10 +10,8 @@
 #include "tests/unit/tap.h"
 #include "topology/files/astra_read.h"
 #include "topology/generate/generate.h"
-#include "topology/files/scalesim_read.h"
 #include "topology/files/system_write.h"
 #include "workloads/models.h"
-#include "workloads/scalesim_read.h"
 #include "workloads/workload_write.h"
 
 static void path_of(const char *name, char *out, size_t size)
@@ -125,16 +123,6 @@ static void check_system(const char *path)
 TEST(shipped_systems_come_back)
 {
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 10);
-}
-
-TEST(a_scalesim_system_round_trips)
-{
-    char path[2048];
-    path_of("scripts/scalesim/edge_array.cfg", path, sizeof path);
-    th_system *s = th_system_read_scalesim(path, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    assert_comes_back(s);
-    th_system_free(s);
 }
 
 /* Every generator, with all its options. */
@@ -276,16 +264,6 @@ static void check_workload(const char *path)
 TEST(shipped_workloads_come_back)
 {
     CU_ASSERT_TRUE(each_of("workloads/models", check_workload) > 10);
-}
-
-TEST(a_scalesim_workload_round_trips)
-{
-    char path[2048];
-    path_of("scripts/scalesim/edge_net.csv", path, sizeof path);
-    th_workload *net = th_workload_read_scalesim(path, 2, TH_FP16, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(net);
-    assert_workload_comes_back(net);
-    th_workload_free(net);
 }
 
 TEST(odd_layers_come_back)
