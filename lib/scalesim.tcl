@@ -133,7 +133,7 @@ proc ::tharsis::lib::scalesim::convolution_keys {where name values stride_w} {
         fail WORK-0063 "$where: a filter of $filter_h x $filter_w is larger than its input of $h x $w"
     }
     set groups [expr {[string first DP $name] >= 0 ? $channels : 1}]
-    set outputs [expr {min($groups * $filters, 2147483647)}]
+    set outputs [expr {$groups * $filters < 2147483647 ? $groups * $filters : 2147483647}]
     return [list "type = \"conv\"; outputs = $outputs; kernel = \[$filter_h, $filter_w\]; stride =\
         \[$stride, $stride_w\]; padding = \[0, 0, [padding $h $filter_h $stride],\
         [padding $w $filter_w $stride_w]\]; groups = $groups; bias = false;" $channels $h $w]
