@@ -328,9 +328,7 @@ MEMBER(double, double)
 MEMBER(bool, bool)
 MEMBER(string, const char *)
 MEMBER(time, th_time)
-MEMBER(bytes, int64_t)
 MEMBER(bandwidth, int64_t)
-MEMBER(frequency, int64_t)
 MEMBER(energy, int64_t)
 #undef MEMBER
 
