@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# scalesim.tcl - SCALE-Sim's two files as the texts of ours (docs/formats.md). Each procedure returns
-# the text, and notes of what it left out. What a line of a file says stands on the line of the same
-# number of the text, so that errors of both name it.
+# scalesim.tcl - SCALE-Sim's two files as the texts of ours (docs/formats.md). topology and
+# configuration return the text, and notes of what they left out. What a line of a file says stands
+# on the line of the same number of the text, so that errors of both name it.
 namespace eval ::tharsis::lib::scalesim {
     namespace path {::tharsis::lib ::tharsis}
-    variable size_max 4194304 extent_max 268435456
+    variable topology_max 4194304 configuration_max 262144 extent_max 268435456
     variable convolution {
-        {{Layer name} Layer Name L} {{IFMAP Height}} {{IFMAP Width}} {{Filter Height}} {{Filter Width}}
-        Channels {{Num Filter} {Num Filters}} {Strides {Stride Height}} {{Stride Width}} Sparsity
+        {{Layer name} Layer Name L} {{IFMAP Height}} {{IFMAP Width}} {{Filter Height}}
+        {{Filter Width}} Channels {{Num Filter} {Num Filters}} {Strides {Stride Height}}
+        {{Stride Width}} Sparsity
     }
     variable product {{Layer {Layer name} Name L} M N K Sparsity}
-    variable array_keys {ArrayHeight ArrayWidth IfmapSramSzkB FilterSramSzkB OfmapSramSzkB Dataflow Bandwidth}
+    variable array_keys {
+        ArrayHeight ArrayWidth IfmapSramSzkB FilterSramSzkB OfmapSramSzkB Dataflow Bandwidth
+    }
     variable passed_over {
         ifmapoffset filteroffset ofmapoffset memorybanks readrequestbuffer writerequestbuffer
     }
@@ -30,7 +33,8 @@ proc ::tharsis::lib::scalesim::stem {path} {
 proc ::tharsis::lib::scalesim::lines_note {lines what} {
     set n [llength $lines]
     if {$n == 0} {return {}}
-    return [list "$n [expr {$n > 1 ? {lines} : {line}}], $what: left out, the first is line [lindex $lines 0]"]
+    set noun [expr {$n > 1 ? "lines" : "line"}]
+    return [list "$n $noun, $what: left out, the first is line [lindex $lines 0]"]
 }
 
 # What was not read, as far as one wants to see it.
@@ -47,7 +51,8 @@ proc ::tharsis::lib::scalesim::cut_note {is_cut} {
 }
 
 proc ::tharsis::lib::scalesim::is_whole {text max} {
-    return [expr {[regexp {^[+]?\d{1,18}$} $text] && [scan $text %lld] >= 1 && [scan $text %lld] <= $max}]
+    return [expr {[regexp {^[+]?\d{1,18}$} $text] && [scan $text %lld] >= 1 &&
+        [scan $text %lld] <= $max}]
 }
 
 # ---- a topology: convolutions or products, a line each ----
@@ -57,14 +62,18 @@ proc ::tharsis::lib::scalesim::plain {heading} {
     return [regsub -all {[^a-z0-9]} [string tolower $heading] {}]
 }
 
+proc ::tharsis::lib::scalesim::fail_heading {where name problem} {
+    uplevel 1 [list fail WORK-0066 "$where: column \"[clip $name 40]\"$problem; a line of\
+        headings was expected: \"Layer name, IFMAP Height, IFMAP Width, Filter Height,\
+        Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\""]
+}
+
 # The place of each column in the line of headings, -1: it is not there.
 proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
     set all [lmap heading $headings {plain $heading}]
-    set expected "; a line of headings was expected: \"Layer name, IFMAP Height, IFMAP Width,\
-        Filter Height, Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\""
     for {set f 0} {$f < [llength $all]} {incr f} {
         if {[lindex $all $f] ne "" && [lsearch -exact $all [lindex $all $f]] < $f} {
-            fail WORK-0066 "$where: column \"[clip [lindex $headings $f] 40]\" comes twice$expected"
+            fail_heading $where [lindex $headings $f] " comes twice"
         }
     }
     set places {}
@@ -74,7 +83,7 @@ proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
             if {$at < 0} {set at [lsearch -exact $all [plain $name]]}
         }
         if {$at < 0 && [llength $places] < $n_required} {
-            fail WORK-0066 "$where: column \"[lindex $names 0]\": must be there$expected"
+            fail_heading $where [lindex $names 0] ": must be there"
         }
         lappend places $at
     }
@@ -84,19 +93,24 @@ proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
 proc ::tharsis::lib::scalesim::extent {where names text} {
     variable extent_max
     if {![is_whole $text $extent_max]} {
-        fail WORK-0060 "$where: [lindex $names 0]: must be a whole number from 1 to $extent_max, not\
-            \"[clip $text 40]\""
+        fail WORK-0060 "$where: [lindex $names 0]: must be a whole number from 1 to\
+            $extent_max, not \"[clip $text 40]\""
     }
     return [scan $text %lld]
 }
 
 # "2:4": two of four are kept. As many as there are: dense.
 proc ::tharsis::lib::scalesim::sparsity {where text} {
-    if {![regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> n m] || [scan $n %d] < 1 ||
-        [scan $n %d] > [scan $m %d] || [scan $m %d] > 64} {
-        fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not \"[clip $text 40]\""
+    set n 0
+    set m 0
+    if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {
+        scan "$kept $all" "%d %d" n m
     }
-    return [expr {[scan $n %d] < [scan $m %d] ? " sparsity = \[[scan $n %d], [scan $m %d]\];" : ""}]
+    if {$n < 1 || $n > $m || $m > 64} {
+        fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not\
+            \"[clip $text 40]\""
+    }
+    return [expr {$n < $m ? " sparsity = \[$n, $m\];" : ""}]
 }
 
 # Fields without a heading: a second stride, a ratio, or a text behind the last comma. Returns the
@@ -130,42 +144,91 @@ proc ::tharsis::lib::scalesim::convolution_keys {where name values stride_w} {
     lassign $values h w filter_h filter_w channels filters stride
     if {$stride_w eq ""} {set stride_w $stride}
     if {$filter_h > $h || $filter_w > $w} {
-        fail WORK-0063 "$where: a filter of $filter_h x $filter_w is larger than its input of $h x $w"
+        fail WORK-0063 "$where: a filter of $filter_h x $filter_w is larger than its input of\
+            $h x $w"
     }
     set groups [expr {[string first DP $name] >= 0 ? $channels : 1}]
     set outputs [expr {$groups * $filters < 2147483647 ? $groups * $filters : 2147483647}]
-    return [list "type = \"conv\"; outputs = $outputs; kernel = \[$filter_h, $filter_w\]; stride =\
-        \[$stride, $stride_w\]; padding = \[0, 0, [padding $h $filter_h $stride],\
-        [padding $w $filter_w $stride_w]\]; groups = $groups; bias = false;" $channels $h $w]
+    set bottom [padding $h $filter_h $stride]
+    set right [padding $w $filter_w $stride_w]
+    return [list "type = \"conv\"; outputs = $outputs; kernel = \[$filter_h, $filter_w\];\
+        stride = \[$stride, $stride_w\]; padding = \[0, 0, $bottom, $right\]; groups = $groups;\
+        bias = false;" $channels $h $w]
 }
 
 # What one layer is called: in no way like those before.
 proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
     upvar 1 $taken_name taken
-    set name [regsub -all {[^!-~]|["\\\[\]{}*?$;]} [string range [expr {$given eq "" ? "layer" : $given}] 0 199] _]
+    set name [string range [expr {$given eq "" ? "layer" : $given}] 0 199]
+    set name [regsub -all {[^!-~]|["\\\[\]{}*?$;]} $name _]
     if {$name eq "input" || [dict exists $taken $name]} {append name .$line}
     dict set taken $name 1
     return $name
 }
 
-# Text and notes of a topology; the precision of all tensors.
-proc ::tharsis::lib::scalesim::topology {path batch precision} {
+# The line of headings of a topology, as a dict: is_product, columns, n_values (that a layer must
+# have), places of the columns, behind (the field behind them), others (headings that are not read).
+proc ::tharsis::lib::scalesim::heading_line {where headings} {
     variable convolution
     variable product
-    variable size_max
-    lassign [core::table $path $size_max] is_cut rows
-    set rows [lsearch -all -inline -not -index 1 -glob $rows {#*}]
-    if {![llength $rows]} {fail BASE-0324 "$path: must have a line of headings"}
-    set rows [lassign $rows first]
-    set headings [lassign $first line]
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
     set columns [expr {$is_product ? $product : $convolution}]
     set n_values [expr {$is_product ? 4 : 8}]
-    set places [place $path:$line $headings $columns $n_values]
-    set behind [expr {[lindex $places $n_values-1] + 1}]
+    set places [place $where $headings $columns $n_values]
     set others [lsearch -all -inline -not -exact [lmap heading $headings {
         expr {[incr f] - 1 in $places ? "" : $heading}
     }] ""]
+    return [dict create headings $headings is_product $is_product columns $columns places $places \
+        n_values $n_values behind [expr {[lindex $places $n_values-1] + 1}] others $others]
+}
+
+# The layer of a line: its name in the file, its keys, channels, height and width of its input, and
+# whether a text stands behind its values.
+proc ::tharsis::lib::scalesim::layer_line {where fields h} {
+    dict with h {
+        set given [lindex $fields [lindex $places 0]]
+        set values {}
+        for {set i 1} {$i < $n_values} {incr i} {
+            set text [lindex $fields [lindex $places $i]]
+            lappend values [extent $where [lindex $columns $i] $text]
+        }
+        set stride [expr {$is_product ? "" : [lindex $fields [lindex $places 8]]}]
+        if {$stride ne ""} {set stride [extent $where [lindex $columns 8] $stride]}
+        lassign [unnamed $where $fields $headings $behind $is_product] own sparsity is_comment
+        if {$own ne ""} {set stride $own}
+        set ratio [lindex $fields [lindex $places end]]
+        if {$ratio ne ""} {set sparsity [sparsity $where $ratio]}
+    }
+    if {$is_product} {
+        lassign $values rows products inner
+        set made [list "type = \"matmul\"; columns = $products;" $inner $rows 1]
+    } else {
+        set made [convolution_keys $where $given $values $stride]
+    }
+    lassign $made keys c height width
+    return [list $given $keys$sparsity $c $height $width $is_comment]
+}
+
+# The text of a workload whose layers stand on the lines of their numbers.
+proc ::tharsis::lib::scalesim::workload_text {head layers} {
+    set at 1
+    set comma ""
+    foreach {line layer} $layers {
+        append head $comma [string repeat \n [expr {$line - $at}]] $layer
+        set at $line
+        set comma ,
+    }
+    return "$head );"
+}
+
+# Text and notes of a topology; the precision of all tensors.
+proc ::tharsis::lib::scalesim::topology {path batch precision} {
+    variable topology_max
+    lassign [core::table $path $topology_max] is_cut rows
+    set rows [lsearch -all -inline -not -index 1 -glob $rows {#*}]
+    if {![llength $rows]} {fail WORK-0823 "$path: must have a line of headings"}
+    set rows [lassign $rows first]
+    set h [heading_line $path:[lindex $first 0] [lrange $first 1 end]]
     set layers {}
     set taken {}
     set titles {}
@@ -173,63 +236,45 @@ proc ::tharsis::lib::scalesim::topology {path batch precision} {
     set is_ended 1
     foreach row $rows {
         set fields [lassign $row line]
-        set where $path:$line
         set n [llength [lsearch -all -not -exact $fields ""]]
         set is_ended [expr {[lindex $fields end] eq ""}]
         if {$n == 1} {lappend titles $line}
         if {$n <= 1} continue
-        set given [lindex $fields [lindex $places 0]]
-        set values {}
-        for {set i 1} {$i < $n_values} {incr i} {
-            lappend values [extent $where [lindex $columns $i] [lindex $fields [lindex $places $i]]]
-        }
-        set stride ""
-        if {!$is_product && [lindex $fields [lindex $places 8]] ne ""} {
-            set stride [extent $where [lindex $columns 8] [lindex $fields [lindex $places 8]]]
-        }
-        lassign [unnamed $where $fields $headings $behind $is_product] own key is_comment
-        if {$own ne ""} {set stride $own}
+        lassign [layer_line $path:$line $fields $h] given keys c height width is_comment
         if {$is_comment} {lappend comments $line}
-        set ratio [lindex $fields [lindex $places end]]
-        if {$ratio ne ""} {set key [sparsity $where $ratio]}
-        if {$is_product} {
-            lassign $values m columns_of_all inner
-            set keys "type = \"matmul\"; columns = $columns_of_all;"
-            set input [list $inner $m 1]
-        } else {
-            set input [lassign [convolution_keys $where $given $values $stride] keys]
-        }
-        lassign $input c h w
-        if {![llength $layers]} {set first_input "channels = $c; height = $h; width = $w;"}
-        lappend layers $line "{ name = [quoted [layer_name $given $line taken]]; inputs = \"input\"; in_channels = $c;\
-            in_height = $h; in_width = $w; $keys$key }"
+        if {![llength $layers]} {set input "channels = $c; height = $height; width = $width;"}
+        set name [quoted [layer_name $given $line taken]]
+        lappend layers $line "{ name = $name; inputs = \"input\"; in_channels = $c;\
+            in_height = $height; in_width = $width; $keys }"
     }
     if {![llength $layers]} {fail WORK-0067 "$path: no layers: at least one was expected"}
-    set text "name = [quoted [stem $path]]; batch = $batch; precision = \"$precision\"; shapes = \"own\";\
-        input = { $first_input }; layers = ("
-    set at 1
-    set comma ""
-    foreach {line layer} $layers {
-        append text $comma [string repeat \n [expr {$line - $at}]] $layer
-        set at $line
-        set comma ,
-    }
-    set notes [list {*}[names_note columns $others] {*}[lines_note $titles "no layer but one value"] \
-        {*}[lines_note $comments "values behind the columns"] {*}[cut_note [expr {$is_cut && !$is_ended}]]]
-    return [list "$text );" [join $notes "; "]]
+    set head "name = [quoted [stem $path]]; batch = $batch; precision = \"$precision\";\
+        shapes = \"own\"; input = { $input }; layers = ("
+    set notes [list {*}[names_note columns [dict get $h others]] \
+        {*}[lines_note $titles "no layer but one value"] \
+        {*}[lines_note $comments "values behind the columns"] \
+        {*}[cut_note [expr {$is_cut && !$is_ended}]]]
+    return [list [workload_text $head $layers] [join $notes "; "]]
 }
 
 # ---- a configuration: sections of keys ----
 
 proc ::tharsis::lib::scalesim::fail_value {where key expected value} {
-    uplevel 1 [list fail TOPO-0170 "$where: key \"$key\": must be $expected, not \"[clip $value 60]\""]
+    set value [clip $value 60]
+    uplevel 1 [list fail TOPO-0170 "$where: key \"$key\": must be $expected, not \"$value\""]
+}
+
+proc ::tharsis::lib::scalesim::fail_twice {where key} {
+    uplevel 1 [list fail TOPO-0172 "$where: key \"$key\" is there twice"]
 }
 
 # The value of a key of [architecture_presets], as the design has it.
 proc ::tharsis::lib::scalesim::array_value {where key value} {
     switch $key {
         Dataflow {
-            if {[string tolower $value] ni {os ws is}} {fail_value $where $key "os, ws or is" $value}
+            if {[string tolower $value] ni {os ws is}} {
+                fail_value $where $key "os, ws or is" $value
+            }
             return [string tolower $value]
         }
         Bandwidth {
@@ -256,9 +301,7 @@ proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
             return {}
         }
         run_presets/interfacebandwidth {
-            if {[dict exists $d mode]} {
-                fail TOPO-0172 "$where: key \"InterfaceBandwidth\" is there twice"
-            }
+            if {[dict exists $d mode]} {fail_twice $where InterfaceBandwidth}
             dict set d mode [string tolower $value]
             if {[dict get $d mode] ni {user calc}} {
                 fail_value $where InterfaceBandwidth "CALC or USER" $value
@@ -276,18 +319,13 @@ proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
     if {[string tolower $key] in $passed_over} {return {}}
     set known [lindex $array_keys [lsearch -exact -nocase $array_keys $key]]
     if {$known eq ""} {return [list $key]}
-    if {[dict exists $d $known]} {fail TOPO-0172 "$where: key \"$known\" is there twice"}
+    if {[dict exists $d $known]} {fail_twice $where $known}
     dict set d $known [array_value $where $known $value]
     return {}
 }
 
-# Text and notes of a configuration. SCALE-Sim counts words and cycles: here a word is a byte and a
-# cycle 1 ns. With InterfaceBandwidth USER each operand has a port of Bandwidth words per cycle; with
-# CALC memory never limits.
-proc ::tharsis::lib::scalesim::configuration {path} {
-    variable array_keys
-    variable size_max
-    lassign [core::table $path $size_max] is_cut rows
+# The lines of a configuration: a dict of what was read, and the keys that were not.
+proc ::tharsis::lib::scalesim::config_lines {path rows} {
     set d {}
     set unread {}
     set section ""
@@ -299,27 +337,49 @@ proc ::tharsis::lib::scalesim::configuration {path} {
             continue
         }
         if {![regexp {^([^=:]+)[=:](.*)$} $text -> key value]} {
-            fail TOPO-0173 "$path:$line: must be \[section\], or KEY = VALUE, not \"[clip $text 60]\""
+            fail TOPO-0173 "$path:$line: must be \[section\], or KEY = VALUE, not\
+                \"[clip $text 60]\""
         }
-        lappend unread {*}[config_key $path:$line $section [string trim $key] [string trim $value] d]
+        set key [string trim $key]
+        lappend unread {*}[config_key $path:$line $section $key [string trim $value] d]
     }
+    return [list $d $unread]
+}
+
+# The design of an array.
+proc ::tharsis::lib::scalesim::array_text {d is_user} {
+    set text "name = \"systolic\"; type = \"systolic\"; clock = \"1GHz\";\
+        rows = [dict get $d ArrayHeight]; cols = [dict get $d ArrayWidth];\
+        dataflow = \"[dict get $d Dataflow]\"; slots = 2; sum_bits = 8;"
+    foreach operand {input weight output} key {IfmapSramSzkB FilterSramSzkB OfmapSramSzkB} \
+        words [get $d Bandwidth {}] {
+        append text " ${operand}_buffer = \"[expr {[dict get $d $key] * 1024}]B\";"
+        if {$is_user} {append text " ${operand}_port = $words;"}
+    }
+    return $text
+}
+
+# Text and notes of a configuration. SCALE-Sim counts words and cycles: here a word is a byte and a
+# cycle 1 ns. With InterfaceBandwidth USER each operand has a port of Bandwidth words per cycle;
+# with CALC memory never limits.
+proc ::tharsis::lib::scalesim::configuration {path} {
+    variable array_keys
+    variable configuration_max
+    lassign [core::table $path $configuration_max] is_cut rows
+    lassign [config_lines $path $rows] d unread
     set is_user [expr {[get $d mode calc] eq "user"}]
     set left_out [names_note keys $unread]
     foreach key $array_keys {
         if {![dict exists $d $key] && ($key ne "Bandwidth" || $is_user)} {
-            set also [expr {[llength $unread] ? "; not read are[string range [lindex $left_out 0] 18 end]" : ""}]
+            set also [regsub {^keys are not read:} [lindex $left_out 0] {; not read are}]
             fail TOPO-0174 "$path: key \"$key\" of \[architecture_presets\] is missing$also"
         }
     }
-    set design "name = \"systolic\"; type = \"systolic\"; clock = \"1GHz\"; rows = [dict get $d ArrayHeight];\
-        cols = [dict get $d ArrayWidth]; dataflow = \"[dict get $d Dataflow]\"; slots = 2; sum_bits = 8;"
-    foreach operand {input weight output} key {IfmapSramSzkB FilterSramSzkB OfmapSramSzkB} words [get $d Bandwidth {}] {
-        append design " ${operand}_buffer = \"[expr {[dict get $d $key] * 1024}]B\";"
-        if {$is_user} {append design " ${operand}_port = $words;"}
-    }
     set name [get $d name ""]
-    set text "name = [quoted [expr {$name eq {} ? [stem $path] : $name}]]; designs = ( { $design } ); accelerators = (\
-        { name = \"0\"; dram = { capacity = \"64GiB\"; bandwidth = \"unlimited\"; }; vector = { clock = \"1GHz\";\
-        elements_per_cycle = 1024; }; designs = \[\"systolic\"\]; } );"
+    if {$name eq ""} {set name [stem $path]}
+    set text "name = [quoted $name]; designs = ( { [array_text $d $is_user] } ); accelerators = (\
+        { name = \"0\"; dram = { capacity = \"64GiB\"; bandwidth = \"unlimited\"; };\
+        vector = { clock = \"1GHz\"; elements_per_cycle = 1024; };\
+        designs = \[\"systolic\"\]; } );"
     return [list $text [join [list {*}$left_out {*}[cut_note $is_cut]] "; "]]
 }
