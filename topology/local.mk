@@ -31,7 +31,7 @@ libtharsis_la_SOURCES += \
 	topology/routing/up_down.c \
 	topology/routing/system_finish.c \
 	topology/system.c topology/system.h \
-	topology/system_copy.c \
+	topology/files/system_copy.c topology/files/system_copy.h \
 	topology/files/system_fields.c topology/files/system_fields.h \
 	topology/files/system_read.c topology/files/system_read.h \
 	topology/files/system_reader.c topology/files/system_reader.h \

@@ -246,12 +246,6 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
-/* system_copy.c: an unfinished copy of a finished system, without its generator, to be changed; and
- * into a new system all designs, and the energy of links, of another. NULL or -1: out of memory. */
-th_system *th_system_copy(const th_system *from, th_error *err);
-int th_system_copy_designs(th_system *s, const th_system *from, th_error *err);
-int th_system_copy_energy(th_system *s, const th_system *from, th_error *err);
-
 enum { TH_ROUTE_MAX = 4096 }; /* links of a route: a ring of 8,192, a line of 4,097 */
 
 /* Sets the links of transfers from one node to another, instead of the routing's route. Links with

@@ -8,7 +8,6 @@ libtharsis_la_SOURCES += \
 	training/pipeline_file.c \
 	training/pipeline_program.c training/pipeline_program.h \
 	training/pipeline_schedule.c training/pipeline_schedule.h \
-	training/plan_fields.c training/plan_fields.h \
 	training/plan_file.c training/plan_file.h training/plan_read.c \
 	training/plan_memory.c training/plan_memory.h \
 	training/step_tasks.c training/step_tasks.h \

@@ -57,8 +57,8 @@ typedef struct th_serializer_limits {
 /* NULL: out of memory, or w has failed. */
 th_mapping *th_serializer_read_mapping(th_serializer *w, const th_serializer_limits *limits);
 
-/* serializer_inputs.c: everything that fitness depends on, as bytes for digests. Tables that designs
- * read from files, and procedures of script designs, are represented by their names. */
+/* serializer_inputs.c: everything that fitness depends on, as bytes for digests. Tables that
+ * designs read from files, and procedures of script designs, are represented by their names. */
 void th_serializer_write_system(th_serializer *w, const th_system *s);
 void th_serializer_write_workload(th_serializer *w, const th_workload *net);
 

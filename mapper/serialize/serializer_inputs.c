@@ -174,7 +174,7 @@ void th_serializer_write_system(th_serializer *w, const th_system *s)
     put_nodes(w, s);
     put_links(w, s);
     put_routes(w, s);
-    put_byte(w, s->astra != NULL);
+    put_byte(w, !!s->astra);
     if (s->astra) {
         th_astra a = *s->astra;
         th_serializer_astra(w, &a);
@@ -218,9 +218,9 @@ static void put_layer(th_serializer *w, const th_layer *l)
     put_byte(w, l->is_transposed);
     put_count(w, l->n_inputs);
     put_ints(w, l->inputs, l->n_inputs);
-    put_byte(w, l->input_shapes != NULL);
+    put_byte(w, !!l->input_shapes);
     put_ints(w, l->input_shapes, l->input_shapes ? 3 * l->n_inputs : 0);
-    put_byte(w, l->input_channels != NULL);
+    put_byte(w, !!l->input_channels);
     put_ints(w, l->input_channels, l->input_channels ? l->n_inputs : 0);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "report/what_if/what_if.h"
+#include "topology/files/system_copy.h"
 
 /* ---- generated systems ---- */
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "topology/files/system_copy.h"
 
 const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
     [TH_WHAT_IF_BANDWIDTH] = "bandwidth",           [TH_WHAT_IF_CLOCK] = "clock",

@@ -14,7 +14,6 @@
 #include "tests/unit/tap.h"
 #include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"
-#include "training/plan_fields.h"
 #include "training/plan_file.h"
 #include "workloads/workload_fields.h"
 

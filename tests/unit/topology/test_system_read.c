@@ -382,9 +382,9 @@ TEST(refuses_quantities)
 
 TEST(refuses_links)
 {
-    expect_refusal(
-        HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );",
-        "BASE-0460", "sys.cfg:4: duplex \"semi\": must be one of full, half");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE
+                            "duplex = \"semi\"; } );",
+                   "BASE-0460", "sys.cfg:4: duplex \"semi\": must be one of full, half");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );",
                    "TOPO-0042",
                    "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
@@ -395,7 +395,8 @@ TEST(refuses_links)
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );",
-                   "BASE-0461", "sys.cfg:4: key \"cost\": must be above 0 and at most 1e+15, not 0");
+                   "BASE-0461",
+                   "sys.cfg:4: key \"cost\": must be above 0 and at most 1e+15, not 0");
     expect_refusal(HEAD TWO "switches = ( { name = \"s\"; reduction_rate = \"1GB/s\"; } );",
                    "TOPO-0196",
                    "sys.cfg:4: \"s\" has a reduction rate or latency: must have reduces = true");

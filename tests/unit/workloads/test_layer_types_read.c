@@ -272,7 +272,8 @@ TEST(refuses_precisions_and_densities)
 {
     static const refusal cases[] = {
         {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "BASE-0460",
-         "net.cfg:2: output_precision \"int6\": did you mean \"int16\"? (must be one of fp32, fp16, "
+         "net.cfg:2: output_precision \"int6\": did you mean \"int16\"? (must be one of fp32, "
+         "fp16, "
          "bf16, int16, int8, int4)"},
         {"precision = \"half\";" SEQUENCE, A("relu") "}", "BASE-0460",
          "net.cfg:1: precision \"half\": must be one of fp32, fp16, bf16, int16, int8, "

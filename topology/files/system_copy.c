@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_copy.c - copies of systems that can be changed: everything that was added, in order;
+/* system_copy.c - see system_copy.h. A copy has everything that was added, in order;
  * th_system_finish derives the rest again. */
 #include <config.h>
-#include "topology/system.h"
+#include "topology/files/system_copy.h"
 
 #include "base/alloc.h"
 #include "topology/files/astra.h"
