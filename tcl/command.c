@@ -60,12 +60,8 @@ const th_command *const th_command_families[] = {
 };
 
 const th_command *const th_core_families[] = {
-    th_core_session_commands,
-    th_core_table_commands,
-    th_core_reliability_commands,
-    th_core_what_if_commands,
-    th_core_plot_commands,
-    NULL,
+    th_core_session_commands, th_core_table_commands, th_core_reliability_commands,
+    th_core_what_if_commands, th_core_plot_commands,  NULL,
 };
 
 /* What a Tcl command carries. */
