@@ -298,6 +298,11 @@ int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err)
     return as_quantity(n, th_parse_energy, out, err);
 }
 
+int th_config_as_duration(const th_config_node *n, int64_t *out, th_error *err)
+{
+    return as_quantity(n, th_parse_duration, out, err);
+}
+
 /* ---- members of a group ---- */
 
 int th_config_int(const th_config_node *g, const char *key, bool required, th_int_range range,
@@ -323,9 +328,7 @@ MEMBER(double, double)
 MEMBER(bool, bool)
 MEMBER(string, const char *)
 MEMBER(time, th_time)
-MEMBER(bytes, int64_t)
 MEMBER(bandwidth, int64_t)
-MEMBER(frequency, int64_t)
 MEMBER(energy, int64_t)
 #undef MEMBER
 

@@ -56,7 +56,8 @@ int th_config_as_time(const th_config_node *n, th_time *out, th_error *err);
 int th_config_as_bytes(const th_config_node *n, int64_t *out, th_error *err);
 int th_config_as_bandwidth(const th_config_node *n, int64_t *out, th_error *err);
 int th_config_as_frequency(const th_config_node *n, int64_t *out, th_error *err);
-int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err); /* aJ */
+int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err);   /* aJ */
+int th_config_as_duration(const th_config_node *n, int64_t *out, th_error *err); /* us */
 
 /* Members of a group by key. required = false: an absent key returns 0 and leaves *out as it
  * was. */
@@ -70,11 +71,7 @@ int th_config_string(const th_config_node *g, const char *key, bool required, co
                      th_error *err);
 int th_config_time(const th_config_node *g, const char *key, bool required, th_time *out,
                    th_error *err);
-int th_config_bytes(const th_config_node *g, const char *key, bool required, int64_t *out,
-                    th_error *err);
 int th_config_bandwidth(const th_config_node *g, const char *key, bool required, int64_t *out,
-                        th_error *err);
-int th_config_frequency(const th_config_node *g, const char *key, bool required, int64_t *out,
                         th_error *err);
 int th_config_energy(const th_config_node *g, const char *key, bool required, int64_t *out,
                      th_error *err);

@@ -10,6 +10,7 @@ libtharsis_la_SOURCES += \
 	base/notes.c base/notes.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
+	base/fields.c base/fields.h \
 	base/file_lock.c base/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
@@ -39,6 +40,7 @@ unit_tests += \
 	tests/unit/base/test_data_file \
 	tests/unit/base/test_elementary \
 	tests/unit/base/test_error \
+	tests/unit/base/test_fields \
 	tests/unit/base/test_map \
 	tests/unit/base/test_names \
 	tests/unit/base/test_random \

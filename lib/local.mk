@@ -7,6 +7,7 @@ lib_scripts = \
 	lib/reliability.tcl \
 	lib/reports.tcl \
 	lib/saved.tcl \
+	lib/scalesim.tcl \
 	lib/survival.tcl \
 	lib/what_if.tcl \
 	lib/where.tcl

@@ -87,8 +87,8 @@ libtharsis_la_SOURCES += \
 	mapper/search/variation/offspring.c \
 	mapper/search/variation/variation.c mapper/search/variation/variation.h \
 	mapper/serialize/serializer.c mapper/serialize/serializer.h \
-	mapper/serialize/serializer_problem.c \
-	mapper/serialize/serializer_system.c
+	mapper/serialize/serializer_inputs.c \
+	mapper/serialize/serializer_problem.c
 
 unit_tests += \
 	tests/unit/search/test_alternatives \

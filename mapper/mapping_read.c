@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/config_read.h"
+#include "base/fields.h"
 #include "base/names.h"
 
 typedef struct {
@@ -25,11 +25,11 @@ typedef struct {
 
 typedef struct {
     char text[TH_ERROR_TEXT_MAX]; /* "FILE:LINE: " */
-} place;
+} line_text;
 
-static place place_of(const th_config_node *g)
+static line_text place_of(const th_config_node *g)
 {
-    place p;
+    line_text p;
     snprintf(p.text, sizeof p.text, "%s:%d: ", th_config_file(g), th_config_line(g));
     return p;
 }
@@ -139,7 +139,7 @@ static int read_set(const reader *r, const th_config_node *g, int number)
         return -1;
     if (read_design(r, g, design, set) || read_accels(r, accels, set) || read_shares(r, g, set))
         return -1;
-    place at = place_of(g);
+    line_text at = place_of(g);
     if (th_mapping_check_set(r->mapping, number, r->system, at.text, r->err))
         return -1;
     if (!design)
@@ -226,7 +226,7 @@ static int find_layer(const reader *r, const th_config_node *g, const char *name
 static int check_layer(const reader *r, const th_config_node *g, int l, int64_t set,
                        const th_strategy *s)
 {
-    place at = place_of(g);
+    line_text at = place_of(g);
     return th_strategy_check(s, &r->workload->layers[l], r->workload->batch,
                              r->mapping->sets[set].n_accels, at.text, r->err);
 }
@@ -241,22 +241,15 @@ static int need_queues(const reader *r)
 
 static int read_weights(const reader *r, const th_config_node *g, int l)
 {
-    const char *text = NULL;
-    if (th_config_string(g, "weights", false, &text, r->err))
+    int place = 0;
+    if (th_config_word(g, "weights", th_weights_place_names, &place, r->err))
         return -1;
-    for (int i = 0; text && th_weights_place_names[i]; i++) {
-        if (strcmp(text, th_weights_place_names[i]) != 0)
-            continue;
-        if (need_queues(r))
-            return -1;
-        r->mapping->weights[l] = (uint8_t)i;
+    if (!th_config_member(g, "weights"))
         return 0;
-    }
-    if (!text)
-        return 0;
-    return th_error_set(r->err, "MAP-0080",
-                        "%s:%d: weights \"%s\": must be auto, pinned or streamed",
-                        th_config_file(g), th_config_line(g), text);
+    if (need_queues(r))
+        return -1;
+    r->mapping->weights[l] = (uint8_t)place;
+    return 0;
 }
 
 static int read_layer(const reader *r, const th_config_node *g)
@@ -330,18 +323,15 @@ static int read_order(const reader *r, const th_config_node *list)
  */
 static int read_queues(const reader *r, const th_config_node *root)
 {
+    static const char *const places[] = {"local", "network", NULL};
     const th_config_node *order;
-    const char *activations = "local";
+    int place = 0;
     if (th_config_child(root, "order", false, TH_CONFIG_LIST, &order, r->err) ||
-        th_config_string(root, "activations", false, &activations, r->err) ||
+        th_config_word(root, "activations", places, &place, r->err) ||
         (order && read_order(r, order)))
         return -1;
-    r->mapping->activations_cross = strcmp(activations, "network") == 0;
-    if (r->mapping->activations_cross || strcmp(activations, "local") == 0)
-        return 0;
-    return th_error_set(r->err, "MAP-0083", "%s:%d: activations \"%s\": must be local or network",
-                        th_config_file(root), th_config_line(th_config_member(root, "activations")),
-                        activations);
+    r->mapping->activations_cross = place == 1;
+    return 0;
 }
 
 static int expect_group(const reader *r, const th_config_node *g, const char *what)

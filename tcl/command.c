@@ -21,6 +21,7 @@ const th_command *const th_command_families[] = {
     th_workload_commands,
     th_layers_commands,
     th_write_commands,
+    th_table_commands,
     th_object_commands,
     th_examine_commands,
     th_property_commands,
@@ -59,11 +60,17 @@ const th_command *const th_command_families[] = {
 };
 
 const th_command *const th_core_families[] = {
-    th_core_session_commands, th_core_reliability_commands,
-    th_core_what_if_commands, th_core_plot_commands,
-    th_core_query_commands,   th_core_saved_commands,
-    th_core_run_commands,     th_core_mapping_commands,
-    th_core_where_commands,   NULL,
+    th_core_session_commands,
+    th_core_table_commands,
+    th_core_reliability_commands,
+    th_core_what_if_commands,
+    th_core_plot_commands,
+    th_core_query_commands,
+    th_core_saved_commands,
+    th_core_run_commands,
+    th_core_mapping_commands,
+    th_core_where_commands,
+    NULL,
 };
 
 /* What a Tcl command carries. */

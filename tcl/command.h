@@ -99,14 +99,14 @@ extern const th_command th_session_commands[], th_system_commands[], th_workload
     th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
     th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
     th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
-    th_survival_commands[], th_query_commands[];
+    th_survival_commands[], th_query_commands[], th_table_commands[];
 extern const th_command *const th_command_families[];
 /* What lib/ is made of: commands of ::tharsis::core, without group, options and help, which no user
  * is told of. A script may call them all the same, so they check what they are given. */
 extern const th_command th_core_session_commands[], th_core_reliability_commands[],
     th_core_what_if_commands[], th_core_plot_commands[], th_core_query_commands[],
     th_core_saved_commands[], th_core_run_commands[], th_core_mapping_commands[],
-    th_core_where_commands[];
+    th_core_where_commands[], th_core_table_commands[];
 extern const th_command *const th_core_families[];
 
 /* Creates every command in ::tharsis and exports it. */

@@ -40,6 +40,8 @@ face_sources = \
 	tcl/reliability/system_mtbf.c \
 	tcl/reliability/system_mtbf.h \
 	tcl/commands/cmd_system.c \
+	tcl/commands/cmd_table.c \
+	tcl/commands/table_read.c tcl/commands/table_read.h \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \
 	tcl/commands/cmd_pipeline.c \

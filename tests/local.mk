@@ -162,6 +162,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/published.test \
 	tests/tcl/report/report.test \
 	tests/tcl/run.test \
+	tests/tcl/scalesim.test \
 	tests/tcl/space.test \
 	tests/tcl/script.test \
 	tests/tcl/report/sensitivity.test \
@@ -205,6 +206,7 @@ fuzz_tests = tests/fuzz/replay
 check_PROGRAMS += $(fuzz_tests)
 tests_fuzz_replay_SOURCES = \
 	tests/fuzz/fuzz_checkpoint.c \
+	tests/fuzz/fuzz_lib.c \
 	tests/fuzz/fuzz_mapping.c \
 	tests/fuzz/fuzz_onnx.c \
 	tests/fuzz/fuzz_plan.c \

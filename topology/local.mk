@@ -1,7 +1,6 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
 	topology/files/accel_read.c \
-	topology/files/dram_read.c \
 	topology/files/astra.h \
 	topology/files/astra_network_read.c \
 	topology/files/astra_read.c topology/files/astra_read.h \
@@ -31,8 +30,9 @@ libtharsis_la_SOURCES += \
 	topology/routing/shortest.c \
 	topology/routing/up_down.c \
 	topology/routing/system_finish.c \
-	topology/files/scalesim_read.c topology/files/scalesim_read.h \
 	topology/system.c topology/system.h \
+	topology/files/system_copy.c topology/files/system_copy.h \
+	topology/files/system_fields.c topology/files/system_fields.h \
 	topology/files/system_read.c topology/files/system_read.h \
 	topology/files/system_reader.c topology/files/system_reader.h \
 	topology/files/system_write.c topology/files/system_write.h

@@ -275,8 +275,10 @@ int th_system_add_cable(th_system *s, int a, int b, th_cable cable, th_error *er
         s->media[m].mtbf_us = cable.mtbf_us;
     }
     int first = back >= 0 ? th_system_add_link(s, a, b, there, cable.latency_ps[0], err) : -1;
-    if (first >= 0 && th_system_add_link(s, b, a, back, cable.latency_ps[1], err) >= 0)
+    if (first >= 0 && th_system_add_link(s, b, a, back, cable.latency_ps[1], err) >= 0) {
+        s->links[first].is_dead = s->links[first + 1].is_dead = cable.is_dead;
         return first;
+    }
     s->n_media = n_media;
     s->n_links = n_links;
     return -1;

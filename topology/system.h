@@ -112,12 +112,14 @@ typedef struct th_cable {
     bool is_full_duplex;
     double cost; /* 0: unknown */
     int64_t mtbf_us;
+    bool is_dead;
 } th_cable;
 
 static inline th_cable th_cable_symmetric(int64_t bits_per_s, th_time latency_ps,
                                           bool is_full_duplex)
 {
-    return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex, 0, 0};
+    return (th_cable){
+        {bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex, 0, 0, false};
 }
 
 /* How the nodes along one dimension are connected: each to the next one; also the last to the

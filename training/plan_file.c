@@ -42,50 +42,55 @@ int th_plan_file_fill(th_plan_file *f, int32_t n_accels, th_error *err)
     return 0;
 }
 
-/* ---- text ---- */
+enum { DEGREE_MAX = 1 << 16, BATCH_MAX = 1 << 24 };
 
-static void put_int(th_strbuf *out, const char *key, int64_t x)
+/* ---- keys that are lists, or words that stand for numbers ---- */
+
+static int read_overlap(const th_config_node *g, void *base, th_error *err)
 {
-    th_strbuf_printf(out, "    %s = %lld;\n", key, (long long)x);
+    th_parallel_plan *p = &((th_plan_file *)base)->plan;
+    const th_config_node *list;
+    if (th_config_child(g, "overlap", false, TH_CONFIG_LIST, &list, err))
+        return -1;
+    for (int i = 0; list && i < th_config_count(list); i++) {
+        int at;
+        if (th_config_as_word(th_config_at(list, i), "overlap", th_plan_overlap_names, &at, err))
+            return -1;
+        p->overlaps_data |= at == 0;
+        p->overlaps_tensor |= at == 1;
+        p->overlaps_pipeline |= at == 2;
+    }
+    return 0;
 }
 
-static void put_bool(th_strbuf *out, const char *key, bool x)
+static int read_order(const th_config_node *g, void *base, th_error *err)
 {
-    th_strbuf_printf(out, "    %s = %s;\n", key, x ? "true" : "false");
+    const char *words[TH_N_AXES + 1];
+    const th_config_node *list;
+    if (th_config_child(g, "order", false, TH_CONFIG_LIST, &list, err))
+        return -1;
+    int n = list ? th_config_count(list) : 0;
+    for (int i = 0; i < n && i <= TH_N_AXES; i++)
+        if (th_config_as_string(th_config_at(list, i), &words[i], err))
+            return -1;
+    return th_plan_set_order(&((th_plan_file *)base)->plan, words, n, err);
 }
 
-static void put_text(th_strbuf *out, const char *key, const char *x)
+static void put_overlap(th_strbuf *out, const void *base)
 {
-    th_strbuf_printf(out, "    %s = ", key);
-    th_config_put_text(out, x);
-    th_strbuf_add(out, ";\n");
+    const th_parallel_plan *p = &((const th_plan_file *)base)->plan;
+    const bool overlaps[] = {p->overlaps_data, p->overlaps_tensor, p->overlaps_pipeline};
+    const char *words[3];
+    int n = 0;
+    for (int i = 0; i < 3; i++)
+        if (overlaps[i])
+            words[n++] = th_plan_overlap_names[i];
+    th_config_put_names(out, words, n);
 }
 
-static void put_names(th_strbuf *out, const char *key, const char *const *names, int n)
+static void put_order(th_strbuf *out, const void *base)
 {
-    th_strbuf_printf(out, "    %s = ", key);
-    th_config_put_names(out, names, n);
-    th_strbuf_add(out, ";\n");
-}
-
-static void put_degrees(const th_parallel_plan *p, th_strbuf *out)
-{
-    const th_degrees *n = &p->n;
-    put_int(out, "tensor", n->tensor);
-    put_int(out, "pipeline", n->pipeline);
-    put_int(out, "virtual", n->chunks);
-    put_int(out, "context", n->context);
-    put_int(out, "expert", n->expert);
-    put_int(out, "expert_tensor", n->expert_tensor);
-    put_int(out, "data", n->data);
-    put_int(out, "zero", n->zero);
-    put_int(out, "zero_group", n->zero_group);
-    put_int(out, "micro_batch", p->batch.micro_batch);
-    put_int(out, "global_batch", p->batch.global_batch);
-}
-
-static void put_order(const th_parallel_plan *p, th_strbuf *out)
-{
+    const th_parallel_plan *p = &((const th_plan_file *)base)->plan;
     const char *order[TH_N_AXES + 1];
     int n = 0;
     for (int i = 0; i < TH_N_AXES; i++) {
@@ -95,8 +100,96 @@ static void put_order(const th_parallel_plan *p, th_strbuf *out)
         if (p->order[i] == TH_AXIS_DATA && p->experts_apart)
             order[n++] = th_plan_expert_axis;
     }
-    put_names(out, "order", order, n);
+    th_config_put_names(out, order, n);
 }
+
+static int read_schedule(const th_config_node *g, void *base, th_error *err)
+{
+    const char *name;
+    return th_config_string(g, "schedule", true, &name, err) ||
+                   th_plan_file_set_schedule(base, name, err)
+               ? -1
+               : 0;
+}
+
+static void put_schedule(th_strbuf *out, const void *base)
+{
+    const th_plan_file *f = base;
+    th_config_put_text(out, f->plan.schedule ? f->plan.schedule->name : f->schedule_file);
+}
+
+static int read_gradients(const th_config_node *g, void *base, th_error *err)
+{
+    int at = 0;
+    if (th_config_word(g, "gradients", th_plan_gradient_names, &at, err) < 0)
+        return -1;
+    ((th_plan_file *)base)->plan.gradient_bytes = at == 0 ? 4 : 2;
+    return 0;
+}
+
+static void put_gradients(th_strbuf *out, const void *base)
+{
+    const th_plan_file *f = base;
+    th_config_put_text(out, th_plan_gradient_names[f->plan.gradient_bytes == 2]);
+}
+
+/* ---- the table ---- */
+
+#define DEGREE(key, member, text, default_text)                                                    \
+    {                                                                                              \
+        key, TH_FIELD_AT(th_plan_file, member), TH_FIELD_INT, TH_FIELD_ALWAYS, 1, DEGREE_MAX,      \
+            .says = text, .otherwise = default_text                                                \
+    }
+#define WORD(key, member, names, flag, text)                                                       \
+    {                                                                                              \
+        key, TH_FIELD_AT(th_plan_file, member), TH_FIELD_WORD, TH_FIELD_ALWAYS | (flag),           \
+            .words = names, .says = text                                                           \
+    }
+#define FLAG(key, member, value, text)                                                             \
+    {                                                                                              \
+        key, TH_FIELD_AT(th_plan_file, member), TH_FIELD_BOOL, TH_FIELD_ALWAYS, .absent = value,   \
+                                                                                .says = text       \
+    }
+
+const th_field th_plan_fields[] = {
+    DEGREE("tensor", plan.n.tensor, "ranks that share each product", "1"),
+    DEGREE("pipeline", plan.n.pipeline, "stages", "1"),
+    DEGREE("virtual", plan.n.chunks, "chunks of each stage", "1, 2 of a V schedule"),
+    DEGREE("context", plan.n.context, "ranks that share a sequence", "1"),
+    DEGREE("expert", plan.n.expert, "ranks that share the experts", "1"),
+    DEGREE("expert_tensor", plan.n.expert_tensor, "ranks that share each expert", "1"),
+    DEGREE("data", plan.n.data, "replicas", "as many as there are accelerators for"),
+    {"zero", TH_FIELD_AT(th_plan_file, plan.n.zero), TH_FIELD_INT, TH_FIELD_ALWAYS, 0, 3,
+     .says = "what replicas share: 1 optimizer states, 2 gradients too, 3 weights too"},
+    DEGREE("zero_group", plan.n.zero_group, "ranks that share it", "`data` x `context`"),
+    DEGREE("micro_batch", plan.batch.micro_batch, "sequences of a micro-batch", "1"),
+    {"global_batch", TH_FIELD_AT(th_plan_file, plan.batch.global_batch), TH_FIELD_INT,
+     TH_FIELD_REQUIRED, 1, BATCH_MAX, .says = "sequences of a step"},
+    {"schedule", .read = read_schedule, .put = put_schedule,
+     .says = "of the pipeline: a name, or a file", .otherwise = "`1f1b`, or `interleaved`"},
+    FLAG("sequence_parallel", plan.sequence_parallel, false, "norms are shared by tensor ranks"),
+    WORD("layout", plan.layout, th_plan_layout_names, 0, "how layers are spread over stages"),
+    {"overlap", .read = read_overlap, .put = put_overlap,
+     .says = "list of the communication that computation hides: `data`, `tensor`, `pipeline`",
+     .otherwise = "none"},
+    {"order", .read = read_order, .put = put_order,
+     .says = "the kinds of ranks, neighbours first: `tensor`, `context`, `expert`, `data`, "
+             "`pipeline`",
+     .otherwise = "in this order"},
+    WORD("kernels", plan.has_fused_kernels, th_plan_kernel_names, TH_FIELD_INVERTED,
+         "elementwise operations are fused, or each is a pass of its own"),
+    WORD("attention", plan.attention, th_plan_attention_names, 0, "the kernel of attention"),
+    WORD("expert_exchange", plan.exchanges_by_node, th_plan_exchange_names, 0,
+         "how tokens reach their experts"),
+    {"gradients", TH_FIELD_AT(th_plan_file, plan.gradient_bytes), .read = read_gradients,
+     .put = put_gradients, .says = "precision in which gradients are reduced: `fp32`, `16bit`",
+     .otherwise = "`fp32`"},
+    FLAG("frozen", plan.frozen_weights, false, "adapters alone are trained"),
+    FLAG("ignore_memory", ignores_memory, false, "a plan that does not fit is simulated"),
+    FLAG("merge", merges, true, "ranks that do the same are simulated once"),
+    {NULL}};
+
+/* ---- text ---- */
 
 static void put_numbers(const th_training_numbers *numbers, th_strbuf *out)
 {
@@ -111,29 +204,8 @@ static void put_numbers(const th_training_numbers *numbers, th_strbuf *out)
 
 void th_plan_file_write(const th_plan_file *f, th_strbuf *out)
 {
-    const th_parallel_plan *p = &f->plan;
-    const char *overlap[3];
-    int n = 0;
-    if (p->overlaps_data)
-        overlap[n++] = th_plan_overlap_names[0];
-    if (p->overlaps_tensor)
-        overlap[n++] = th_plan_overlap_names[1];
-    if (p->overlaps_pipeline)
-        overlap[n++] = th_plan_overlap_names[2];
     th_strbuf_add(out, "plan = {\n");
-    put_degrees(p, out);
-    put_text(out, "schedule", p->schedule ? p->schedule->name : f->schedule_file);
-    put_bool(out, "sequence_parallel", p->sequence_parallel);
-    put_text(out, "layout", th_plan_layout_names[p->layout]);
-    put_names(out, "overlap", overlap, n);
-    put_order(p, out);
-    put_text(out, "kernels", th_plan_kernel_names[!p->has_fused_kernels]);
-    put_text(out, "attention", th_plan_attention_names[p->attention]);
-    put_text(out, "expert_exchange", th_plan_exchange_names[p->exchanges_by_node]);
-    put_text(out, "gradients", th_plan_gradient_names[p->gradient_bytes == 2]);
-    put_bool(out, "frozen", p->frozen_weights);
-    put_bool(out, "ignore_memory", f->ignores_memory);
-    put_bool(out, "merge", f->merges);
+    th_fields_write(th_plan_fields, f, (th_fields_form){"    ", ";\n", false}, out);
     th_strbuf_add(out, "};\n");
     put_numbers(&f->numbers, out);
 }

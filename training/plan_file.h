@@ -4,6 +4,7 @@
  *   (the caller fills the plan, 0 where nothing is said) | read -> fill -> (write)* -> clear */
 #ifndef TH_TRAINING_PLAN_FILE_H
 #define TH_TRAINING_PLAN_FILE_H
+#include "base/fields.h"
 #include "base/strbuf.h"
 #include "training/parallel_plan.h"
 #include "training/training_numbers.h"
@@ -14,6 +15,8 @@ typedef struct th_plan_file {
     char *schedule_file; /* that the plan's points to; NULL: a schedule of the table */
     bool ignores_memory, merges;
 } th_plan_file;
+/* The group "plan" of its file. */
+extern const th_field th_plan_fields[];
 void th_plan_file_clear(th_plan_file *f);
 
 /* Of a file; the plan's sequence, precision, recomputation and skew stay. 0, or -1 and nothing to

@@ -111,27 +111,28 @@ const char *th_layer_type_name(const th_layer *l)
     return "unknown";
 }
 
-static const struct {
-    const char *name;
-    int bits;
-} precisions[TH_N_PRECISIONS] = {
-    [TH_FP32] = {"fp32", 32},   [TH_FP16] = {"fp16", 16}, [TH_BF16] = {"bf16", 16},
-    [TH_INT16] = {"int16", 16}, [TH_INT8] = {"int8", 8},  [TH_INT4] = {"int4", 4},
+const char *const th_precision_names[TH_N_PRECISIONS + 1] = {
+    [TH_FP32] = "fp32",   [TH_FP16] = "fp16", [TH_BF16] = "bf16",
+    [TH_INT16] = "int16", [TH_INT8] = "int8", [TH_INT4] = "int4",
 };
 
 const char *th_precision_name(th_precision p)
 {
-    return precisions[p].name;
+    return th_precision_names[p];
 }
 
 int th_precision_bits(th_precision p)
 {
-    return precisions[p].bits;
+    static const int bits[TH_N_PRECISIONS] = {
+        [TH_FP32] = 32,  [TH_FP16] = 16, [TH_BF16] = 16,
+        [TH_INT16] = 16, [TH_INT8] = 8,  [TH_INT4] = 4,
+    };
+    return bits[p];
 }
 
 int64_t th_tensor_bytes(int64_t elements, th_precision p)
 {
-    return (elements * precisions[p].bits + 7) / 8;
+    return (elements * th_precision_bits(p) + 7) / 8;
 }
 
 int th_layer_gates(th_layer_kind kind)

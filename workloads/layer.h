@@ -169,7 +169,8 @@ th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, 
 const char *th_layer_type_name(const th_layer *l);
 extern const char th_dim_letters[TH_N_DIMS + 1]; /* "BKCHWRS" */
 
-const char *th_precision_name(th_precision p); /* "fp16" */
+extern const char *const th_precision_names[TH_N_PRECISIONS + 1]; /* end in NULL */
+const char *th_precision_name(th_precision p);                    /* "fp16" */
 int th_precision_bits(th_precision p);
 int64_t th_tensor_bytes(int64_t elements, th_precision p); /* ceil(elements bits / 8) */
 

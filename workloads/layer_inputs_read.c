@@ -3,6 +3,12 @@
 #include <config.h>
 #include "workloads/layer_inputs_read.h"
 
+/* The network that the layer belongs to, whose input it may read. */
+static th_model network_of(const th_layer_source *s)
+{
+    return th_workload_part(s->w, th_workload_part_of(s->w, (int)(s->layer - s->w->layers), 0));
+}
+
 static const th_layer *maker_of(const th_layer_source *s, int input)
 {
     int32_t producer = s->layer->inputs[input];
@@ -12,7 +18,7 @@ static const th_layer *maker_of(const th_layer_source *s, int input)
 /* Does the layer itself say what it reads from there? */
 static bool says_shape(const th_layer_source *s, const th_layer *from)
 {
-    return s->w->has_free_shapes || (s->w->has_own_inputs && !from);
+    return s->w->has_free_shapes || (!from && network_of(s).has_own_inputs);
 }
 
 th_input_shape th_layer_input_shape(const th_layer_source *s, int input)
@@ -21,15 +27,16 @@ th_input_shape th_layer_input_shape(const th_layer_source *s, int input)
     const th_layer *from = maker_of(s, input);
     if (says_shape(s, from)) /* th_layer_take_inputs has seen it */
         return (th_input_shape){l->dim[TH_DIM_C], l->in_h, l->in_w};
+    const th_model m = network_of(s);
     if (!from)
-        return (th_input_shape){s->w->input_c, s->w->input_h, s->w->input_w};
+        return (th_input_shape){m.input_c, m.input_h, m.input_w};
     return (th_input_shape){from->dim[TH_DIM_K], from->dim[TH_DIM_H], from->dim[TH_DIM_W]};
 }
 
 static double density_of(const th_layer_source *s, int input)
 {
     const th_layer *from = maker_of(s, input);
-    return from ? from->density[TH_TENSOR_OUTPUT] : s->w->density;
+    return from ? from->density[TH_TENSOR_OUTPUT] : network_of(s).density;
 }
 
 /* The part that is not zero of n inputs together. */
@@ -50,9 +57,10 @@ static double density_of_inputs(const th_layer_source *s, int n)
 static int take_free_shape(const th_layer_source *s, const th_layer *from)
 {
     th_layer *l = s->layer;
-    l->dim[TH_DIM_C] = from ? from->dim[TH_DIM_K] : s->w->input_c;
-    l->in_h = from ? from->dim[TH_DIM_H] : s->w->input_h;
-    l->in_w = from ? from->dim[TH_DIM_W] : s->w->input_w;
+    const th_model m = network_of(s);
+    l->dim[TH_DIM_C] = from ? from->dim[TH_DIM_K] : m.input_c;
+    l->in_h = from ? from->dim[TH_DIM_H] : m.input_h;
+    l->in_w = from ? from->dim[TH_DIM_W] : m.input_w;
     if (th_layer_read_extent(s, "in_channels", false, &l->dim[TH_DIM_C]) < 0 ||
         th_layer_read_extent(s, "in_height", false, &l->in_h) < 0)
         return -1;
@@ -68,7 +76,8 @@ int th_layer_take_inputs(const th_layer_source *s)
     th_input_shape in = th_layer_input_shape(s, 0);
     l->in_h = in.h;
     l->in_w = in.w;
-    l->precision[TH_TENSOR_INPUT] = from ? from->precision[TH_TENSOR_OUTPUT] : s->w->precision;
+    l->precision[TH_TENSOR_INPUT] =
+        from ? from->precision[TH_TENSOR_OUTPUT] : network_of(s).precision;
     l->density[TH_TENSOR_INPUT] =
         density_of_inputs(s, th_layer_multiplies_activations(l) ? 1 : l->n_inputs);
     if (th_layer_multiplies_activations(l))

@@ -4,7 +4,7 @@
 #include "workloads/layer_keys_read.h"
 #include "workloads/workload_check.h"
 
-#include "base/names.h"
+#include "base/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,36 +19,13 @@ const char *th_read_hint(const char *nearest, char *out, size_t size)
     return out;
 }
 
-int th_read_extent(const th_config_node *n, const char *key, bool required, int64_t max,
-                   int32_t *out, th_error *err)
-{
-    int64_t value = *out;
-    if (th_config_int(n, key, required, (th_int_range){1, max}, &value, err) < 0)
-        return -1;
-    *out = (int32_t)value;
-    return 0;
-}
-
 int th_read_precision(const th_config_node *n, const char *key, th_precision *out, th_error *err)
 {
-    const char *name = NULL, *names[TH_N_PRECISIONS];
-    char near[TH_ERROR_TEXT_MAX];
-    if (th_config_string(n, key, false, &name, err) < 0)
+    int position = (int)*out;
+    if (th_config_word(n, key, th_precision_names, &position, err) < 0)
         return -1;
-    for (int p = 0; name && p < TH_N_PRECISIONS; p++) {
-        names[p] = th_precision_name((th_precision)p);
-        if (strcmp(name, names[p]) == 0) {
-            *out = (th_precision)p;
-            return 0;
-        }
-    }
-    if (!name)
-        return 0;
-    return th_error_set(
-        err, "WORK-0037",
-        "%s:%d: key \"%s\": \"%s\"%s must be one of fp32, fp16, bf16, int16, int8, int4",
-        th_config_file(n), th_config_line(th_config_member(n, key)), key, name,
-        th_read_hint(th_name_nearest(name, names, TH_N_PRECISIONS), near, sizeof near));
+    *out = (th_precision)position;
+    return 0;
 }
 
 int th_read_density(const th_config_node *n, const char *key, double *out, th_error *err)
@@ -67,7 +44,12 @@ int th_read_density(const th_config_node *n, const char *key, double *out, th_er
 
 int th_layer_read_extent(const th_layer_source *s, const char *key, bool required, int32_t *out)
 {
-    return th_read_extent(s->n, key, required, TH_LARGEST_EXTENT, out, s->err);
+    int64_t value = *out;
+    if (th_config_int(s->n, key, required, (th_int_range){1, TH_LARGEST_EXTENT}, &value, s->err) <
+        0)
+        return -1;
+    *out = (int32_t)value;
+    return 0;
 }
 
 int th_layer_read_bool(const th_layer_source *s, const char *key, bool *out)

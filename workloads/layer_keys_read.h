@@ -7,8 +7,6 @@
 #include "workloads/workload.h"
 
 /* Keys of any group. */
-int th_read_extent(const th_config_node *n, const char *key, bool required, int64_t max,
-                   int32_t *out, th_error *err);
 int th_read_precision(const th_config_node *n, const char *key, th_precision *out, th_error *err);
 int th_read_density(const th_config_node *n, const char *key, double *out, th_error *err);
 /* ' (did you mean "conv"?)' in out, or nothing where nearest is NULL. Returns out. */

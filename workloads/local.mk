@@ -52,7 +52,6 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/stated.c \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
-	workloads/scalesim_read.c workloads/scalesim_read.h \
 	workloads/trace/groups_read.c workloads/trace/groups_read.h \
 	workloads/trace/node_read.c workloads/trace/node_read.h \
 	workloads/trace/node_write.c workloads/trace/node_write.h \
@@ -62,6 +61,7 @@ libtharsis_la_SOURCES += \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_finish.c \
+	workloads/workload_fields.c workloads/workload_fields.h \
 	workloads/workload_read.c workloads/workload_read.h \
 	workloads/workload_write.c workloads/workload_write.h
 
@@ -143,7 +143,6 @@ unit_tests += \
 	tests/unit/workloads/test_onnx_read \
 	tests/unit/workloads/test_onnx_refuse \
 	tests/unit/workloads/test_round_trip \
-	tests/unit/workloads/test_scalesim_read \
 	tests/unit/workloads/test_trace_files \
 	tests/unit/workloads/test_trace_read \
 	tests/unit/workloads/test_transformer \

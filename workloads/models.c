@@ -17,6 +17,11 @@ static int check(const th_workload *base, const th_workload *added, const char *
     if (name[0] == '\0' || strchr(name, '/'))
         return th_error_set(err, "WORK-0075",
                             "model \"%.100s\": its name must not be empty or have a \"/\"", name);
+    if (added->n_models > 0)
+        return th_error_set(err, "WORK-0090",
+                            "model \"%.100s\": workload \"%.100s\" is made of models: must be one "
+                            "network",
+                            name, added->name);
     if (!base)
         return 0;
     if (base->batch != added->batch)

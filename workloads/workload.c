@@ -155,6 +155,7 @@ th_model th_workload_part(const th_workload *w, int i)
                       .input_c = w->input_c,
                       .input_h = w->input_h,
                       .input_w = w->input_w,
+                      .density = w->density,
                       .precision = w->precision,
                       .has_own_inputs = w->has_own_inputs};
 }

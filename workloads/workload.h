@@ -16,6 +16,7 @@ typedef struct th_model {
     char *name;
     int32_t first_layer, n_layers;
     int32_t input_c, input_h, input_w; /* of its external input */
+    double density;                    /* of that input */
     th_precision precision;
     bool has_own_inputs;
     th_time arrival_ps;  /* of its first input */

@@ -9,6 +9,7 @@
 #include "workloads/workload_read.h"
 #include "workloads/layer_types_read.h"
 #include "workloads/workload_check.h"
+#include "workloads/workload_fields.h"
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -277,28 +278,6 @@ static char *name_of_file(const char *path)
     return name;
 }
 
-typedef struct head {
-    const char *name;
-    int32_t batch;
-    th_precision precision;
-    int32_t c, h, w;
-    double density;
-    bool has_free_shapes, has_own_inputs;
-} head;
-
-static int read_input_shape(const reader *r, const th_config_node *root, head *out)
-{
-    static const char *const keys[] = {"channels", "height", "width", "density", NULL};
-    const th_config_node *n = NULL;
-    if (th_config_child(root, "input", true, TH_CONFIG_GROUP, &n, r->err) < 0 ||
-        th_config_check_keys(n, keys, r->err) < 0 ||
-        th_read_extent(n, "channels", true, TH_LARGEST_EXTENT, &out->c, r->err) < 0 ||
-        th_read_extent(n, "height", true, TH_LARGEST_EXTENT, &out->h, r->err) < 0 ||
-        th_read_extent(n, "width", true, TH_LARGEST_EXTENT, &out->w, r->err) < 0)
-        return -1;
-    return th_read_density(n, "density", &out->density, r->err);
-}
-
 /* Names stand in the heads of reports and of files that are read again: one line, and not nothing.
  */
 static int check_title(reader *r, const th_config_node *root, const char *name)
@@ -313,69 +292,111 @@ static int check_title(reader *r, const th_config_node *root, const char *name)
                         th_config_file(root), th_config_line(root), (int)TH_NAME_BYTES_MAX);
 }
 
-/* precision = "int8", or element_bytes = 1, 2, 4 for int8, fp16, fp32; fp16 where neither stands.
- */
-static int read_precision(const reader *r, const th_config_node *root, th_precision *out)
+/* element_bytes = 1, 2, 4 for int8, fp16, fp32, in place of the precision. */
+static int read_element_bytes(const reader *r, const th_config_node *root, int32_t *precision)
 {
+    const th_config_node *n = th_config_member(root, "element_bytes");
     int64_t bytes = 2;
+    if (!n)
+        return 0;
     if (th_config_int(root, "element_bytes", false, (th_int_range){1, 4}, &bytes, r->err) < 0)
         return -1;
     if (bytes == 3)
-        return th_error_set(
-            r->err, "WORK-0029", "%s:%d: key \"element_bytes\": must be 1, 2 or 4, not 3",
-            th_config_file(root), th_config_line(th_config_member(root, "element_bytes")));
+        return th_error_set(r->err, "WORK-0029",
+                            "%s:%d: key \"element_bytes\": must be 1, 2 or 4, not 3",
+                            th_config_file(n), th_config_line(n));
     const th_config_node *both = th_config_member(root, "precision");
-    if (both && th_config_member(root, "element_bytes"))
+    if (both)
         return th_error_set(
             r->err, "WORK-0047",
             "%s:%d: key \"precision\": must not be given beside element_bytes, which "
             "stands in its place",
             th_config_file(both), th_config_line(both));
-    *out = bytes == 1 ? TH_INT8 : bytes == 2 ? TH_FP16 : TH_FP32;
-    return th_read_precision(root, "precision", out, r->err);
+    *precision = bytes == 1 ? TH_INT8 : bytes == 2 ? TH_FP16 : TH_FP32;
+    return 0;
 }
 
-/* shapes = "matched", "free" or "own". */
-static int read_shapes(const reader *r, const th_config_node *root, head *out)
+static int read_model(const reader *r, const th_config_node *n, th_model *m)
 {
-    const char *word = "matched";
-    if (th_config_string(root, "shapes", false, &word, r->err) < 0)
-        return -1;
-    out->has_free_shapes = strcmp(word, "free") == 0;
-    out->has_own_inputs = strcmp(word, "own") == 0;
-    if (out->has_free_shapes || out->has_own_inputs || strcmp(word, "matched") == 0)
-        return 0;
-    return th_error_set(r->err, "WORK-0071", "%s:%d: shapes \"%s\": must be matched, free or own",
-                        th_config_file(root), th_config_line(th_config_member(root, "shapes")),
-                        word);
+    if (th_config_kind_of(n) != TH_CONFIG_GROUP)
+        return th_error_set(r->err, "WORK-0820",
+                            "%s:%d: a model must be a group: { name = ...; layers = ...; }",
+                            th_config_file(n), th_config_line(n));
+    return th_fields_read(th_model_fields, n, m, r->err) < 0
+               ? -1
+               : th_fields_read_group(th_input_fields, n, "input", true, m, r->err);
 }
 
-static int read_head(reader *r, const th_config_node *root, int32_t batch)
+/* models = ( ... ): they take the layers in turn. */
+static int read_models(reader *r, const th_config_node *root)
 {
-    static const char *const keys[] = {"name",  "batch",  "element_bytes", "precision",
-                                       "input", "shapes", "layers",        NULL};
-    head h = {.batch = 1, .density = 1};
-    if (th_config_check_keys(root, keys, r->err) < 0 ||
-        th_config_string(root, "name", false, &h.name, r->err) < 0 ||
-        (h.name && check_title(r, root, h.name) < 0) ||
-        th_read_extent(root, "batch", false, TH_LARGEST_EXTENT, &h.batch, r->err) < 0 ||
-        read_precision(r, root, &h.precision) < 0 || read_input_shape(r, root, &h) < 0 ||
-        read_shapes(r, root, &h) < 0 ||
-        th_config_child(root, "layers", true, TH_CONFIG_LIST, &r->layers, r->err) < 0)
+    const th_config_node *list = NULL;
+    if (th_config_child(root, "models", false, TH_CONFIG_LIST, &list, r->err) < 0)
         return -1;
+    int n = list ? th_config_count(list) : 0;
+    if (n > 0 && !(r->w->models = th_alloc_zero((size_t)n, sizeof *r->w->models)))
+        return th_error_no_memory(r->err);
+    for (int i = 0; i < n; i++) {
+        th_model *m = &r->w->models[r->w->n_models++];
+        if (i > 0)
+            m->first_layer = m[-1].first_layer + m[-1].n_layers;
+        if (read_model(r, th_config_at(list, i), m) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Every layer belongs to one model, and reads no tensors or weights of others. */
+static int check_models(const reader *r)
+{
+    const th_workload *w = r->w;
+    const th_model *last = w->n_models > 0 ? &w->models[w->n_models - 1] : NULL;
+    if (last && last->first_layer + last->n_layers != w->n_layers)
+        return th_error_set(r->err, "WORK-0821", "%s: models of %d layers, but there are %d",
+                            w->file, (int)(last->first_layer + last->n_layers), w->n_layers);
+    for (int l = 0, part = 0; last && l < w->n_layers; l++) {
+        const th_layer *layer = &w->layers[l];
+        part = th_workload_part_of(w, l, part);
+        for (int i = 0; i <= layer->n_inputs; i++) {
+            int read = i < layer->n_inputs ? layer->inputs[i] : layer->tied_to - 1;
+            if (read >= 0 && th_workload_part_of(w, read, part) != part)
+                return th_workload_layer_error(w, layer, r->err, "WORK-0822",
+                                               "reads from layer \"%s\", which is of another model",
+                                               w->layers[read].name);
+        }
+    }
+    return 0;
+}
+
+static int make_workload(reader *r, const th_config_node *root, const char *name,
+                         const th_workload_input *input)
+{
     const char *file = th_config_file(root);
     char *default_name = name_of_file(file);
     if (!default_name)
         return th_error_no_memory(r->err);
-    r->w = th_workload_new(
-        h.name ? h.name : default_name, file,
-        &(th_workload_input){batch > 0 ? batch : h.batch, h.c, h.h, h.w, h.precision}, r->err);
+    r->w = th_workload_new(name ? name : default_name, file, input, r->err);
     th_free(default_name);
-    if (!r->w)
+    return r->w ? read_models(r, root) : -1;
+}
+
+static int read_head(reader *r, const th_config_node *root, int32_t batch)
+{
+    const char *name = NULL;
+    th_workload_head h;
+    th_model m = {0};
+    if (th_fields_read(th_workload_fields, root, &h, r->err) < 0 ||
+        th_config_string(root, "name", false, &name, r->err) < 0 ||
+        (name && check_title(r, root, name) < 0) || read_element_bytes(r, root, &h.precision) < 0 ||
+        th_fields_read_group(th_input_fields, root, "input", true, &m, r->err) < 0 ||
+        th_config_child(root, "layers", true, TH_CONFIG_LIST, &r->layers, r->err) < 0 ||
+        make_workload(r, root, name,
+                      &(th_workload_input){batch > 0 ? batch : h.batch, m.input_c, m.input_h,
+                                           m.input_w, (th_precision)h.precision}) < 0)
         return -1;
-    r->w->density = h.density;
-    r->w->has_free_shapes = h.has_free_shapes;
-    r->w->has_own_inputs = h.has_own_inputs;
+    r->w->density = m.density;
+    r->w->has_free_shapes = h.shapes == TH_SHAPES_FREE;
+    r->w->has_own_inputs = h.shapes == TH_SHAPES_OWN;
     return 0;
 }
 
@@ -386,9 +407,10 @@ static th_workload *read_config(th_config *c, int32_t batch, th_error *err)
         return NULL;
     reader r = {.position = th_map_new(), .err = err};
     int status = r.position ? 0 : th_error_no_memory(err);
-    if (status == 0 && (read_head(&r, th_config_root(c), batch) < 0 || add_layers(&r) < 0 ||
-                        resolve_inputs(&r) < 0 || th_workload_sort(r.w, err) < 0 ||
-                        infer_shapes(&r) < 0 || th_workload_finish(r.w, err) < 0))
+    if (status == 0 &&
+        (read_head(&r, th_config_root(c), batch) < 0 || add_layers(&r) < 0 ||
+         resolve_inputs(&r) < 0 || th_workload_sort(r.w, err) < 0 || check_models(&r) < 0 ||
+         infer_shapes(&r) < 0 || th_workload_finish(r.w, err) < 0))
         status = -1;
     if (status < 0) {
         th_workload_free(r.w);

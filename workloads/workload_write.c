@@ -8,6 +8,7 @@
 #include "workloads/workload_write.h"
 
 #include "base/config_write.h"
+#include "workloads/workload_fields.h"
 
 /* ---- values ---- */
 
@@ -249,7 +250,8 @@ static void put_inputs(th_strbuf *out, const th_workload *w, int layer)
 /* What does not follow from the producers. */
 static void put_read_shape(th_strbuf *out, const th_workload *w, const th_layer *l)
 {
-    if (!w->has_free_shapes && !(w->has_own_inputs && l->inputs[0] == TH_EXTERNAL_INPUT))
+    const th_model m = th_workload_part(w, th_workload_part_of(w, (int)(l - w->layers), 0));
+    if (!w->has_free_shapes && !(m.has_own_inputs && l->inputs[0] == TH_EXTERNAL_INPUT))
         return;
     put_extent(out, "in_channels", l->dim[TH_DIM_C]);
     put_extent(out, "in_height", l->in_h);
@@ -295,31 +297,45 @@ static void put_layer(th_strbuf *out, const th_workload *w, int layer)
 
 /* ---- the file ---- */
 
+static void put_input(th_strbuf *out, const th_model *m)
+{
+    th_strbuf_add(out, "input = {");
+    th_fields_write(th_input_fields, m, (th_fields_form){" ", ";", false}, out);
+    th_strbuf_add(out, " };");
+}
+
 static void put_head(th_strbuf *out, const th_workload *w)
 {
+    const th_workload_head h = {w->batch, (int32_t)w->precision,
+                                w->has_free_shapes  ? TH_SHAPES_FREE
+                                : w->has_own_inputs ? TH_SHAPES_OWN
+                                                    : TH_SHAPES_MATCHED};
+    const th_model m = {
+        .input_c = w->input_c, .input_h = w->input_h, .input_w = w->input_w, .density = w->density};
     th_strbuf_add(out, "name = ");
     th_config_put_text(out, w->name);
-    th_strbuf_printf(out, ";\nbatch = %d;\nprecision = \"%s\";\n", (int)w->batch,
-                     th_precision_name(w->precision));
-    if (w->has_free_shapes || w->has_own_inputs)
-        th_strbuf_printf(out, "shapes = \"%s\";\n", w->has_own_inputs ? "own" : "free");
-    th_strbuf_add(out, "input = {");
-    put_extent(out, "channels", w->input_c);
-    put_extent(out, "height", w->input_h);
-    put_extent(out, "width", w->input_w);
-    put_share(out, "density", w->density, 1);
-    th_strbuf_add(out, " };\n");
+    th_strbuf_add(out, ";\n");
+    th_fields_write(th_workload_fields, &h, (th_fields_form){"", ";\n", false}, out);
+    put_input(out, &m);
+    th_strbuf_add(out, "\n");
+}
+
+static void put_models(th_strbuf *out, const th_workload *w)
+{
+    for (int i = 0; i < w->n_models; i++) {
+        th_strbuf_add(out, i > 0 ? ",\n    {" : "models = (\n    {");
+        th_fields_write(th_model_fields, &w->models[i], (th_fields_form){" ", ";", false}, out);
+        th_strbuf_add(out, " ");
+        put_input(out, &w->models[i]);
+        th_strbuf_add(out, " }");
+    }
+    th_strbuf_add(out, w->n_models > 0 ? "\n);\n" : "");
 }
 
 int th_workload_write(const th_workload *w, th_strbuf *out, th_error *err)
 {
-    if (w->n_models > 0)
-        return th_error_set(
-            err, "WORK-0090",
-            "workload \"%s\": is made of models, and a file holds one network: must be read "
-            "without -add, -name, -arrival and -deadline",
-            w->name);
     put_head(out, w);
+    put_models(out, w);
     th_strbuf_add(out, "layers = (\n");
     for (int i = 0; i < w->n_layers; i++)
         put_layer(out, w, i);

@@ -6,7 +6,7 @@
 #include "workloads/workload.h"
 
 /* Adds the text of a finished workload, which reads back to the same layers in the same order. 0,
- * or -1: several models, which no file holds. */
+ * or -1: out of memory. */
 int th_workload_write(const th_workload *w, th_strbuf *out, th_error *err);
 
 #endif

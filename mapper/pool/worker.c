@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 
-enum { FORMAT = 3 };
+enum { FORMAT = 4 };
 
 struct th_worker {
     th_system *system;
@@ -80,8 +80,9 @@ int th_worker_write_problem(th_serializer *out, const th_problem *p, th_error *e
     if (!procedures)
         return -1;
     th_serializer_int(out, &format);
-    th_serializer_write_system(out, p->system);
-    th_serializer_write_workload(out, p->workload);
+    if (th_serializer_send_system(out, p->system, err) != 0 ||
+        th_serializer_send_workload(out, p->workload, err) != 0)
+        return -1;
     th_serializer_text(out, &procedures);
     rest(out, &copy);
     return out->failed ? th_error_no_memory(err) : 0;
@@ -97,8 +98,8 @@ static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err
         return th_error_set(err, "MAP-0109",
                             "bytes of a problem: have format %d; this program reads format %d",
                             format, FORMAT);
-    w->system = th_serializer_read_system(&in, err);
-    w->workload = w->system ? th_serializer_read_workload(&in, err) : NULL;
+    w->system = th_serializer_receive_system(&in, err);
+    w->workload = w->system ? th_serializer_receive_workload(&in, err) : NULL;
     if (!w->workload)
         return -1;
     w->problem = (th_problem){.system = w->system, .workload = w->workload, .scripts = w->scripts};

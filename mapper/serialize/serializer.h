@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* serializer.h - binary serialisation of systems, workloads, mappings and fitness: little-endian,
- * without padding, the same bytes on every machine.
+/* serializer.h - messages of ranks, and digests, as bytes: little-endian, without padding, the same
+ * on every machine.
  *
  *   writing:  TH_SERIALIZER_INIT -> th_serializer_* ... -> out, failed -> clear
  *   reading:  th_serializer_reader(bytes) -> th_serializer_* ... -> failed
  *
- * MPI messages (worker.h) and digests of problems use it. The text files
- * that users read and write (topology/files, workloads, mapping_read.c) cannot replace it: text has
- * no place for what a command changed after reading a file, and a mapping is sent for each of many
- * thousand evaluations.
+ * Systems and workloads travel as the texts of files. A mapping, of which a search sends many
+ * thousand, is bytes.
  *
  * Each th_serializer_X(w, &x) works both ways: it appends x, or sets x from the next bytes. So each
  * structure has one function for both directions; who writes a constant structure hands over a
@@ -25,7 +23,6 @@ typedef struct th_serializer {
     th_strbuf out;
     const unsigned char *at, *end; /* next byte to read, and the end; NULL: writing */
     bool failed;
-    bool skips_locations; /* omits file names and line numbers: for digests */
 } th_serializer;
 
 #define TH_SERIALIZER_INIT                                                                         \
@@ -60,14 +57,18 @@ typedef struct th_serializer_limits {
 /* NULL: out of memory, or w has failed. */
 th_mapping *th_serializer_read_mapping(th_serializer *w, const th_serializer_limits *limits);
 
-/* serializer_system.c, serializer_problem.c: everything that fitness depends on. Tables that
+/* serializer_inputs.c: everything that fitness depends on, as bytes for digests. Tables that
  * designs read from files, and procedures of script designs, are represented by their names. */
 void th_serializer_write_system(th_serializer *w, const th_system *s);
 void th_serializer_write_workload(th_serializer *w, const th_workload *net);
-th_system *th_serializer_read_system(th_serializer *w, th_error *err);
-/* The same, before th_system_finish, so that it can be changed. */
-th_system *th_serializer_read_unfinished(th_serializer *w, th_error *err);
-th_workload *th_serializer_read_workload(th_serializer *w, th_error *err);
+
+/* serializer_problem.c: to and from a rank, as files; 0 or -1, NULL on failure. */
+int th_serializer_send_system(th_serializer *w, const th_system *s, th_error *err);
+int th_serializer_send_workload(th_serializer *w, const th_workload *net, th_error *err);
+th_system *th_serializer_receive_system(th_serializer *w, th_error *err);
+th_workload *th_serializer_receive_workload(th_serializer *w, th_error *err);
+struct th_astra;
+void th_serializer_astra(th_serializer *w, struct th_astra *a);
 void th_serializer_stream(th_serializer *w, th_stream *s);
 void th_serializer_network(th_serializer *w, const th_network_type **type, th_network_options *o);
 void th_serializer_goal(th_serializer *w, th_goal *g);

@@ -135,7 +135,7 @@ static int digest_of(th_serializer *w, char *out, size_t size)
 
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size)
 {
-    th_serializer a = {.skips_locations = true}, b = {.skips_locations = true};
+    th_serializer a = TH_SERIALIZER_INIT, b = TH_SERIALIZER_INIT;
     th_serializer_write_system(&a, s->system);
     int failed = digest_of(&a, system, size);
     snprintf(workload, size, "-");

@@ -7,30 +7,9 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "report/what_if/what_if.h"
+#include "topology/files/system_copy.h"
 
 /* ---- generated systems ---- */
-
-static int copy_designs(th_system *s, const th_system *from, th_error *err)
-{
-    for (int d = 0; d < from->n_designs; d++) {
-        const th_design_block *b = &from->designs[d];
-        if (th_system_add_design(s, b->name, b->type, b->file, b->line, err) < 0)
-            return -1;
-        for (int p = 0; p < b->n_params; p++)
-            if (th_system_add_param(s, d, &b->params[p], err) < 0)
-                return -1;
-    }
-    return 0;
-}
-
-static int copy_energy(th_system *s, const th_system *from, th_error *err)
-{
-    s->link_energy.j_per_byte = from->link_energy.j_per_byte;
-    if (from->link_energy.source &&
-        !(s->link_energy.source = th_alloc_string(from->link_energy.source)))
-        return th_error_no_memory(err);
-    return 0;
-}
 
 /* Accelerators beyond those of from are like its accelerator more. */
 static th_system *generate(const th_system *from, const th_topology_type *type,
@@ -38,8 +17,8 @@ static th_system *generate(const th_system *from, const th_topology_type *type,
 {
     bool keeps_groups = !from->generator || from->generator->type != type;
     th_system *s = th_system_new(from->name, err);
-    if (!s || th_topology_generate(s, type, o, err) != 0 || copy_designs(s, from, err) != 0 ||
-        copy_energy(s, from, err) != 0)
+    if (!s || th_topology_generate(s, type, o, err) != 0 ||
+        th_system_copy_designs(s, from, err) != 0 || th_system_copy_energy(s, from, err) != 0)
         goto fail;
     for (int i = 0; i < s->n_nodes && s->nodes[i].kind == TH_NODE_ACCEL; i++) {
         int32_t like = i < from->n_accels ? i : more;
@@ -149,7 +128,7 @@ static th_system *with_twin(const th_system *s, int32_t accel, th_error *err)
     char name[32];
     const int node = s->accel_node[accel], twin = s->n_nodes;
     const th_node *like = &s->nodes[node];
-    th_system *made = th_what_if_copy(s, err);
+    th_system *made = th_system_copy(s, err);
     if (!made)
         return NULL;
     free_name(s, name, sizeof name);
@@ -188,7 +167,7 @@ th_system *th_system_with_more(const th_system *s, int32_t accel, th_error *err)
 th_system *th_system_with_design(const th_system *s, const int32_t *accels, int n, int design,
                                  th_error *err)
 {
-    th_system *made = th_what_if_copy(s, err);
+    th_system *made = th_system_copy(s, err);
     int *designs = th_alloc_array((size_t)s->n_designs + 1, sizeof *designs);
     int failed = designs ? 0 : th_error_no_memory(err);
     for (int i = 0; made && !failed && i < n; i++) {

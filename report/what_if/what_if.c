@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/serialize/serializer.h"
+#include "topology/files/system_copy.h"
 
 const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
     [TH_WHAT_IF_BANDWIDTH] = "bandwidth",           [TH_WHAT_IF_CLOCK] = "clock",
@@ -104,21 +104,6 @@ static int64_t scaled(int64_t value, double factor)
                                                 : (int64_t)llround(x);
 }
 
-th_system *th_what_if_copy(const th_system *s, th_error *err)
-{
-    th_serializer out = TH_SERIALIZER_INIT;
-    th_system *made = NULL;
-    th_serializer_write_system(&out, s);
-    if (out.failed || out.out.failed) {
-        th_error_no_memory(err);
-    } else {
-        th_serializer in = th_serializer_reader(out.out.text, out.out.length);
-        made = th_serializer_read_unfinished(&in, err);
-    }
-    th_serializer_clear(&out);
-    return made;
-}
-
 th_system *th_what_if_finish(th_system *made, int failed, th_error *err)
 {
     if (!made || (!failed && th_system_finish(made, err) == 0))
@@ -129,7 +114,7 @@ th_system *th_what_if_finish(th_system *made, int failed, th_error *err)
 
 th_system *th_what_if_rebuild(const th_system *s, th_error *err)
 {
-    return th_what_if_finish(th_what_if_copy(s, err), 0, err);
+    return th_what_if_finish(th_system_copy(s, err), 0, err);
 }
 
 /* From what it was: several links may have one medium. */
@@ -178,7 +163,7 @@ static int alter_designs(const th_system *s, th_system *made, const th_what_if *
 
 th_system *th_what_if_system(const th_system *s, const th_what_if *w, th_error *err)
 {
-    th_system *made = th_what_if_copy(s, err);
+    th_system *made = th_system_copy(s, err);
     for (int i = 0; made && i < w->n; i++)
         if (th_what_if_is_of_links(w->what))
             alter_link(s, made, w, w->objects[i]);

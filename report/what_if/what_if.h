@@ -27,10 +27,8 @@ typedef struct th_what_if {
 
 /* The system with this change. NULL on failure. */
 th_system *th_what_if_system(const th_system *s, const th_what_if *w, th_error *err);
-/* A copy of nodes, media, links, designs and explicit routes, with their numbers, which is not
- * finished, so that it can be changed; then finish, which takes it (NULL: none; failed: its change
- * has failed) and gives it back; rebuild: both. NULL on failure. */
-th_system *th_what_if_copy(const th_system *s, th_error *err);
+/* Takes a changed th_system_copy (NULL: none; failed: its change has failed), finishes it and gives
+ * it back; rebuild: both without a change. NULL on failure. */
 th_system *th_what_if_finish(th_system *made, int failed, th_error *err);
 th_system *th_what_if_rebuild(const th_system *s, th_error *err);
 

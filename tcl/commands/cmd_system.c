@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/names.h"
 #include "sim/design/design.h"
+#include "tcl/core/lib_report.h"
 #include "tcl/design_option.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
@@ -12,7 +13,6 @@
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 #include "topology/files/astra_read.h"
-#include "topology/files/scalesim_read.h"
 #include "topology/files/system_read.h"
 #include "topology/generate/generate.h"
 #include "topology/generate/pods.h"
@@ -28,6 +28,18 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
     return th_design_check_system(system, &c->err);
 }
 
+static th_system *read_scalesim(th_call *c, const char *file, th_strbuf *notes)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::lib::scalesim::configuration", -1),
+                        Tcl_NewStringObj(file, -1)};
+    th_system *s = th_lib_read(c, 2, words, &text, notes) == 0
+                       ? th_system_read_text(text.text, file, &c->err)
+                       : NULL;
+    th_strbuf_clear(&text);
+    return s;
+}
+
 /* Reads a system file, adds the design of the call, and checks the keys of all designs. */
 static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_links,
                            Tcl_Obj *design)
@@ -37,7 +49,7 @@ static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_
     if (!path)
         return NULL;
     const char *file = Tcl_FSGetNativePath(path);
-    th_system *system = is_scalesim ? th_system_read_scalesim(file, &notes, &c->err)
+    th_system *system = is_scalesim ? read_scalesim(c, file, &notes)
                                     : th_system_read_up_to(file, max_links, &c->err);
     th_warn_notes(c, file, !system, &notes);
     Tcl_DecrRefCount(path);

@@ -16,7 +16,7 @@
 #include "workloads/fuse/fuse.h"
 #include "workloads/models.h"
 #include "workloads/onnx/read.h"
-#include "workloads/scalesim_read.h"
+#include "tcl/core/lib_report.h"
 #include "workloads/workload_read.h"
 
 #define GROUP "build"
@@ -194,9 +194,15 @@ static th_workload *read_workload(th_call *c, const char *path, int64_t format)
     if (format == WORKLOAD_ONNX)
         return read_onnx(c, path, batch);
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
-    th_strbuf notes = TH_STRBUF_INIT;
-    th_workload *w = th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &notes, &c->err);
+    th_strbuf text = TH_STRBUF_INIT, notes = TH_STRBUF_INIT;
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::lib::scalesim::topology", -1),
+                        Tcl_NewStringObj(path, -1), Tcl_NewIntObj(batch > 0 ? batch : 1),
+                        Tcl_NewStringObj(th_precision_name(p), -1)};
+    th_workload *w = th_lib_read(c, 4, words, &text, &notes) == 0
+                         ? th_workload_read_text(text.text, path, 0, &c->err)
+                         : NULL;
     th_warn_notes(c, path, !w, &notes);
+    th_strbuf_clear(&text);
     return w;
 }
 

@@ -65,15 +65,33 @@ int th_lib_take_error(th_call *c, int code)
     return -1;
 }
 
-int th_lib_run(th_call *c)
+int th_lib_eval(th_call *c, int n, Tcl_Obj **words)
 {
     th_tcl_session *t = th_tcl_of(c->session);
     const th_call *outer = t->lib_call;
-    Tcl_Obj *words[] = {Tcl_ObjPrintf("::tharsis::lib::%s", c->command->name), options_of(c)};
     t->lib_call = c;
-    int code = th_eval_words(c->interp, 2, words);
+    int code = th_eval_words(c->interp, n, words);
     t->lib_call = outer;
-    if (code != TCL_OK)
-        return th_lib_take_error(c, code);
+    return code == TCL_OK ? 0 : th_lib_take_error(c, code);
+}
+
+int th_lib_run(th_call *c)
+{
+    Tcl_Obj *words[] = {Tcl_ObjPrintf("::tharsis::lib::%s", c->command->name), options_of(c)};
+    if (th_lib_eval(c, 2, words) != 0)
+        return -1;
     return c->command->is_report ? th_lib_report(c, Tcl_GetObjResult(c->interp)) : 0;
+}
+
+int th_lib_read(th_call *c, int n, Tcl_Obj **words, th_strbuf *text, th_strbuf *notes)
+{
+    Tcl_Obj **part;
+    if (th_lib_eval(c, n, words) != 0)
+        return -1;
+    if (th_lib_elements(Tcl_GetObjResult(c->interp), 2, &part) < 0)
+        return th_lib_fault(c, "a reader");
+    th_strbuf_add(text, Tcl_GetString(part[0]));
+    th_strbuf_add(notes, Tcl_GetString(part[1]));
+    Tcl_ResetResult(c->interp);
+    return text->failed || notes->failed ? th_error_no_memory(&c->err) : 0;
 }

@@ -43,6 +43,10 @@ const char *th_lib_kind_name(th_kind kind);
 int th_lib_take_error(th_call *c, int code);
 /* An error of lib/ itself. Returns -1. */
 int th_lib_fault(th_call *c, const char *what);
+/* Calls a procedure of lib/: the interpreter has its result. read: one that makes of a foreign file
+ * the text of ours, and notes of what it left out. 0, or -1 with the call's error. */
+int th_lib_eval(th_call *c, int n, Tcl_Obj **words);
+int th_lib_read(th_call *c, int n, Tcl_Obj **words, th_strbuf *text, th_strbuf *notes);
 /* The call that lib/ answers, for core commands; c itself, where a script calls one. */
 const th_call *th_lib_caller(const th_call *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz_system.c - the bytes as a system file, as SCALE-Sim's configuration, and as either of the
+/* fuzz_system.c - the bytes as a system file, and as either of the
  * two files of ASTRA-sim (the other one is valid). What can be read has designs that are accepted
  * or refused, and, written, reads back as the same system. */
 #include <config.h>
@@ -9,14 +9,12 @@
 #include "sim/design/design.h"
 #include "tests/fuzz/target.h"
 #include "topology/files/astra_read.h"
-#include "topology/files/scalesim_read.h"
 #include "topology/files/system_read.h"
 #include "topology/files/system_write.h"
 
 static th_serializer bytes_of(const th_system *s)
 {
     th_serializer w = TH_SERIALIZER_INIT;
-    w.skips_locations = true;
     th_serializer_write_system(&w, s);
     must(!w.failed);
     return w;
@@ -62,12 +60,6 @@ static void run_system(const uint8_t *data, size_t size)
     check(th_system_read(fuzz_input_file(data, size), &e), &e);
 }
 
-static void run_scalesim(const uint8_t *data, size_t size)
-{
-    th_error e = {"", ""};
-    check(th_system_read_scalesim(fuzz_input_file(data, size), NULL, &e), &e);
-}
-
 static void run_astra_network(const uint8_t *data, size_t size)
 {
     th_error e = {"", ""};
@@ -83,6 +75,5 @@ static void run_astra_system(const uint8_t *data, size_t size)
 }
 
 const fuzz_target fuzz_system = {"system", run_system, NULL};
-const fuzz_target fuzz_scalesim_config = {"scalesim_config", run_scalesim, NULL};
 const fuzz_target fuzz_astra_network = {"astra_network", run_astra_network, NULL};
 const fuzz_target fuzz_astra_system = {"astra_system", run_astra_system, NULL};

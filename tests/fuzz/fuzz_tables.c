@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz_tables.c - the bytes as SCALE-Sim's topology, and as a table of measured times. Of a table
- * that can be read, every row is found. */
+/* fuzz_tables.c - the bytes as a table of measured times. Of a table that can be read, every row is
+ * found. */
 #include <config.h>
 #include "sim/design/table_read.h"
 #include "tests/fuzz/target.h"
-#include "workloads/scalesim_read.h"
-
-static void run_topology(const uint8_t *data, size_t size)
-{
-    th_error e = {"", ""};
-    th_workload *w = th_workload_read_scalesim(fuzz_input_file(data, size), 1, TH_INT8, NULL, &e);
-    must_read_or_say(w != NULL, &e);
-    if (w)
-        must(th_workload_macs(w) >= 0);
-    th_workload_free(w);
-}
 
 static void run_table(const uint8_t *data, size_t size)
 {
@@ -26,5 +15,4 @@ static void run_table(const uint8_t *data, size_t size)
     th_time_table_free(t);
 }
 
-const fuzz_target fuzz_scalesim_topology = {"scalesim_topology", run_topology, NULL};
 const fuzz_target fuzz_time_table = {"time_table", run_table, NULL};

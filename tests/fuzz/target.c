@@ -9,15 +9,31 @@
 #include <unistd.h>
 #include "base/alloc.h"
 
-const fuzz_target *const fuzz_targets[] = {
-    &fuzz_astra_network, &fuzz_astra_system,    &fuzz_checkpoint,
-    &fuzz_collective,    &fuzz_devices,         &fuzz_failure_times,
-    &fuzz_mapping,       &fuzz_measurements,    &fuzz_nccl_log,
-    &fuzz_onnx,          &fuzz_pipeline,        &fuzz_plan,
-    &fuzz_predictor,     &fuzz_scalesim_config, &fuzz_scalesim_topology,
-    &fuzz_schema,        &fuzz_study,           &fuzz_system,
-    &fuzz_time_table,    &fuzz_trace,           &fuzz_trace_groups,
-    &fuzz_trace_memory,  &fuzz_workload,        NULL};
+const fuzz_target *const fuzz_targets[] = {&fuzz_astra_network,
+                                           &fuzz_astra_system,
+                                           &fuzz_checkpoint,
+                                           &fuzz_collective,
+                                           &fuzz_devices,
+                                           &fuzz_failure_times,
+                                           &fuzz_mapping,
+                                           &fuzz_measurements,
+                                           &fuzz_nccl_log,
+                                           &fuzz_onnx,
+                                           &fuzz_pipeline,
+                                           &fuzz_plan,
+                                           &fuzz_predictor,
+                                           &fuzz_scalesim_config,
+                                           &fuzz_scalesim_topology,
+                                           &fuzz_schema,
+                                           &fuzz_study,
+                                           &fuzz_system,
+                                           &fuzz_table,
+                                           &fuzz_time_table,
+                                           &fuzz_trace,
+                                           &fuzz_trace_groups,
+                                           &fuzz_trace_memory,
+                                           &fuzz_workload,
+                                           NULL};
 
 void fuzz_run(const fuzz_target *t, const uint8_t *data, size_t size)
 {

@@ -8,13 +8,12 @@
 #include "topology/files/system_reader.h"
 
 #include "base/alloc.h"
-#include "base/names.h"
+#include "topology/files/system_fields.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { LARGEST_COUNT = 65536, LARGEST_GROUP = 1 << 20 };
-enum { LARGEST_VECTOR = 1 << 24, LARGEST_EXP_OPERATIONS = 1000 };
 
 /* ---- designs ---- */
 
@@ -91,37 +90,6 @@ static int design_named(th_system_reader *r, const th_config_node *n, int *out)
     return th_reader_look_up(
         r, "TOPO-0031", n,
         &(th_reader_names){"design", r->s->n_designs, th_system_find_design, design_name}, out);
-}
-
-/* concat = "free" or "copy", as without it. */
-static int read_concat(th_system_reader *r, const th_config_node *g, th_accel *a)
-{
-    static const char *const kinds[] = {"copy", "free"};
-    const char *kind = kinds[0];
-    if (th_config_string(g, "concat", false, &kind, &r->error) < 0)
-        return -1;
-    a->concat_is_free = strcmp(kind, kinds[1]) == 0;
-    if (a->concat_is_free || strcmp(kind, kinds[0]) == 0)
-        return 0;
-    return th_reader_unknown(r, "TOPO-0149", th_config_member(g, "concat"),
-                             &(th_valid_names){"concat", kinds, 2});
-}
-
-static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a)
-{
-    static const char *const keys[] = {
-        "clock", "elements_per_cycle", "exp_operations", "buffer", "concat", NULL};
-    const th_config_node *n = NULL;
-    if (th_config_child(g, "vector", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
-        th_config_check_keys(n, keys, &r->error) < 0 ||
-        th_config_frequency(n, "clock", true, &a->vector_hz, &r->error) < 0 ||
-        th_config_int(n, "elements_per_cycle", true, (th_int_range){1, LARGEST_VECTOR},
-                      &a->vector_elements_per_cycle, &r->error) < 0 ||
-        th_config_int(n, "exp_operations", false, (th_int_range){1, LARGEST_EXP_OPERATIONS},
-                      &a->vector_exp_operations, &r->error) < 0 ||
-        th_reader_size(r, n, "buffer", false, &a->vector_buffer_bytes) < 0)
-        return -1;
-    return read_concat(r, n, a);
 }
 
 /* Fills a->designs, which the caller frees. */
@@ -219,17 +187,14 @@ static int describe_generated(th_system_reader *r, const accel_entry *e)
 
 static int read_accel_entry(th_system_reader *r, accel_entry *e)
 {
-    static const char *const keys[] = {"name",   "names",   "count", "group", "dram",
-                                       "vector", "designs", "cost",  "mtbf",  NULL};
     if (th_reader_group(r, e->n, "an accelerator") < 0 ||
-        th_config_check_keys(e->n, keys, &r->error) < 0 ||
+        th_fields_read(th_accel_fields, e->n, &e->accel, &r->error) < 0 ||
         th_config_int(e->n, "count", false, (th_int_range){1, LARGEST_COUNT}, &e->count,
                       &r->error) < 0 ||
         th_config_int(e->n, "group", false, (th_int_range){0, LARGEST_GROUP}, &e->group,
                       &r->error) < 0 ||
-        th_reader_cost(r, e->n, &e->accel.cost) < 0 ||
-        th_reader_mtbf(r, e->n, "mtbf", &e->accel.mtbf_us) < 0 ||
-        th_read_dram(r, e->n, &e->accel) < 0 || read_vector(r, e->n, &e->accel) < 0)
+        th_fields_read_group(th_dram_fields, e->n, "dram", true, &e->accel, &r->error) < 0 ||
+        th_fields_read_group(th_vector_fields, e->n, "vector", true, &e->accel, &r->error) < 0)
         return -1;
     e->has_count = th_config_member(e->n, "count");
     e->has_group = th_config_member(e->n, "group");

@@ -7,10 +7,8 @@
 #include <config.h>
 #include "topology/files/system_reader.h"
 
-#include "base/names.h"
+#include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"
-
-#include <string.h>
 
 enum { LARGEST_DIM = TH_MAX_ACCELS };
 
@@ -151,98 +149,16 @@ static int read_cables(th_system_reader *r, const th_config_node *n, th_topology
 
 /* ---- the group ---- */
 
-static int read_generated_host(th_system_reader *r, const th_config_node *n, th_topology_options *o)
-{
-    static const char *const keys[] = {"bandwidth", "latency", "cost", NULL};
-    const th_config_node *host = NULL;
-    if (th_config_child(n, "host", false, TH_CONFIG_GROUP, &host, &r->error) < 0)
-        return -1;
-    if (!host)
-        return 0;
-    o->with_host = true;
-    if (th_config_check_keys(host, keys, &r->error) < 0 ||
-        th_reader_cost(r, host, &o->host_cost) < 0 ||
-        th_config_bandwidth(host, "bandwidth", false, &o->host_bits_per_s, &r->error) < 0)
-        return -1;
-    return th_config_time(host, "latency", false, &o->host_latency_ps, &r->error);
-}
-
-static int read_oversubscription(th_system_reader *r, const th_config_node *g,
-                                 th_topology_options *o)
-{
-    const th_config_node *n = th_config_member(g, "oversubscription");
-    if (!n)
-        return 0;
-    if (th_config_as_double(n, &o->oversubscription, &r->error) < 0)
-        return -1;
-    if (o->oversubscription >= 1)
-        return 0;
-    return th_error_set(&r->error, "TOPO-0090",
-                        "%s:%d: key \"oversubscription\": must be at least 1", th_config_file(n),
-                        th_config_line(n));
-}
-
-/* Is the optional key g.key the second of two words (false without it)? */
-static int read_either(th_system_reader *r, const th_config_node *g, const char *key,
-                       const char *const words[2], bool *is_second)
-{
-    const char *word = words[0];
-    if (th_config_string(g, key, false, &word, &r->error) < 0)
-        return -1;
-    *is_second = strcmp(word, words[1]) == 0;
-    if (*is_second || strcmp(word, words[0]) == 0)
-        return 0;
-    return th_error_set(
-        &r->error, "TOPO-0096", "%s:%d: key \"%s\": must be \"%s\" or \"%s\", not \"%s\"",
-        th_config_file(g), th_config_line(th_config_member(g, key)), key, words[0], words[1], word);
-}
-
-static int read_islands(th_system_reader *r, const th_config_node *n, th_topology_options *o)
-{
-    static const char *const island[] = {"switch", "fully_connected"};
-    static const char *const nics[] = {"accelerator", "island"};
-    o->has_island_options = th_config_member(n, "island") || th_config_member(n, "nics");
-    if (read_either(r, n, "island", island, &o->has_full_islands) < 0)
-        return -1;
-    return read_either(r, n, "nics", nics, &o->has_island_nics);
-}
-
 int th_read_topology(th_system_reader *r, const th_config_node *n)
 {
-    static const char *const keys[] = {"type",
-                                       "dims",
-                                       "bandwidth",
-                                       "latency",
-                                       "duplex",
-                                       "host",
-                                       "oversubscription",
-                                       "island",
-                                       "nics",
-                                       "reduces",
-                                       "cost",
-                                       "link_mtbf",
-                                       "switch_mtbf",
-                                       "host_mtbf",
-                                       "reduction_rate",
-                                       "reduction_latency",
-                                       NULL};
-    th_topology_options o = {.host_latency_ps = -1};
-    bool is_full_duplex, islands_reduce = true;
-    if (th_config_check_keys(n, keys, &r->error) < 0)
+    th_topology_options o = {.host_latency_ps = -1, .with_host = th_config_member(n, "host")};
+    if (th_fields_read(th_topology_fields, n, &o, &r->error) < 0)
         return -1;
     const th_topology_type *type = type_named(r, n);
     if (!type || read_dims(r, n, type->takes & TH_TAKES_KINDS, &o) < 0 ||
-        read_cables(r, n, &o) < 0 || read_oversubscription(r, n, &o) < 0 ||
-        read_islands(r, n, &o) < 0 || th_reader_cost(r, n, &o.cost) < 0 ||
-        th_reader_mtbf(r, n, "link_mtbf", &o.link_mtbf_us) < 0 ||
-        th_reader_mtbf(r, n, "switch_mtbf", &o.switch_mtbf_us) < 0 ||
-        th_reader_mtbf(r, n, "host_mtbf", &o.host_mtbf_us) < 0 ||
-        th_config_bool(n, "reduces", false, &o.switches_reduce, &r->error) < 0 ||
-        th_config_bool(n, "reduces", false, &islands_reduce, &r->error) < 0 ||
-        th_reader_reduction(r, n, &o.reduction_bits_per_s, &o.reduction_latency_ps) < 0 ||
-        th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
+        read_cables(r, n, &o) < 0 ||
+        th_fields_read_group(th_generated_host_fields, n, "host", false, &o, &r->error) < 0)
         return -1;
-    o.half_duplex = !is_full_duplex;
-    o.islands_only_forward = !islands_reduce;
+    o.has_island_options = th_config_member(n, "island") || th_config_member(n, "nics");
     return th_topology_generate(r->s, type, &o, &r->error) < 0 ? th_reader_at(r, n) : 0;
 }

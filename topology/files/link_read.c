@@ -6,12 +6,12 @@
 #include "topology/files/system_reader.h"
 
 #include "base/alloc.h"
+#include "topology/files/system_fields.h"
 
 /* An entry of the list. */
 typedef struct entry {
     const th_config_node *n;
     th_cable cable;
-    bool is_dead;
 } entry;
 
 /* ---- properties ---- */
@@ -72,12 +72,9 @@ static int check_directions(th_system_reader *r, const entry *e)
 
 static int read_properties(th_system_reader *r, entry *e)
 {
-    if (read_bandwidths(r, e->n, e->cable.bits_per_s) < 0 ||
-        read_latencies(r, e->n, e->cable.latency_ps) < 0 ||
-        th_reader_duplex(r, e->n, &e->cable.is_full_duplex) < 0 ||
-        th_config_bool(e->n, "dead", false, &e->is_dead, &r->error) < 0 ||
-        th_reader_cost(r, e->n, &e->cable.cost) < 0 ||
-        th_reader_mtbf(r, e->n, "mtbf", &e->cable.mtbf_us) < 0)
+    if (th_fields_read(th_link_fields, e->n, &e->cable, &r->error) < 0 ||
+        read_bandwidths(r, e->n, e->cable.bits_per_s) < 0 ||
+        read_latencies(r, e->n, e->cable.latency_ps) < 0)
         return -1;
     return check_directions(r, e);
 }
@@ -87,11 +84,7 @@ static int read_properties(th_system_reader *r, entry *e)
 /* n: where it stands. */
 static int connect(th_system_reader *r, const entry *e, const th_config_node *n, int a, int b)
 {
-    int first = th_system_add_cable(r->s, a, b, e->cable, &r->error);
-    if (first < 0)
-        return th_reader_at(r, n);
-    r->s->links[first].is_dead = r->s->links[first + 1].is_dead = e->is_dead;
-    return 0;
+    return th_system_add_cable(r->s, a, b, e->cable, &r->error) < 0 ? th_reader_at(r, n) : 0;
 }
 
 /* The nodes of a list of names, to be freed; NULL on failure. */
@@ -177,7 +170,7 @@ static int read_one_direction(th_system_reader *r, const entry *e)
     }
     r->s->media[medium].cost = e->cable.cost;
     r->s->media[medium].mtbf_us = e->cable.mtbf_us;
-    r->s->links[link].is_dead = e->is_dead;
+    r->s->links[link].is_dead = e->cable.is_dead;
     return 0;
 }
 
@@ -214,12 +207,8 @@ static const form *form_of(const th_config_node *n)
 
 static int read_link(th_system_reader *r, const th_config_node *n)
 {
-    static const char *const keys[] = {"between", "all_pairs", "center",  "leaves", "from",
-                                       "to",      "bandwidth", "latency", "duplex", "dead",
-                                       "cost",    "mtbf",      NULL};
     entry e = {.n = n};
-    if (th_reader_group(r, n, "a link") < 0 || th_config_check_keys(n, keys, &r->error) < 0 ||
-        read_properties(r, &e) < 0)
+    if (th_reader_group(r, n, "a link") < 0 || read_properties(r, &e) < 0)
         return -1;
     const form *f = form_of(n);
     if (f)

@@ -11,6 +11,7 @@
 #include "topology/files/system_read.h"
 
 #include "base/alloc.h"
+#include "topology/files/system_fields.h"
 #include "topology/files/system_reader.h"
 
 #include <string.h>
@@ -19,41 +20,24 @@
 
 static int read_other_node(th_system_reader *r, const th_config_node *n, th_node_kind kind)
 {
-    static const char *const host_keys[] = {"name", "forwards", "mtbf", NULL};
-    static const char *const switch_keys[] = {
-        "name", "forwards", "reduces", "reduction_rate", "reduction_latency", "mtbf", NULL};
-    const char *const *keys = kind == TH_NODE_SWITCH ? switch_keys : host_keys;
     const char *name = NULL;
-    bool forwards = true, reduces = false;
-    int64_t rate = 0;
-    th_time latency_ps = 0;
-    int64_t mtbf_us = 0;
-    if (th_config_kind_of(n) == TH_CONFIG_STRING) {
-        if (th_config_as_string(n, &name, &r->error) < 0)
-            return -1;
-    } else if (th_reader_group(r, n, "a host or switch") < 0 ||
-               th_config_check_keys(n, keys, &r->error) < 0 ||
-               th_config_string(n, "name", true, &name, &r->error) < 0 ||
-               th_config_bool(n, "forwards", false, &forwards, &r->error) < 0 ||
-               th_config_bool(n, "reduces", false, &reduces, &r->error) < 0 ||
-               th_reader_mtbf(r, n, "mtbf", &mtbf_us) < 0 ||
-               th_reader_reduction(r, n, &rate, &latency_ps) < 0) {
+    bool is_name = th_config_kind_of(n) == TH_CONFIG_STRING;
+    if (is_name ? th_config_as_string(n, &name, &r->error) < 0
+                : th_reader_group(r, n, "a host or switch") < 0 ||
+                      th_config_string(n, "name", true, &name, &r->error) < 0)
         return -1;
-    }
-    if (!reduces && (rate != 0 || latency_ps != 0))
-        return th_error_set(&r->error, "TOPO-0196",
-                            "%s:%d: \"%s\" has a reduction rate or latency: must have reduces = "
-                            "true",
-                            th_config_file(n), th_config_line(n), name);
-    int node = th_system_add_node(r->s, name, kind, 0, &r->error);
-    if (node < 0)
+    int i = th_system_add_node(r->s, name, kind, 0, &r->error);
+    if (i < 0)
         return th_reader_at(r, n);
-    r->s->nodes[node].forwards = forwards;
-    r->s->nodes[node].reduces = reduces;
-    r->s->nodes[node].mtbf_us = mtbf_us;
-    r->s->nodes[node].reduction_bits_per_s = rate;
-    r->s->nodes[node].reduction_latency_ps = latency_ps;
-    return 0;
+    th_node *node = &r->s->nodes[i];
+    if (!is_name && th_fields_read(kind == TH_NODE_SWITCH ? th_switch_fields : th_host_fields, n,
+                                   node, &r->error) < 0)
+        return -1;
+    if (node->reduces || (node->reduction_bits_per_s == 0 && node->reduction_latency_ps == 0))
+        return 0;
+    return th_error_set(&r->error, "TOPO-0196",
+                        "%s:%d: \"%s\" has a reduction rate or latency: must have reduces = true",
+                        th_config_file(n), th_config_line(n), name);
 }
 
 static int read_host(th_system_reader *r, const th_config_node *n)
@@ -109,27 +93,16 @@ static int read_link_energy(th_system_reader *r)
     return r->s->link_energy.source ? 0 : th_error_no_memory(&r->error);
 }
 
-/* transfers = "network" or "serial", and of the latter weight_memory. */
-static int read_transfers(th_system_reader *r)
+/* The fraction of memories for weights, which only serial transfers have. */
+static int read_weight_memory(th_system_reader *r)
 {
-    static const char *const modes[] = {"network", "serial"};
-    const th_config_node *share = th_config_member(r->root, "weight_memory");
-    const char *mode = modes[0];
-    double weight_memory = 0.5;
-    if (th_config_string(r->root, "transfers", false, &mode, &r->error) < 0 ||
-        th_config_double(r->root, "weight_memory", false, &weight_memory, &r->error) < 0)
-        return -1;
-    r->s->transfers_serially = strcmp(mode, modes[1]) == 0;
-    if (!r->s->transfers_serially && strcmp(mode, modes[0]) != 0)
-        return th_reader_unknown(r, "TOPO-0190", th_config_member(r->root, "transfers"),
-                                 &(th_valid_names){"transfers", modes, 2});
-    if (share && !(r->s->transfers_serially && weight_memory >= 0 && weight_memory <= 1))
+    const th_config_node *n = th_config_member(r->root, "weight_memory");
+    if (n && !r->s->transfers_serially)
         return th_error_set(&r->error, "TOPO-0191",
-                            "%s:%d: weight_memory %g: must be from 0 to 1, beside "
-                            "transfers = \"serial\"",
-                            th_config_file(share), th_config_line(share), weight_memory);
-    if (r->s->transfers_serially)
-        r->s->weight_memory = weight_memory;
+                            "%s:%d: weight_memory: must stand beside transfers = \"serial\"",
+                            th_config_file(n), th_config_line(n));
+    if (!n && r->s->transfers_serially)
+        r->s->weight_memory = 0.5;
     return 0;
 }
 
@@ -154,37 +127,19 @@ static const th_config_node *main_part(const th_config_node *root)
 
 static int read_system(th_system_reader *r)
 {
-    static const char *const keys[] = {"name",
-                                       "designs",
-                                       "accelerators",
-                                       "hosts",
-                                       "switches",
-                                       "links",
-                                       "topology",
-                                       "segments",
-                                       "dead_links",
-                                       "routes",
-                                       "routing",
-                                       "link_energy",
-                                       "link_energy_source",
-                                       "transfers",
-                                       "weight_memory",
-                                       "collective_start",
-                                       NULL};
     const char *name = NULL;
-    if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
+    if (th_fields_check_keys(th_system_fields, r->root, &r->error) < 0 ||
         th_config_string(r->root, "name", true, &name, &r->error) < 0)
         return -1;
     r->s = th_system_new(name, &r->error);
     if (!r->s)
         return th_reader_at(r, r->root);
     r->s->max_links = r->max_links;
-    if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
+    if (th_fields_read(th_system_fields, r->root, r->s, &r->error) < 0 ||
+        read_weight_memory(r) < 0 || th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
-        th_read_routes(r) < 0 || read_link_energy(r) < 0 || read_transfers(r) < 0 ||
-        th_config_time(r->root, "collective_start", false, &r->s->collective_start_ps, &r->error) <
-            0)
+        th_read_routes(r) < 0 || read_link_energy(r) < 0)
         return -1;
     if (th_system_finish(r->s, &r->error) < 0)
         return th_reader_at(r, main_part(r->root));
@@ -219,5 +174,11 @@ th_system *th_system_read_up_to(const char *path, int max_links, th_error *err)
 
 th_system *th_system_read_text(const char *text, const char *name, th_error *err)
 {
-    return read_config(th_config_open_text(text, name, err), TH_LINKS_DEFAULT_MAX, err);
+    return th_system_read_text_up_to(text, name, TH_LINKS_DEFAULT_MAX, err);
+}
+
+th_system *th_system_read_text_up_to(const char *text, const char *name, int max_links,
+                                     th_error *err)
+{
+    return read_config(th_config_open_text(text, name, err), max_links, err);
 }

@@ -9,6 +9,8 @@
 th_system *th_system_read(const char *path, th_error *err);
 /* The same with at most max_links links, at most TH_LINKS_MAX. */
 th_system *th_system_read_up_to(const char *path, int max_links, th_error *err);
+th_system *th_system_read_text_up_to(const char *text, const char *name, int max_links,
+                                     th_error *err);
 th_system *th_system_read_text(const char *text, const char *name, th_error *err);
 
 #endif

@@ -84,57 +84,6 @@ int th_reader_group(th_system_reader *r, const th_config_node *n, const char *wh
                         th_config_file(n), th_config_line(n), what);
 }
 
-int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full)
-{
-    const char *duplex = "full";
-    if (th_config_string(g, "duplex", false, &duplex, &r->error) < 0)
-        return -1;
-    *is_full = strcmp(duplex, "full") == 0;
-    if (*is_full || strcmp(duplex, "half") == 0)
-        return 0;
-    return th_error_set(&r->error, "TOPO-0034",
-                        "%s:%d: key \"duplex\": must be \"full\" or \"half\", not \"%s\"",
-                        th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
-}
-
-int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost)
-{
-    const th_config_node *n = th_config_member(g, "cost");
-    if (!n)
-        return 0;
-    if (th_config_as_double(n, cost, &r->error) < 0)
-        return -1;
-    if (*cost > 0 && *cost <= TH_COST_MAX)
-        return 0;
-    return th_error_set(&r->error, "TOPO-0210", "%s:%d: key \"cost\": must be above 0, at most %g",
-                        th_config_file(n), th_config_line(n), TH_COST_MAX);
-}
-
-int th_reader_mtbf(th_system_reader *r, const th_config_node *g, const char *key, int64_t *us)
-{
-    const th_config_node *n = th_config_member(g, key);
-    const char *text;
-    if (!n)
-        return 0;
-    if (th_config_as_string(n, &text, &r->error) < 0)
-        return -1;
-    if (th_parse_duration(text, us, NULL) == 0 && *us > 0)
-        return 0;
-    return th_error_set(&r->error, "TOPO-0220",
-                        "%s:%d: key \"%s\": \"%.40s\": must be a time above 0 in us, ms, s, min, h "
-                        "or d, as \"50000h\"",
-                        th_config_file(n), th_config_line(n), key, text);
-}
-
-int th_reader_reduction(th_system_reader *r, const th_config_node *g, int64_t *bits_per_s,
-                        th_time *latency_ps)
-{
-    return th_config_bandwidth(g, "reduction_rate", false, bits_per_s, &r->error) < 0 ||
-                   th_config_time(g, "reduction_latency", false, latency_ps, &r->error) < 0
-               ? -1
-               : 0;
-}
-
 int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,
                       const th_reader_names *k, int *out)
 {

@@ -51,27 +51,11 @@ int th_reader_link(th_system_reader *r, const th_config_node *n, int *out);
 /* Is n a group? */
 int th_reader_group(th_system_reader *r, const th_config_node *n, const char *what);
 
-/* Is the optional key g.duplex "full" (as without it) or "half"? */
-int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full);
-
-/* The optional key g.KEY, a mean time between failures: a duration above 0, as "50000h". */
-int th_reader_mtbf(th_system_reader *r, const th_config_node *g, const char *key, int64_t *us);
-/* The optional key g.cost: a finite number above 0. */
-int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost);
-
-/* The optional keys g.reduction_rate and g.reduction_latency of switches that reduce. */
-int th_reader_reduction(th_system_reader *r, const th_config_node *g, int64_t *bits_per_s,
-                        th_time *latency_ps);
-
 /* generate_read.c: the nodes and links of the group "topology", n. */
 int th_read_topology(th_system_reader *r, const th_config_node *n);
 /* accel_read.c: the lists "designs" and "accelerators". */
 int th_read_designs(th_system_reader *r);
 int th_read_accels(th_system_reader *r);
-/* dram_read.c: the group "dram" of the accelerator entry g; and a size that must not be 0. */
-int th_read_dram(th_system_reader *r, const th_config_node *g, th_accel *a);
-int th_reader_size(th_system_reader *r, const th_config_node *g, const char *key, bool required,
-                   int64_t *out);
 /* link_read.c: the list "links". */
 int th_read_links(th_system_reader *r);
 /* route_read.c: "segments", "dead_links", "routes" and "routing". */

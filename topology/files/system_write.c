@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/config_write.h"
+#include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"
 
@@ -62,74 +63,20 @@ static void put_designs(const writer *w)
 
 /* ---- accelerators ---- */
 
-static void put_cost(th_strbuf *out, double cost)
-{
-    if (cost == 0)
-        return;
-    th_strbuf_add(out, " cost = ");
-    th_config_put_number(out, cost);
-    th_strbuf_add(out, ";");
-}
-
-static void put_mtbf(th_strbuf *out, const char *before, int64_t us, const char *after)
-{
-    if (us == 0)
-        return;
-    th_strbuf_printf(out, "%smtbf = ", before);
-    th_config_put_duration(out, us);
-    th_strbuf_add(out, after);
-}
-
-static void put_dram(th_strbuf *out, const th_accel *a)
-{
-    const th_dram_efficiency *e = &a->dram_efficiency;
-    th_strbuf_add(out, "      dram = { capacity = ");
-    th_config_put_bytes(out, a->dram_bytes);
-    th_strbuf_add(out, "; bandwidth = ");
-    th_config_put_bandwidth(out, a->dram_bits_per_s);
-    th_strbuf_add(out, "; latency = ");
-    th_config_put_time(out, a->dram_latency_ps);
-    th_strbuf_add(out, "; burst = ");
-    th_config_put_bytes(out, a->dram_burst_bytes);
-    th_strbuf_printf(out, "; channels = %d; interleave = ", (int)a->dram_channels);
-    th_config_put_bytes(out, a->dram_interleave_bytes);
-    th_strbuf_add(out, ";");
-    for (int i = 0; i < e->n; i++) {
-        th_strbuf_add(out, i > 0 ? ", (" : " efficiency = ( (");
-        th_config_put_bytes(out, e->run_bytes[i]);
-        th_strbuf_add(out, ", ");
-        th_config_put_number(out, e->share[i]);
-        th_strbuf_add(out, i + 1 < e->n ? ")" : ") );");
-    }
-    th_strbuf_add(out, " };\n");
-}
-
-static void put_vector(th_strbuf *out, const th_accel *a)
-{
-    th_strbuf_add(out, "      vector = { clock = ");
-    th_config_put_frequency(out, a->vector_hz);
-    th_strbuf_printf(out, "; elements_per_cycle = %lld;", (long long)a->vector_elements_per_cycle);
-    if (a->vector_exp_operations > 0)
-        th_strbuf_printf(out, " exp_operations = %lld;", (long long)a->vector_exp_operations);
-    if (a->vector_buffer_bytes > 0) {
-        th_strbuf_add(out, " buffer = ");
-        th_config_put_bytes(out, a->vector_buffer_bytes);
-        th_strbuf_add(out, ";");
-    }
-    th_strbuf_add(out, a->concat_is_free ? " concat = \"free\"; };\n" : " };\n");
-}
+/* Groups on one line. */
+static const th_fields_form inside = {" ", ";", false};
 
 /* All that accelerators of one entry have in common. */
 static void put_accel(th_strbuf *out, const th_system *s, const th_node *n)
 {
     if (n->group != 0)
         th_strbuf_printf(out, " group = %d;", n->group);
-    put_cost(out, n->a.cost);
-    put_mtbf(out, " ", n->a.mtbf_us, ";");
-    th_strbuf_add(out, "\n");
-    put_dram(out, &n->a);
-    put_vector(out, &n->a);
-    th_strbuf_add(out, "      designs = [");
+    th_fields_write(th_accel_fields, &n->a, inside, out);
+    th_strbuf_add(out, "\n      dram = {");
+    th_fields_write(th_dram_fields, &n->a, inside, out);
+    th_strbuf_add(out, " };\n      vector = {");
+    th_fields_write(th_vector_fields, &n->a, inside, out);
+    th_strbuf_add(out, " };\n      designs = [");
     for (int i = 0; i < n->a.n_designs; i++) {
         th_strbuf_add(out, i > 0 ? ", " : "");
         th_config_put_text(out, s->designs[n->a.designs[i]].name);
@@ -195,22 +142,6 @@ static void put_values(th_strbuf *out, const char *key, const int64_t *values, i
     th_strbuf_add(out, n > 1 ? "];" : ";");
 }
 
-/* What a switch that reduces has, if anything. */
-static void put_reduction(th_strbuf *out, const char *before, int64_t bits_per_s,
-                          th_time latency_ps, const char *after)
-{
-    if (bits_per_s > 0) {
-        th_strbuf_printf(out, "%sreduction_rate = ", before);
-        th_config_put_bandwidth(out, bits_per_s);
-        th_strbuf_add(out, after);
-    }
-    if (latency_ps > 0) {
-        th_strbuf_printf(out, "%sreduction_latency = ", before);
-        th_config_put_time(out, latency_ps);
-        th_strbuf_add(out, after);
-    }
-}
-
 static void put_dims(th_strbuf *out, const th_topology_type *type, const th_topology_options *o)
 {
     bool has_kinds = type->takes & TH_TAKES_KINDS;
@@ -226,19 +157,6 @@ static void put_dims(th_strbuf *out, const th_topology_type *type, const th_topo
     th_strbuf_add(out, has_kinds ? ");" : "];");
 }
 
-static void put_generated_host(th_strbuf *out, const th_topology_options *o)
-{
-    if (!o->with_host)
-        return;
-    th_strbuf_add(out, "\n    host = {");
-    if (o->host_bits_per_s > 0)
-        put_values(out, "bandwidth", &o->host_bits_per_s, 1, th_config_put_bandwidth);
-    if (o->host_latency_ps >= 0)
-        put_values(out, "latency", &o->host_latency_ps, 1, th_config_put_time);
-    put_cost(out, o->host_cost);
-    th_strbuf_add(out, " };");
-}
-
 static void put_generator(th_strbuf *out, const th_generator_spec *spec)
 {
     const th_topology_options *o = &spec->options;
@@ -247,27 +165,12 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
     th_strbuf_add(out, "\n   ");
     put_values(out, "bandwidth", o->bits_per_s, o->n_bandwidths, th_config_put_bandwidth);
     put_values(out, "latency", o->latency_ps, o->n_latencies, th_config_put_time);
-    if (o->half_duplex)
-        th_strbuf_add(out, " duplex = \"half\";");
-    if (o->oversubscription > 0) {
-        th_strbuf_add(out, " oversubscription = ");
-        th_config_put_number(out, o->oversubscription);
-        th_strbuf_add(out, ";");
+    th_fields_write(th_topology_fields, o, (th_fields_form){" ", ";", o->has_island_options}, out);
+    if (o->with_host) {
+        th_strbuf_add(out, "\n    host = {");
+        th_fields_write(th_generated_host_fields, o, inside, out);
+        th_strbuf_add(out, " };");
     }
-    if (o->has_island_options)
-        th_strbuf_printf(out, " island = \"%s\"; nics = \"%s\";",
-                         o->has_full_islands ? "fully_connected" : "switch",
-                         o->has_island_nics ? "island" : "accelerator");
-    if (o->switches_reduce)
-        th_strbuf_add(out, " reduces = true;");
-    else if (o->islands_only_forward)
-        th_strbuf_add(out, " reduces = false;");
-    put_reduction(out, " ", o->reduction_bits_per_s, o->reduction_latency_ps, ";");
-    put_cost(out, o->cost);
-    put_mtbf(out, " link_", o->link_mtbf_us, ";");
-    put_mtbf(out, " switch_", o->switch_mtbf_us, ";");
-    put_mtbf(out, " host_", o->host_mtbf_us, ";");
-    put_generated_host(out, o);
     th_strbuf_add(out, "\n};\n");
 }
 
@@ -289,14 +192,11 @@ static void put_others(th_strbuf *out, const th_system *s, th_node_kind kind, co
         if (is_group)
             th_strbuf_add(out, "{ name = ");
         th_config_put_text(out, node->name);
-        if (!node->forwards)
-            th_strbuf_add(out, "; forwards = false");
-        if (node->reduces)
-            th_strbuf_add(out, "; reduces = true");
-        put_reduction(out, "; ", node->reduction_bits_per_s, node->reduction_latency_ps, "");
-        put_mtbf(out, "; ", node->mtbf_us, "");
-        if (is_group)
-            th_strbuf_add(out, "; }");
+        if (!is_group)
+            continue;
+        th_strbuf_add(out, ";");
+        th_fields_write(th_switch_fields, node, inside, out);
+        th_strbuf_add(out, " }");
     }
     if (n > 0)
         th_strbuf_add(out, " );\n");
@@ -314,9 +214,11 @@ static void put_cable(th_strbuf *out, const th_system *s, const th_link *there, 
     th_strbuf_add(out, ";");
     put_values(out, "bandwidth", rates, rates[0] == rates[1] ? 1 : 2, th_config_put_bandwidth);
     put_values(out, "latency", latencies, latencies[0] == latencies[1] ? 1 : 2, th_config_put_time);
-    put_cost(out, is_half ? m->cost : m->cost + s->media[back->medium].cost);
-    put_mtbf(out, " ", m->mtbf_us, ";");
-    th_strbuf_add(out, is_half ? " duplex = \"half\"; }" : " }");
+    const th_cable cable = {.is_full_duplex = !is_half,
+                            .cost = is_half ? m->cost : m->cost + s->media[back->medium].cost,
+                            .mtbf_us = m->mtbf_us};
+    th_fields_write(th_link_fields, &cable, inside, out);
+    th_strbuf_add(out, " }");
 }
 
 static void put_one_direction(th_strbuf *out, const th_system *s, const th_link *l)
@@ -328,8 +230,10 @@ static void put_one_direction(th_strbuf *out, const th_system *s, const th_link 
     th_strbuf_add(out, ";");
     put_values(out, "bandwidth", &s->media[l->medium].bits_per_s, 1, th_config_put_bandwidth);
     put_values(out, "latency", &l->latency_ps, 1, th_config_put_time);
-    put_cost(out, s->media[l->medium].cost);
-    put_mtbf(out, " ", s->media[l->medium].mtbf_us, ";");
+    const th_medium *m = &s->media[l->medium];
+    th_fields_write(th_link_fields,
+                    &(th_cable){.is_full_duplex = true, .cost = m->cost, .mtbf_us = m->mtbf_us},
+                    inside, out);
     th_strbuf_add(out, " }");
 }
 
@@ -410,16 +314,7 @@ static void put_head(th_strbuf *out, const th_system *s)
         th_config_put_text(out, s->link_energy.source);
         th_strbuf_add(out, ";\n");
     }
-    if (s->collective_start_ps > 0) {
-        th_strbuf_add(out, "collective_start = ");
-        th_config_put_time(out, s->collective_start_ps);
-        th_strbuf_add(out, ";\n");
-    }
-    if (s->transfers_serially) {
-        th_strbuf_add(out, "transfers = \"serial\";\nweight_memory = ");
-        th_config_put_number(out, s->weight_memory);
-        th_strbuf_add(out, ";\n");
-    }
+    th_fields_write(th_system_fields, s, (th_fields_form){"", ";\n", s->transfers_serially}, out);
 }
 
 int th_system_write(const th_system *s, th_param_text *text, void *context, th_strbuf *out,

@@ -64,8 +64,10 @@ TEST(reads_quantities)
     int64_t value = 0;
     CU_ASSERT_EQUAL(
         th_config_child(th_config_root(c), "memory", true, TH_CONFIG_GROUP, &memory, &e), 0);
-    CU_ASSERT(th_config_bytes(memory, "size", true, &value, &e) == 0 && value == 64LL << 30);
-    CU_ASSERT(th_config_frequency(memory, "clock", true, &value, &e) == 0 && value == 200000000);
+    CU_ASSERT(th_config_as_bytes(th_config_member(memory, "size"), &value, &e) == 0 &&
+              value == 64LL << 30);
+    CU_ASSERT(th_config_as_frequency(th_config_member(memory, "clock"), &value, &e) == 0 &&
+              value == 200000000);
     CU_ASSERT_EQUAL(th_config_child(th_config_root(c), "links", true, TH_CONFIG_LIST, &links, &e),
                     0);
     second = th_config_at(links, 1);
@@ -173,7 +175,7 @@ TEST(names_wrong_types)
     CU_ASSERT_EQUAL(th_config_string(root, "memory", true, &text, &e), -1);
     expect(&e, "BASE-0033",
            "a.cfg:13: key \"memory\": must be a text in quotes, not a group { ... }");
-    CU_ASSERT_EQUAL(th_config_bytes(root, "half", true, &value, &e), -1);
+    CU_ASSERT_EQUAL(th_config_as_bytes(th_config_member(root, "half"), &value, &e), -1);
     expect(&e, "BASE-0033",
            "a.cfg:6: key \"half\": must be a quantity with its unit in quotes, not true or false");
     CU_ASSERT_EQUAL(th_config_child(root, "dims", true, TH_CONFIG_GROUP, &child, &e), -1);

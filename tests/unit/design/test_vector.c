@@ -185,10 +185,11 @@ TEST(the_block_has_optional_keys)
     th_system_free(s);
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("concat = \"fre\";"), "test", &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0149");
-    TAP_ASSERT_TEXT(e.text, "test:2: unknown concat \"fre\": did you mean \"free\"?");
+    TAP_ASSERT_TEXT(e.id, "BASE-0460");
+    TAP_ASSERT_TEXT(e.text,
+                    "test:2: concat \"fre\": did you mean \"free\"? (must be one of copy, free)");
     CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("buffer = \"0B\";"), "test", &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0033");
+    TAP_ASSERT_TEXT(e.id, "BASE-0461");
 }
 
 /* A layer of rows: B (n ceil(p K W f / lanes) + ceil(rest K W f / lanes)) cycles, p = ceil(H / 16)

@@ -113,7 +113,7 @@ TEST(refuses_what_is_no_curve)
          "1), "
          "(\"7B\", 1), (\"8B\", 1), (\"9B\", 1) );",
          "TOPO-0163", "must have 1 to 8 points, not 9"},
-        {"interleave = \"0B\";", "TOPO-0033", "must be greater than 0"},
+        {"interleave = \"0B\";", "BASE-0461", "must be above 0, not 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[2000];

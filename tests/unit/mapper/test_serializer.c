@@ -99,6 +99,13 @@ static th_serializer bytes_of_system(const th_system *s)
     return w;
 }
 
+static th_serializer sent_system(const th_system *s)
+{
+    th_serializer w = TH_SERIALIZER_INIT;
+    CU_ASSERT_EQUAL(th_serializer_send_system(&w, s, NULL), 0);
+    return w;
+}
+
 static void assert_same_names_and_routes(const th_system *a, const th_system *b)
 {
     CU_ASSERT_EQUAL_FATAL(a->n_links, b->n_links);
@@ -115,11 +122,17 @@ static void assert_same_names_and_routes(const th_system *a, const th_system *b)
 static void system_comes_back(const th_system *s)
 {
     th_error e = {"", ""};
-    th_serializer w = bytes_of_system(s), r = th_serializer_reader(w.out.text, w.out.length);
-    th_system *back = th_serializer_read_system(&r, &e);
+    th_serializer sent = sent_system(s), w = bytes_of_system(s);
+    th_serializer r = th_serializer_reader(sent.out.text, sent.out.length);
+    th_system *back = th_serializer_receive_system(&r, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     CU_ASSERT_TRUE(r.at == r.end);
+    th_serializer_clear(&sent);
+    for (int d = 0; d < s->n_designs; d++) {
+        TAP_ASSERT_TEXT(back->designs[d].file, s->designs[d].file);
+        CU_ASSERT_EQUAL(back->designs[d].line, s->designs[d].line);
+    }
     th_serializer again = bytes_of_system(back);
     CU_ASSERT_TRUE(again.out.length == w.out.length &&
                    memcmp(again.out.text, w.out.text, w.out.length) == 0);
@@ -158,7 +171,7 @@ TEST(fields_without_file_keys_round_trip)
         th_system_add_cable(s, i, 3, th_cable_symmetric(1000000 + i, 5 + i, i != 1), NULL);
     int spare = th_system_add_cable(s, 0, 1, th_cable_symmetric(7000000, 1, true), NULL);
     s->links[spare].is_dead = true;
-    int bus = th_system_add_segment(s, "bus", 0, 11, NULL);
+    int bus = th_system_add_segment(s, "bus", th_system_add_medium(s, 5000, NULL), 11, NULL);
     int way[] = {0, bus, 3};
     CU_ASSERT_EQUAL_FATAL(th_system_add_route(s, 0, 1, way, 3, &e), 0);
     s->link_energy.j_per_byte = 3e-12;
@@ -176,16 +189,21 @@ static void check_workload(const char *path)
     th_workload *net = th_workload_read(path, 2, &e);
     if (!net)
         bail_out(&e);
-    th_serializer w = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
+    th_serializer sent = TH_SERIALIZER_INIT, w = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
+    CU_ASSERT_EQUAL(th_serializer_send_workload(&sent, net, NULL), 0);
     th_serializer_write_workload(&w, net);
-    th_serializer r = th_serializer_reader(w.out.text, w.out.length);
-    th_workload *back = th_serializer_read_workload(&r, &e);
+    th_serializer r = th_serializer_reader(sent.out.text, sent.out.length);
+    th_workload *back = th_serializer_receive_workload(&r, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     th_serializer_write_workload(&again, back);
     CU_ASSERT_TRUE(r.at == r.end && again.out.length == w.out.length &&
                    memcmp(again.out.text, w.out.text, w.out.length) == 0);
     CU_ASSERT_EQUAL(th_workload_macs(back), th_workload_macs(net));
+    TAP_ASSERT_TEXT(back->file, net->file);
+    for (int l = 0; l < net->n_layers; l++)
+        CU_ASSERT_EQUAL(back->layers[l].line, net->layers[l].line);
+    th_serializer_clear(&sent);
     th_serializer_clear(&w);
     th_serializer_clear(&again);
     th_workload_free(back);
@@ -272,19 +290,19 @@ TEST(a_damaged_mapping_never_crashes)
 
 TEST(truncated_bytes_are_refused)
 {
-    th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
-    th_serializer_write_workload(&v, net);
+    th_serializer w = sent_system(f1), v = TH_SERIALIZER_INIT;
+    th_serializer_send_workload(&v, net, NULL);
     int64_t live = th_alloc_live();
     for (size_t n = 0; n < w.out.length; n += 1 + n / 50) {
         th_error e = {"", ""};
         th_serializer r = th_serializer_reader(w.out.text, n);
-        CU_ASSERT_PTR_NULL(th_serializer_read_system(&r, &e));
+        CU_ASSERT_PTR_NULL(th_serializer_receive_system(&r, &e));
         TAP_ASSERT_TEXT(e.id, "MAP-0100");
     }
     for (size_t n = 0; n < v.out.length; n += 1 + n / 50) {
         th_error e = {"", ""};
         th_serializer r = th_serializer_reader(v.out.text, n);
-        CU_ASSERT_PTR_NULL(th_serializer_read_workload(&r, &e));
+        CU_ASSERT_PTR_NULL(th_serializer_receive_workload(&r, &e));
         TAP_ASSERT_TEXT(e.id, "MAP-0101");
     }
     CU_ASSERT_EQUAL(th_alloc_live(), live);
@@ -294,8 +312,8 @@ TEST(truncated_bytes_are_refused)
 
 TEST(changed_bytes_never_crash)
 {
-    th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
-    th_serializer_write_workload(&v, net);
+    th_serializer w = sent_system(f1), v = TH_SERIALIZER_INIT;
+    th_serializer_send_workload(&v, net, NULL);
     gsl_rng *random = th_random_stream(3, "serializer", 0);
     int64_t live = th_alloc_live();
     for (int i = 0; i < 300; i++) {
@@ -305,9 +323,9 @@ TEST(changed_bytes_never_crash)
         bytes->out.text[at] = (char)pick(random, 0, 255);
         th_serializer r = th_serializer_reader(bytes->out.text, bytes->out.length);
         if (i % 2)
-            th_system_free(th_serializer_read_system(&r, NULL));
+            th_system_free(th_serializer_receive_system(&r, NULL));
         else
-            th_workload_free(th_serializer_read_workload(&r, NULL));
+            th_workload_free(th_serializer_receive_workload(&r, NULL));
         bytes->out.text[at] = old;
     }
     CU_ASSERT_EQUAL(th_alloc_live(), live);
@@ -318,16 +336,16 @@ TEST(changed_bytes_never_crash)
 
 TEST(out_of_memory_leaks_nothing)
 {
-    th_serializer w = bytes_of_system(f1);
-    th_serializer_write_workload(&w, net);
+    th_serializer w = sent_system(f1);
+    th_serializer_send_workload(&w, net, NULL);
     int64_t live = th_alloc_live();
     bool done = false;
     for (int64_t k = 1; !done && k < 5000; k += 1 + k / 20) {
         th_error e = {"", ""};
         th_serializer r = th_serializer_reader(w.out.text, w.out.length);
         th_alloc_fail_at(k);
-        th_system *s = th_serializer_read_system(&r, &e);
-        th_workload *back = s ? th_serializer_read_workload(&r, &e) : NULL;
+        th_system *s = th_serializer_receive_system(&r, &e);
+        th_workload *back = s ? th_serializer_receive_workload(&r, &e) : NULL;
         th_alloc_fail_at(0);
         done = back != NULL;
         if (!done)

@@ -291,12 +291,13 @@ static void refuse_system(const char *text, const char *id, const char *message)
 
 TEST(systems_that_are_refused)
 {
-    refuse_system(ONE "transfers = \"serail\";", "TOPO-0190",
-                  "test:1: unknown transfers \"serail\": did you mean \"serial\"?");
+    refuse_system(ONE "transfers = \"serail\";", "BASE-0460",
+                  "test:1: transfers \"serail\": did you mean \"serial\"? (must be one of "
+                  "network, serial)");
     refuse_system(ONE "weight_memory = 0.5;", "TOPO-0191",
-                  "test:1: weight_memory 0.5: must be from 0 to 1, beside transfers = \"serial\"");
-    refuse_system(ONE "transfers = \"serial\"; weight_memory = 1.5;", "TOPO-0191",
-                  "test:1: weight_memory 1.5: must be from 0 to 1, beside transfers = \"serial\"");
+                  "test:1: weight_memory: must stand beside transfers = \"serial\"");
+    refuse_system(ONE "transfers = \"serial\"; weight_memory = 1.5;", "BASE-0461",
+                  "test:1: key \"weight_memory\": must be from 0 to 1, not 1.5");
     refuse_system(ONE "transfers = \"serial\";", "TOPO-0192",
                   "test:1: transfers = \"serial\": must have a host, over which accelerators reach "
                   "each other");
@@ -322,9 +323,9 @@ TEST(mappings_that_are_refused)
     refuse_mapping(s, w, layers, "order = [\"c2\", \"c1\"];", "MAP-0078");
     refuse_mapping(s, w, layers, "order = [\"c1\"];", "MAP-0081");
     refuse_mapping(s, w, layers, "order = [\"c1\", \"c3\"];", "MAP-0082");
-    refuse_mapping(s, w, layers, "activations = \"nowhere\";", "MAP-0083");
+    refuse_mapping(s, w, layers, "activations = \"nowhere\";", "BASE-0460");
     refuse_mapping(s, w, "layers = ( { name = \"c1\"; set = 0; weights = \"here\"; } );", "",
-                   "MAP-0080");
+                   "BASE-0460");
     s->transfers_serially = false;
     refuse_mapping(s, w, layers, "activations = \"network\";", "MAP-0079");
     th_workload_free(w);
@@ -402,7 +403,7 @@ TEST(searches_that_are_refused)
         th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "
                               "width = 1; }; layers = ();",
                               "net", 0, &e));
-    TAP_ASSERT_TEXT(e.id, "WORK-0071");
+    TAP_ASSERT_TEXT(e.id, "BASE-0460");
 }
 
 /* 16 MB at a bit per second take longer than any run: the mapping is infeasible, which is no fault

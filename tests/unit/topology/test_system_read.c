@@ -328,7 +328,7 @@ TEST(refuses_unknown_names)
                    "\"accelerators\"? (one of name, "
                    "designs, accelerators, hosts, switches, links, topology, "
                    "segments, dead_links, routes, routing, link_energy, link_energy_source, "
-                   "transfers, weight_memory, collective_start)");
+                   "collective_start, transfers, weight_memory)");
 }
 
 TEST(refuses_designs)
@@ -364,7 +364,7 @@ TEST(refuses_quantities)
     th_error e = {"", ""};
     expect_refusal(HEAD
                    "accelerators = ( { dram = { capacity = \"0B\"; bandwidth = \"1GB/s\"; }; } );",
-                   "TOPO-0033", "sys.cfg:3: key \"capacity\": must be greater than 0");
+                   "BASE-0461", "sys.cfg:3: key \"capacity\": must be above 0, not 0");
     CU_ASSERT_PTR_NULL(th_system_read_text(
         HEAD "accelerators = ( { dram = { capacity = \"1Gbps\"; bandwidth = \"1GB/s\"; }; } );",
         "sys.cfg", &e));
@@ -382,9 +382,9 @@ TEST(refuses_quantities)
 
 TEST(refuses_links)
 {
-    expect_refusal(
-        HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );",
-        "TOPO-0034", "sys.cfg:4: key \"duplex\": must be \"full\" or \"half\", not \"semi\"");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE
+                            "duplex = \"semi\"; } );",
+                   "BASE-0460", "sys.cfg:4: duplex \"semi\": must be one of full, half");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );",
                    "TOPO-0042",
                    "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
@@ -395,7 +395,8 @@ TEST(refuses_links)
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );",
-                   "TOPO-0210", "sys.cfg:4: key \"cost\": must be above 0, at most 1e+15");
+                   "BASE-0461",
+                   "sys.cfg:4: key \"cost\": must be above 0 and at most 1e+15, not 0");
     expect_refusal(HEAD TWO "switches = ( { name = \"s\"; reduction_rate = \"1GB/s\"; } );",
                    "TOPO-0196",
                    "sys.cfg:4: \"s\" has a reduction rate or latency: must have reduces = true");
@@ -490,7 +491,7 @@ TEST(reads_fat_trees)
     expect_refusal(HEAD ONE
                    "topology = { type = \"fattree\"; dims = [4, 2];\noversubscription = 0.5; " CABLE
                    "};",
-                   "TOPO-0090", "sys.cfg:5: key \"oversubscription\": must be at least 1");
+                   "BASE-0461", "sys.cfg:5: key \"oversubscription\": must be at least 1, not 0.5");
 }
 
 TEST(reads_islands)
@@ -510,8 +511,9 @@ TEST(reads_islands)
                    "TOPO-0088", "sys.cfg:4: system \"sys\": ring has no islands");
     expect_refusal(HEAD ONE
                    "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};",
-                   "TOPO-0096",
-                   "sys.cfg:5: key \"nics\": must be \"accelerator\" or \"island\", not \"iland\"");
+                   "BASE-0460",
+                   "sys.cfg:5: nics \"iland\": did you mean \"island\"? (must be one of "
+                   "accelerator, island)");
 }
 
 /* ---- memory ---- */

@@ -202,7 +202,7 @@ TEST(files_with_mistakes)
 {
     th_error err;
     TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8;\nkernels = \"fusd\"; };", &err),
-                    "MAP-0441");
+                    "BASE-0460");
     TAP_ASSERT_TEXT(
         err.text,
         "p.map:2: kernels \"fusd\": did you mean \"fused\"? (must be one of fused, eager)");

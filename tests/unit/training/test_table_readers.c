@@ -15,8 +15,6 @@
 #include "tests/unit/draw.h"
 #include "tests/unit/predict_help.h"
 #include "topology/files/astra_read.h"
-#include "topology/files/scalesim_read.h"
-#include "workloads/scalesim_read.h"
 
 static th_gpus gpus;
 
@@ -40,38 +38,6 @@ static void add_text(uint64_t *digest, const char *text)
 }
 
 /* ---- readers ---- */
-
-static int read_topology(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
-{
-    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, notes, e);
-    for (int i = 0; w && i < w->n_layers; i++) {
-        const th_layer *l = &w->layers[i];
-        const int32_t rest[] = {l->kind,     l->groups,   l->in_h,     l->in_w,
-                                l->stride_h, l->stride_w, l->sparse_n, l->sparse_m};
-        add_text(digest, l->name);
-        add(digest, l->dim, sizeof l->dim);
-        add(digest, rest, sizeof rest);
-    }
-    th_workload_free(w);
-    return w ? 0 : -1;
-}
-
-static int read_configuration(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
-{
-    th_system *s = th_system_read_scalesim(path, notes, e);
-    for (int i = 0; s && i < s->designs[0].n_params; i++) {
-        const th_param *p = &s->designs[0].params[i];
-        add_text(digest, p->key);
-        if (p->kind == TH_PARAM_TEXT)
-            add_text(digest, p->text);
-        else
-            add(digest, &p->number, sizeof p->number);
-    }
-    if (s)
-        add_text(digest, s->name);
-    th_system_free(s);
-    return s ? 0 : -1;
-}
 
 static int read_measurements(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
 {
@@ -171,23 +137,6 @@ static const struct {
     int heads;         /* lines to that of the headings, from 1; 0: none */
     const char *blank; /* between columns: NULL where they are none */
 } files[] = {
-    {"topology.csv",
-     "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "
-     "Strides,\nfirst, 40, 39, 3, 2, 5, 12, 2,\nsecond, 21, 22, 3, 4, 12, 7, 1,\n"
-     "DP_third, 12, 13, 4, 3, 6, 11, 14,\n",
-     read_topology, 1, ","},
-    {"sparse.csv",
-     "Layer name,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Stride "
-     "height,Stride width,Sparsity,\na,40,39,3,2,5,12,2,3,2:4,\nb,21,22,3,4,12,7,1,2,1:4,\n",
-     read_topology, 1, ","},
-    {"products.csv", "Layer, M, N, K,\nqkv, 12, 768, 256,\nout, 12, 256, 251,\n", read_topology, 1,
-     ","},
-    {"array.cfg",
-     "[general]\nrun_name = net\n[architecture_presets]\nArrayHeight: 32\nArrayWidth: 16\n"
-     "IfmapSramSzkB: 64\nFilterSramSzkB: 65\nOfmapSramSzkB: 66\nDataflow : ws\nBandwidth : "
-     "10,11,12\n"
-     "[run_presets]\nInterfaceBandwidth: USER\n",
-     read_configuration, 0, NULL},
     {"measured.csv",
      "row_id,kind,device,phase,group,batch,channels_in,channels_out,in_size,kernel,stride,padding,"
      "precision,bias,time_us\n11,conv,small,call,net,2,3,14,15,5,6,1,fp32,1,17.25\n"

@@ -271,12 +271,12 @@ static void expect_refusals(const refusal *cases, size_t n)
 TEST(refuses_precisions_and_densities)
 {
     static const refusal cases[] = {
-        {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "WORK-0037",
-         "net.cfg:2: key \"output_precision\": \"int6\" (did you mean \"int16\"?) must be one of "
-         "fp32, fp16, "
-         "bf16, int16, int8, int4"},
-        {"precision = \"half\";" SEQUENCE, A("relu") "}", "WORK-0037",
-         "net.cfg:1: key \"precision\": \"half\" must be one of fp32, fp16, bf16, int16, int8, "
+        {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "BASE-0460",
+         "net.cfg:2: output_precision \"int6\": did you mean \"int16\"? (must be one of fp32, "
+         "fp16, "
+         "bf16, int16, int8, int4)"},
+        {"precision = \"half\";" SEQUENCE, A("relu") "}", "BASE-0460",
+         "net.cfg:1: precision \"half\": must be one of fp32, fp16, bf16, int16, int8, "
          "int4"},
         {"element_bytes = 3;" SEQUENCE, A("relu") "}", "WORK-0029",
          "net.cfg:1: key \"element_bytes\": must be 1, 2 or 4, not 3"},

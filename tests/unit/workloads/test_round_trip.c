@@ -10,10 +10,8 @@
 #include "tests/unit/tap.h"
 #include "topology/files/astra_read.h"
 #include "topology/generate/generate.h"
-#include "topology/files/scalesim_read.h"
 #include "topology/files/system_write.h"
 #include "workloads/models.h"
-#include "workloads/scalesim_read.h"
 #include "workloads/workload_write.h"
 
 static void path_of(const char *name, char *out, size_t size)
@@ -104,7 +102,7 @@ static th_system *read_again(const th_system *s)
 
 static void assert_comes_back(const th_system *s)
 {
-    th_serializer w = {.skips_locations = true}, again = {.skips_locations = true};
+    th_serializer w = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
     th_system *back = read_again(s);
     th_serializer_write_system(&w, s);
     th_serializer_write_system(&again, back);
@@ -125,16 +123,6 @@ static void check_system(const char *path)
 TEST(shipped_systems_come_back)
 {
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 10);
-}
-
-TEST(a_scalesim_system_round_trips)
-{
-    char path[2048];
-    path_of("scripts/scalesim/edge_array.cfg", path, sizeof path);
-    th_system *s = th_system_read_scalesim(path, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    assert_comes_back(s);
-    th_system_free(s);
 }
 
 /* Every generator, with all its options. */
@@ -250,7 +238,7 @@ static void assert_workload_comes_back(const th_workload *net)
 {
     th_error e = {"", ""};
     th_strbuf text = TH_STRBUF_INIT;
-    th_serializer w = {.skips_locations = true}, again = {.skips_locations = true};
+    th_serializer w = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
     CU_ASSERT_EQUAL_FATAL(th_workload_write(net, &text, &e), 0);
     th_workload *back = th_workload_read_text(text.text, net->file ? net->file : "net", 0, &e);
     if (!back)
@@ -276,16 +264,6 @@ static void check_workload(const char *path)
 TEST(shipped_workloads_come_back)
 {
     CU_ASSERT_TRUE(each_of("workloads/models", check_workload) > 10);
-}
-
-TEST(a_scalesim_workload_round_trips)
-{
-    char path[2048];
-    path_of("scripts/scalesim/edge_net.csv", path, sizeof path);
-    th_workload *net = th_workload_read_scalesim(path, 2, TH_FP16, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(net);
-    assert_workload_comes_back(net);
-    th_workload_free(net);
 }
 
 TEST(odd_layers_come_back)
@@ -356,17 +334,71 @@ TEST(own_inputs_say_their_shape)
     th_workload_free(net);
 }
 
-TEST(several_models_are_refused)
+/* Networks with inputs of their own, joined: extents, precision and density of each input. */
+TEST(several_models_come_back)
 {
     th_error e = {"", ""};
-    th_strbuf text = TH_STRBUF_INIT;
-    const th_model_options o = {.name = "m"};
-    th_workload *net = shipped_workload("lenet"), *joined = th_models_join(NULL, net, &o, &e);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(joined);
-    CU_ASSERT_EQUAL(th_workload_write(joined, &text, &e), -1);
+    const th_model_options o[] = {{"a", 0, 0}, {"b", 7, 9}, {"c", 5000000, 0}};
+    th_workload *
+        all = NULL,
+       *nets[] = {
+           shipped_workload("lenet"),
+           workload_of(
+               "precision = \"int8\"; input = { channels = 3; height = 19; width = 17; density "
+               "= 0.3; }; layers = ( { name = \"x\"; type = \"conv\"; outputs = 4; }, { name = "
+               "\"y\"; type = \"conv\"; outputs = 8; inputs = \"input\"; } );"),
+           workload_of(
+               "input = { channels = 1; height = 1; width = 1; }; shapes = \"own\"; layers = ( "
+               "{ name = \"x\"; type = \"conv\"; outputs = 4; inputs = \"input\"; in_channels = 5; "
+               "in_height = 6; in_width = 7; } );")};
+    for (int i = 0; i < 3; i++) {
+        th_workload *joined = th_models_join(all, nets[i], &o[i], &e);
+        TAP_ASSERT_TEXT(e.text, "");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(joined);
+        th_workload_free(all);
+        th_workload_free(nets[i]);
+        all = joined;
+        assert_workload_comes_back(all);
+    }
+    th_workload_free(all);
+}
+
+TEST(models_that_are_refused)
+{
+    static const char head[] = "input = { channels = 1; height = 4; width = 4; };\n";
+    static const char layers[] = "layers = ( { name = \"a\"; type = \"relu\"; },\n{ name = \"b\"; "
+                                 "type = \"relu\"; } );";
+    static const struct {
+        const char *models, *id, *text;
+    } all[] = {
+        {"models = ( 3 );\n", "WORK-0820", "net:2: a model must be a group"},
+        {"models = ( { name = \"m\"; layers = 1; input = { channels = 1; height = 4; width = 4; }; "
+         "} "
+         ");\n",
+         "WORK-0821", "net: models of 1 layers, but there are 2"},
+        {"models = ( { name = \"m\"; layers = 1; input = { channels = 1; height = 4; width = 4; }; "
+         "}, "
+         "{ name = \"n\"; layers = 1; input = { channels = 1; height = 4; width = 4; }; } );\n",
+         "WORK-0822", "net:4: layer \"b\": reads from layer \"a\", which is of another model"},
+        {"models = ( { name = \"m\"; layer = 1; } );\n", "BASE-0037",
+         "net:2: unknown key \"layer\""},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        th_error e = {"", ""};
+        th_strbuf text = TH_STRBUF_INIT;
+        th_strbuf_printf(&text, "%s%s%s", head, all[i].models, layers);
+        CU_ASSERT_PTR_NULL(th_workload_read_text(text.text, "net", 0, &e));
+        TAP_ASSERT_TEXT(e.id, all[i].id);
+        if (strncmp(e.text, all[i].text, strlen(all[i].text)) != 0)
+            TAP_ASSERT_TEXT(e.text, all[i].text);
+        th_strbuf_clear(&text);
+    }
+    th_error e = {"", ""};
+    th_workload *net = shipped_workload("lenet");
+    th_workload *one = th_models_join(NULL, net, &(th_model_options){.name = "m"}, &e);
+    CU_ASSERT_PTR_NULL(th_models_join(NULL, one, &(th_model_options){.name = "n"}, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0090");
-    CU_ASSERT_EQUAL(text.length, 0);
-    th_workload_free(joined);
+    th_workload_free(one);
     th_workload_free(net);
 }
 

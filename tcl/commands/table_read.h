@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* table_read.h - files of rows as Tcl values: CSV, JSON, YAML. */
+#ifndef TH_TCL_TABLE_READ_H
+#define TH_TCL_TABLE_READ_H
+#include <tcl.h>
+#include "base/error.h"
+
+typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
+
+/* CSV: a list of rows, each a list of its number of line (if wanted) and its fields. JSON and YAML:
+ * objects are dicts, arrays lists, true 1, false 0, null empty. *is_cut (may be NULL): the last
+ * line has no end. NULL on failure, FILE:LINE in err. */
+Tcl_Obj *th_table_read(const char *path, th_table_format format, bool has_lines, size_t size_max,
+                       bool *is_cut, th_error *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fuzz_lib.c - the bytes as files that lib/ reads: SCALE-Sim's configuration and topology, which
+ * become the texts of ours, and tables of read_table, whose format the first byte says. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include <tcl.h>
+#include "tcl/init.h"
+#include "tests/fuzz/target.h"
+#include "topology/files/system_read.h"
+#include "workloads/workload_read.h"
+
+static Tcl_Interp *interp;
+
+static void begin(void)
+{
+    interp = Tcl_CreateInterp();
+    must(Tharsis_Init(interp) == TCL_OK);
+    must(Tcl_Eval(interp, "catch {::tharsis::read_table nowhere}") == TCL_OK);
+}
+
+/* The first element of the answer; NULL: it was refused, in one line and not by a fault of lib/. */
+static const char *answer(const char *format, const char *path)
+{
+    char script[1000];
+    snprintf(script, sizeof script, format, path);
+    if (Tcl_EvalEx(interp, script, -1, TCL_EVAL_GLOBAL) == TCL_OK) {
+        Tcl_Obj *first = NULL;
+        must(Tcl_ListObjIndex(interp, Tcl_GetObjResult(interp), 0, &first) == TCL_OK);
+        return first ? Tcl_GetString(first) : "";
+    }
+    const char *code = Tcl_GetVar(interp, "::errorCode", TCL_GLOBAL_ONLY);
+    if (!code || strncmp(code, "THARSIS ", 8) != 0) { /* a fault of lib/ */
+        fprintf(stderr, "%s\n", Tcl_GetVar(interp, "::errorInfo", TCL_GLOBAL_ONLY));
+        must(false);
+    }
+    must(!strchr(Tcl_GetStringResult(interp), '\n'));
+    return NULL;
+}
+
+static void run_configuration(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    const char *text =
+        answer("::tharsis::lib::scalesim::configuration {%s}", fuzz_input_file(data, size));
+    th_system *s = text ? th_system_read_text(text, "array", &e) : NULL;
+    must_read_or_say(!text || s, &e);
+    th_system_free(s);
+    Tcl_ResetResult(interp);
+}
+
+static void run_topology(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    const char *text =
+        answer("::tharsis::lib::scalesim::topology {%s} 1 int8", fuzz_input_file(data, size));
+    th_workload *w = text ? th_workload_read_text(text, "net", 0, &e) : NULL;
+    must_read_or_say(!text || w, &e);
+    must(!w || th_workload_macs(w) >= 0);
+    th_workload_free(w);
+    Tcl_ResetResult(interp);
+}
+
+static void run_table(const uint8_t *data, size_t size)
+{
+    static const char *const scripts[] = {
+        "list [llength [::tharsis::read_table {%s} -format csv -lines]]",
+        "list [llength [list [::tharsis::read_table {%s} -format json]]]",
+        "list [llength [list [::tharsis::read_table {%s} -format yaml]]]"};
+    if (size > 0)
+        answer(scripts[data[0] % 3], fuzz_input_file(data + 1, size - 1));
+    Tcl_ResetResult(interp);
+}
+
+const fuzz_target fuzz_scalesim_config = {"scalesim_config", run_configuration, begin};
+const fuzz_target fuzz_scalesim_topology = {"scalesim_topology", run_topology, begin};
+const fuzz_target fuzz_table = {"table", run_table, begin};

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system_fields.c - see system_fields.h. */
+#include <config.h>
+#include "topology/files/system_fields.h"
+
+#include "base/config_write.h"
+#include "topology/generate/generate.h"
+
+enum { LARGEST_CHANNELS = 4096, LARGEST_VECTOR = 1 << 24, LARGEST_EXP_OPERATIONS = 1000 };
+
+#define OWN(name, text)                                                                            \
+    {                                                                                              \
+        name, .says = text                                                                         \
+    }
+#define REQUIRED_OWN(name, text)                                                                   \
+    {                                                                                              \
+        name, .flags = TH_FIELD_REQUIRED, .says = text                                             \
+    }
+#define COST(type, member, text)                                                                   \
+    {                                                                                              \
+        "cost", TH_FIELD_AT(type, member), TH_FIELD_NUMBER, TH_FIELD_ABOVE | TH_FIELD_IF_KNOWN,    \
+            .max = TH_COST_MAX, .says = text, .otherwise = "unknown"                               \
+    }
+#define MTBF(key, type, member, text)                                                              \
+    {                                                                                              \
+        key, TH_FIELD_AT(type, member), TH_FIELD_DURATION, TH_FIELD_ABOVE | TH_FIELD_IF_KNOWN,     \
+            .says = text, .otherwise = "unknown"                                                   \
+    }
+
+/* ---- accelerators ---- */
+
+/* One point of a DRAM's efficiency. */
+static int read_point(const th_config_node *n, th_dram_efficiency *e, th_error *err)
+{
+    if (th_config_kind_of(n) != TH_CONFIG_LIST || th_config_count(n) != 2)
+        return th_error_set(err, "TOPO-0160",
+                            "%s:%d: key \"efficiency\": point %d must be (\"RUN\", SHARE), such as "
+                            "(\"64B\", 0.4)",
+                            th_config_file(n), th_config_line(n), e->n + 1);
+    int64_t *run = &e->run_bytes[e->n], before = e->n > 0 ? e->run_bytes[e->n - 1] : 0;
+    double *share = &e->share[e->n];
+    if (th_config_as_bytes(th_config_at(n, 0), run, err) < 0 ||
+        th_config_as_double(th_config_at(n, 1), share, err) < 0)
+        return -1;
+    e->n++;
+    if (*run <= before)
+        return th_error_set(
+            err, "TOPO-0161",
+            "%s:%d: key \"efficiency\": run %lld of point %d must be more than %lld "
+            "bytes: runs ascend",
+            th_config_file(n), th_config_line(n), (long long)*run, e->n, (long long)before);
+    if (!(*share > 0 && *share <= 1))
+        return th_error_set(
+            err, "TOPO-0162",
+            "%s:%d: key \"efficiency\": share %g of point %d must be above 0 and at "
+            "most 1",
+            th_config_file(n), th_config_line(n), *share, e->n);
+    return 0;
+}
+
+static int read_efficiency(const th_config_node *g, void *base, th_error *err)
+{
+    th_dram_efficiency *e = &((th_accel *)base)->dram_efficiency;
+    const th_config_node *list = NULL;
+    if (th_config_child(g, "efficiency", true, TH_CONFIG_LIST, &list, err) < 0)
+        return -1;
+    int n = th_config_count(list);
+    if (n < 1 || n > TH_EFFICIENCY_POINTS_MAX)
+        return th_error_set(
+            err, "TOPO-0163", "%s:%d: key \"efficiency\": must have 1 to %d points, not %d",
+            th_config_file(list), th_config_line(list), TH_EFFICIENCY_POINTS_MAX, n);
+    for (int i = 0; i < n; i++)
+        if (read_point(th_config_at(list, i), e, err) < 0)
+            return -1;
+    return 0;
+}
+
+static void put_efficiency(th_strbuf *out, const void *base)
+{
+    const th_dram_efficiency *e = &((const th_accel *)base)->dram_efficiency;
+    for (int i = 0; i < e->n; i++) {
+        th_strbuf_add(out, i > 0 ? ", (" : "( (");
+        th_config_put_bytes(out, e->run_bytes[i]);
+        th_strbuf_add(out, ", ");
+        th_config_put_number(out, e->share[i]);
+        th_strbuf_add(out, i + 1 < e->n ? ")" : ") )");
+    }
+}
+
+const th_field th_dram_fields[] = {
+    {"capacity", TH_FIELD_AT(th_accel, dram_bytes), TH_FIELD_BYTES,
+     TH_FIELD_REQUIRED | TH_FIELD_ABOVE, .says = "usable size"},
+    {"bandwidth", TH_FIELD_AT(th_accel, dram_bits_per_s), TH_FIELD_BANDWIDTH,
+     TH_FIELD_REQUIRED | TH_FIELD_UNLIMITED,
+     .says = "of all channels together, or `\"unlimited\"`"},
+    {"latency", TH_FIELD_AT(th_accel, dram_latency_ps), TH_FIELD_TIME, TH_FIELD_ALWAYS,
+     .says = "from a request to its first byte"},
+    {"burst", TH_FIELD_AT(th_accel, dram_burst_bytes), TH_FIELD_BYTES,
+     TH_FIELD_ALWAYS | TH_FIELD_ABOVE, .absent = 1, .says = "contiguous runs are rounded up to it"},
+    {"channels", TH_FIELD_AT(th_accel, dram_channels), TH_FIELD_INT, TH_FIELD_ALWAYS, 1,
+     LARGEST_CHANNELS, .absent = 1, .says = "share the bandwidth"},
+    {"interleave", TH_FIELD_AT(th_accel, dram_interleave_bytes), TH_FIELD_BYTES,
+     TH_FIELD_ALWAYS | TH_FIELD_ABOVE, .absent = TH_DEFAULT_INTERLEAVE_BYTES,
+     .says = "bytes lie in pieces of this size over the channels in turn, so a small request does "
+             "not reach the full bandwidth"},
+    {"efficiency", TH_FIELD_AT(th_accel, dram_efficiency.n), .read = read_efficiency,
+     .put = put_efficiency,
+     .says = "`( (\"64B\", 0.4), (\"4KiB\", 0.9) )`: up to eight points, ascending, of the "
+             "fraction of the bandwidth that contiguous runs reach (without refresh), interpolated "
+             "linearly over the logarithm of the run ([pipeline.md](models/pipeline.md))",
+     .otherwise = "all of it"},
+    {NULL}};
+
+static const char *const concat_names[] = {"copy", "free", NULL};
+
+const th_field th_vector_fields[] = {
+    {"clock", TH_FIELD_AT(th_accel, vector_hz), TH_FIELD_FREQUENCY, TH_FIELD_REQUIRED,
+     .says = "of the unit for layers without multiply-accumulates"},
+    {"elements_per_cycle", TH_FIELD_AT(th_accel, vector_elements_per_cycle), TH_FIELD_INT,
+     TH_FIELD_REQUIRED, 1, LARGEST_VECTOR, .says = "that it computes"},
+    {"exp_operations", TH_FIELD_AT(th_accel, vector_exp_operations), TH_FIELD_INT, 0, 1,
+     LARGEST_EXP_OPERATIONS, .says = "operations of an exponential or a reciprocal",
+     .otherwise = "4"},
+    {"buffer", TH_FIELD_AT(th_accel, vector_buffer_bytes), TH_FIELD_BYTES, TH_FIELD_ABOVE,
+     .says = "rows of norms and softmax that exceed it are read in every pass",
+     .otherwise = "all fit"},
+    {"concat", TH_FIELD_AT(th_accel, concat_is_free), TH_FIELD_WORD, .words = concat_names,
+     .says = "free: concat and slice move no data"},
+    {NULL}};
+
+const th_field th_accel_fields[] = {
+    OWN("name", "one accelerator"),
+    OWN("names", "several equal ones: `[\"a\", \"b\"]`"),
+    OWN("count", "so many, named by their numbers; 1 if nothing is said"),
+    OWN("group", "its island; 0 if nothing is said"),
+    COST(th_accel, cost, "of each, in a unit of your choice; only `report_advice` reads it"),
+    MTBF("mtbf", th_accel, mtbf_us, "mean time between failures of each"),
+    REQUIRED_OWN("dram", "its memory, see below"),
+    REQUIRED_OWN("vector", "its vector unit, see below"),
+    REQUIRED_OWN("designs", "names of designs; more than one makes the accelerator adaptive"),
+    {NULL}};
+
+/* ---- hosts and switches ---- */
+
+#define FORWARDS                                                                                   \
+    {                                                                                              \
+        "forwards", TH_FIELD_AT(th_node, forwards), TH_FIELD_BOOL,                                 \
+            .absent = true, .says = "routes may pass through it, not only end there"               \
+    }
+#define REDUCTION(type)                                                                            \
+    {"reduction_rate",                                                                             \
+     TH_FIELD_AT(type, reduction_bits_per_s),                                                      \
+     TH_FIELD_BANDWIDTH,                                                                           \
+     TH_FIELD_IF_KNOWN,                                                                            \
+     .says = "of a switch that adds data: what it adds, all inputs together",                      \
+     .otherwise = "as fast as they arrive"},                                                       \
+    {                                                                                              \
+        "reduction_latency", TH_FIELD_AT(type, reduction_latency_ps), TH_FIELD_TIME,               \
+            TH_FIELD_IF_KNOWN, .says = "from the last input to the first of the sum"               \
+    }
+
+const th_field th_host_fields[] = {REQUIRED_OWN("name", "of the host"),
+                                   FORWARDS,
+                                   MTBF("mtbf", th_node, mtbf_us, "mean time between failures"),
+                                   {NULL}};
+
+const th_field th_switch_fields[] = {
+    REQUIRED_OWN("name", "of the switch"),
+    FORWARDS,
+    {"reduces", TH_FIELD_AT(th_node, reduces), TH_FIELD_BOOL,
+     .says = "it can add the data that pass through it "
+             "([models/collectives.md](models/collectives.md#in_switch))"},
+    REDUCTION(th_node),
+    MTBF("mtbf", th_node, mtbf_us, "mean time between failures"),
+    {NULL}};
+
+/* ---- links ---- */
+
+static const char *const duplex_names[] = {"full", "half", NULL};
+#define DUPLEX(type, member, more)                                                                 \
+    {                                                                                              \
+        "duplex", TH_FIELD_AT(type, member), TH_FIELD_WORD, more,                                  \
+            .words = duplex_names, .says = "half: both directions share the bandwidth"             \
+    }
+
+const th_field th_link_fields[] = {
+    OWN("between", "`[\"a\", \"b\"]`: a cable; two entries make two parallel cables"),
+    OWN("all_pairs", "`[\"a\", \"b\", \"c\"]`: a cable between any two"),
+    OWN("center", "with `leaves`: a cable from each leaf to the center"),
+    OWN("leaves", "names of nodes"),
+    OWN("from", "with `to`: a link of one direction, without `duplex`"),
+    OWN("to", "a node"),
+    REQUIRED_OWN("bandwidth", "1 bit/s to 1 Pbit/s; with `between` and `center` also two values: "
+                              "there (from the first node, from the leaf) and back"),
+    REQUIRED_OWN("latency", "up to 1000 s; one value or two, as of the bandwidth"),
+    COST(th_cable, cost, "of each cable; a link of one direction counts as one"),
+    MTBF("mtbf", th_cable, mtbf_us, "mean time between failures of each cable"),
+    DUPLEX(th_cable, is_full_duplex, TH_FIELD_INVERTED),
+    {"dead", TH_FIELD_AT(th_cable, is_dead), TH_FIELD_BOOL, .says = "no route takes it"},
+    {NULL}};
+
+/* ---- generators ---- */
+
+static const char *const island_names[] = {"switch", "fully_connected", NULL};
+static const char *const nic_names[] = {"accelerator", "island", NULL};
+
+const th_field th_topology_fields[] = {
+    REQUIRED_OWN("type", "the generator, see below"),
+    REQUIRED_OWN("dims", "its sizes"),
+    OWN("bandwidth", "one value for all links, or a list: one for each dimension, or for each "
+                     "level of a tree from the accelerators up; of a dragonfly for the links of "
+                     "accelerators, of groups and between them; of islands for those inside, to "
+                     "the fabric and, in a fat tree, inside the fabric"),
+    OWN("latency", "the same"),
+    DUPLEX(th_topology_options, half_duplex, 0),
+    {"oversubscription", TH_FIELD_AT(th_topology_options, oversubscription), TH_FIELD_NUMBER,
+     .min = 1, .says = "links down per link up of a switch", .otherwise = "1"},
+    {"island", TH_FIELD_AT(th_topology_options, has_full_islands), TH_FIELD_WORD, TH_FIELD_IF_ASKED,
+     .words = island_names, .says = "of `islands`: the network within an island"},
+    {"nics", TH_FIELD_AT(th_topology_options, has_island_nics), TH_FIELD_WORD, TH_FIELD_IF_ASKED,
+     .words = nic_names,
+     .says = "of `islands`: one link to the fabric per accelerator, or one per island, from its "
+             "switch"},
+    {"reduces", TH_FIELD_AT(th_topology_options, switches_reduce), TH_FIELD_BOOL,
+     .says = "all switches can add data; those that connect the accelerators of an island "
+             "(`islands` with `island = \"switch\"`, `rails`) can unless it is `false`",
+     .otherwise = "those of islands"},
+    {"reduces", TH_FIELD_AT(th_topology_options, islands_only_forward), TH_FIELD_BOOL,
+     TH_FIELD_INVERTED, .absent = true},
+    REDUCTION(th_topology_options),
+    COST(th_topology_options, cost, "of each cable"),
+    MTBF("link_mtbf", th_topology_options, link_mtbf_us,
+         "mean time between failures of each cable, those to the host included"),
+    MTBF("switch_mtbf", th_topology_options, switch_mtbf_us, "of each switch"),
+    MTBF("host_mtbf", th_topology_options, host_mtbf_us, "of each host"),
+    OWN("host", "`{ bandwidth; latency; cost; }`: a host `host` with its own full-duplex cable to "
+                "every accelerator; it does not forward"),
+    {NULL}};
+
+const th_field th_generated_host_fields[] = {
+    {"bandwidth", TH_FIELD_AT(th_topology_options, host_bits_per_s), TH_FIELD_BANDWIDTH,
+     .says = "of each of its cables", .otherwise = "the first one of the links"},
+    {"latency", TH_FIELD_AT(th_topology_options, host_latency_ps), TH_FIELD_TIME, .absent = -1,
+     .says = "the same", .otherwise = "the first one of the links"},
+    COST(th_topology_options, host_cost, "the same"),
+    {NULL}};
+
+/* ---- the file ---- */
+
+static const char *const transfer_names[] = {"network", "serial", NULL};
+
+const th_field th_system_fields[] = {
+    REQUIRED_OWN("name", "of the system"),
+    OWN("designs", "list of designs that accelerators may be configured with"),
+    REQUIRED_OWN("accelerators", "list of entries, each for one or several equal accelerators"),
+    OWN("hosts", "list of names, or of groups"),
+    OWN("switches", "list of names, or of groups"),
+    OWN("links", "list of cables, cliques, stars and links of one direction"),
+    OWN("topology", "a generator in place of `hosts`, `switches` and `links`"),
+    OWN("segments", "list of `{ name = \"s\"; bandwidth = \"80Gbps\"; latency = \"0ns\"; }`: links "
+                    "without end nodes, for `routes` only"),
+    OWN("dead_links", "names of links that no route takes: `[\"0_1\", \"1_0\"]`"),
+    OWN("routes", "list of `{ from = \"0\"; to = \"3\"; links = [\"0_1\", \"s\", \"1_3\"]; }`: the "
+                  "route of one pair in one direction"),
+    OWN("routing", "`\"shortest\"`, `\"ecmp\"`, `\"dimension_order\"`, `\"up_down\"` or "
+                   "`\"dragonfly\"`; the default depends on the topology"),
+    OWN("link_energy", "energy per byte on every link that it crosses (`\"9.36pJ\"`)"),
+    OWN("link_energy_source", "the source of that number"),
+    {"collective_start", TH_FIELD_AT(th_system, collective_start_ps), TH_FIELD_TIME,
+     .says = "what the software of a collective takes before the first byte of each rank that "
+             "begins"},
+    {"transfers", TH_FIELD_AT(th_system, transfers_serially), TH_FIELD_WORD,
+     .words = transfer_names,
+     .says = "`\"serial\"`: accelerators transfer data themselves, one tensor after the other "
+             "([models/h2h.md](models/h2h.md))"},
+    {"weight_memory", TH_FIELD_AT(th_system, weight_memory), TH_FIELD_NUMBER, TH_FIELD_IF_ASKED,
+     .max = 1,
+     .says = "with `transfers = \"serial\"`: the fraction of the memories that is for weights",
+     .otherwise = "0.5"},
+    {NULL}};
