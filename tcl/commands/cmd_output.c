@@ -8,8 +8,7 @@
 #include "report/html/html.h"
 #include "report/sections/sections.h"
 #include "tcl/report_call.h"
-#include "tcl/study/study_list.h"
-#include "tcl/study/study_table.h"
+#include "tcl/core/study_view.h"
 
 #define GROUP "output"
 
@@ -85,19 +84,12 @@ static int write_compare(th_call *c, th_strbuf *text)
 
 static int write_study(th_call *c, th_strbuf *text)
 {
-    const th_study_selection all = {.interp = c->interp};
-    th_table *table;
-    th_store *store = th_studies_open(c->session, th_call_text(c, PAGE_STUDY, ""), &c->err);
-    th_report *r = store ? th_report_new("study", "Study") : NULL;
-    int failed = r ? 0 : store ? th_error_no_memory(&c->err) : -1;
+    th_study_view v;
+    int failed = th_study_view_make(c, th_call_text(c, PAGE_STUDY, ""), &v);
     if (!failed)
-        failed = th_study_table(r, store, &all, &table, &c->err) != 0 ||
-                 th_study_head(r, store, &all, table, &c->err) != 0;
-    if (!failed)
-        failed = th_html_study_page(&(th_html_study){th_store_study(store), r}, text, &c->err);
-    th_report_free(r);
-    th_store_close(store);
-    return failed ? -1 : 0;
+        failed = th_html_study_page(&(th_html_study){&v.study, v.report}, text, &c->err);
+    th_report_free(v.report);
+    return failed;
 }
 
 static int write_page(th_call *c, th_strbuf *text)
