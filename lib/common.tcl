@@ -28,7 +28,7 @@ proc ::tharsis::lib::about {what script} {
     return -options $options $result
 }
 
-# The value of an option, or otherwise.
+# The value of an option, or otherwise; no expr, which would write "0x10" as 16.
 proc ::tharsis::lib::get {options name otherwise} {
     if {[dict exists $options $name]} {return [dict get $options $name]}
     return $otherwise

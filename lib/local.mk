@@ -8,6 +8,9 @@ lib_scripts = \
 	lib/reports.tcl \
 	lib/saved.tcl \
 	lib/scalesim.tcl \
+	lib/study.tcl \
+	lib/study_report.tcl \
+	lib/study_run.tcl \
 	lib/survival.tcl \
 	lib/what_if.tcl \
 	lib/where.tcl

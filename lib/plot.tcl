@@ -88,13 +88,11 @@ proc ::tharsis::lib::describe_plot {o of subject} {
     variable plot_sources
     lassign [dict get $plot_sources $of] - type x y
     set type [get $o type $type]
-    set selection {}
     if {$of eq "study"} {
-        set selection [list [get $o where 1]]
-        if {[dict exists $o by]} {lappend selection [dict get $o by]}
+        lassign [study_plot_table [lindex $subject 1] $o] columns rows y own
+    } else {
+        lassign [core::plot_table {*}$subject] columns rows
     }
-    lassign [core::plot_table {*}$subject {*}$selection] columns rows metrics own
-    if {$of eq "study"} {set y [lindex $metrics 0]}
     set x [expr {[dict exists $o x] || $x ne "" ? [find_column $columns -x [get $o x $x]] : 1}]
     set by ""
     if {[dict exists $o by]} {

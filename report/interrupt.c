@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 static struct {
-    atomic_bool is_pending;
+    atomic_bool is_pending, is_held;
     atomic_int polls_left; /* until one finds Ctrl-C, see at_look; 0: not counted */
 } state;
 
@@ -64,4 +64,14 @@ bool th_interrupt_is_late(void)
 void th_interrupt_raise(void)
 {
     atomic_store(&state.is_pending, true);
+}
+
+void th_interrupt_hold(bool is_held)
+{
+    atomic_store(&state.is_held, is_held);
+}
+
+bool th_interrupt_is_held(void)
+{
+    return atomic_load(&state.is_held);
 }

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 
 void th_interrupt_raise(void);
+/* While it is held, Ctrl-C is for those who poll alone: no script is cancelled. */
+void th_interrupt_hold(bool is_held);
+bool th_interrupt_is_held(void);
 bool th_interrupt_take(void);       /* true once per raise */
 bool th_interrupt_is_pending(void); /* keeps the flag; also true after the deadline */
 /* Sets a deadline for the work of this thread: the time limit of a point of a study. 0: no

@@ -70,6 +70,8 @@ const th_command *const th_core_families[] = {
     th_core_run_commands,
     th_core_mapping_commands,
     th_core_where_commands,
+    th_core_parallel_commands,
+    th_core_study_commands,
     NULL,
 };
 

@@ -281,6 +281,13 @@ static const th_example examples[] = {
                            "report_study links -format csv > out/links.csv\n"},
     {"read_study", STUDY "read_study out/links.db\n"
                          "run_study links\n"},
+    {"parallel_foreach", "parallel_foreach batch {1 4 16} {\n"
+                         "    read_system f1_16xlarge\n"
+                         "    read_workload lenet -batch $batch\n"
+                         "    map_workload -algorithm greedy\n"
+                         "    run\n"
+                         "    query {SELECT latency FROM run} -as list\n"
+                         "} -threads 2\n"},
     {"report_advice", "report_advice -evaluations 50 -changes {accelerator bandwidth} \\\n"
                       "    -fields {change what gain limit}\n"},
     {"report_sensitivity",

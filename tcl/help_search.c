@@ -14,7 +14,7 @@ enum { STEM_MAX = 40, STEM_MIN = 3 };
 static const struct {
     const char *word, *commands;
 } topics[] = {
-    {"sweep", "create_study read_study run_study report_study write_plot"},
+    {"sweep", "create_study read_study run_study report_study write_plot parallel_foreach"},
     {"debug", "step where examine add_breakpoint run report_breakpoints"},
     {"waveform", "open_trace add_trace close_trace"},
     {"gtkwave", "open_trace add_trace close_trace"},

@@ -52,6 +52,8 @@ face_sources = \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
+	tcl/core/core_parallel.c tcl/core/core_study.c tcl/core/item.c tcl/core/item.h \
+	tcl/core/core_study.h \
 	tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \
 	tcl/core/core_run.c tcl/core/core_saved.c tcl/core/core_session.c \
 	tcl/core/core_what_if.c tcl/core/core_where.c \
@@ -93,20 +95,6 @@ face_sources = \
 	tcl/program_options.h \
 	tcl/report_call.c \
 	tcl/report_call.h \
-	tcl/study/study_list.c \
-	tcl/study/study_list.h \
-	tcl/study/study_metric.c \
-	tcl/study/study_metric.h \
-	tcl/study/study_point.c \
-	tcl/study/study_point.h \
-	tcl/study/study_ranks.c \
-	tcl/study/study_ranks.h \
-	tcl/study/study_run.c \
-	tcl/study/study_run.h \
-	tcl/study/study_table.c \
-	tcl/study/study_table.h \
-	tcl/study/study_workers.c \
-	tcl/study/study_workers.h \
 	tcl/tcl_session.c \
 	tcl/tcl_session.h \
 	tcl/warning.c \
@@ -147,6 +135,10 @@ libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
 shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
 # Ctrl-C at each look for it; the programs wait for signals, this test does not.
+unit_tests += tests/unit/study/test_store
+tests_unit_study_test_store_SOURCES = tests/unit/study/test_store.c
+tests_unit_study_test_store_CPPFLAGS = $(face_flags)
+tests_unit_study_test_store_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS) $(CUNIT_LIBS)
 unit_tests += tests/unit/study/test_interrupt
 tests_unit_study_test_interrupt_SOURCES = tests/unit/study/test_interrupt.c
 tests_unit_study_test_interrupt_CPPFLAGS = $(face_flags)

@@ -159,7 +159,8 @@ int th_interp_new_for_procedures(const char *text, Tcl_Interp **out)
 
 Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent)
 {
-    Tcl_Interp *interp = Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
+    Tcl_DeleteCommand(parent, TH_WHERE_INTERP);
+    Tcl_Interp *interp = Tcl_CreateSlave(parent, TH_WHERE_INTERP, 1);
     if (interp)
         Tcl_HideCommand(interp, "interp", "interp");
     return interp;

@@ -25,7 +25,9 @@ int th_interp_new(bool is_safe, Tcl_Interp **out);
  * are loaded before it is made safe, and procedures. What keeps a state, tells the time or draws at
  * random is taken away. As th_interp_new. */
 int th_interp_new_for_procedures(const char *text, Tcl_Interp **out);
-/* For expressions alone, safe, below a parent. NULL: its name is taken, or no memory. */
+/* For expressions alone, safe, below a parent, in the place of an earlier one; its command in the
+ * parent is TH_WHERE_INTERP. NULL: no memory. */
 Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent);
+#define TH_WHERE_INTERP "::tharsis::where_interp"
 
 #endif

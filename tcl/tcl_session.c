@@ -102,7 +102,7 @@ int th_session_write_file(th_session *s, const char *path, bool append, const th
 
 bool th_session_is_interrupted(th_session *s)
 {
-    bool is_asked = th_tcl_of(s)->is_in_study ? th_interrupt_is_pending() : th_interrupt_take();
+    bool is_asked = th_tcl_of(s)->is_item ? th_interrupt_is_pending() : th_interrupt_take();
     return is_asked || th_interrupt_is_late() || Tcl_Canceled(th_tcl_of(s)->interp, 0) == TCL_ERROR;
 }
 

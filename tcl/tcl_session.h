@@ -18,9 +18,10 @@ enum { TH_WARNINGS_MAX = 32 }; /* kinds of them, see warning.c */
 typedef struct th_tcl_session {
     th_session state; /* first, see th_tcl_of */
     Tcl_Interp *interp;
-    Tcl_ThreadId thread;              /* of the interpreter */
-    atomic_bool has_stopped_scripts;  /* procedures of designs that run now are to end */
-    const struct th_mailbox *mailbox; /* to ranks that do points of studies; NULL: there are none */
+    Tcl_ThreadId thread;             /* of the interpreter */
+    atomic_bool has_stopped_scripts; /* procedures of designs that run now are to end */
+    const struct th_mailbox
+        *mailbox; /* to ranks that do items (core/item.h); NULL: there are none */
     bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
     struct th_log *log;                  /* NULL: none is open */
     th_breakpoint **breakpoints;
@@ -29,11 +30,12 @@ typedef struct th_tcl_session {
     th_event_recorder recorder; /* of what breakpoints are about */
     bool *watched_links;        /* that conditions of breakpoints name */
     size_t watched_links_capacity;
-    th_step_probe *probe;       /* of the present step; NULL: none */
-    th_run_stop stop;           /* of the present run */
-    struct th_studies *studies; /* tcl/study/study_list.h */
-    bool is_in_study;           /* of a point: others look after Ctrl-C, and it may run no study */
-    bool is_running;            /* inside run or step: their scripts may not start another */
+    th_step_probe *probe;   /* of the present step; NULL: none */
+    th_run_stop stop;       /* of the present run */
+    struct th_store *store; /* the file that a procedure of lib/ has open; NULL: none */
+    bool is_item;           /* of parallel_foreach or a study: others look after Ctrl-C */
+    bool was_stopped;       /* the command that lib/ answers ends by Ctrl-C */
+    bool is_running;        /* inside run or step: their scripts may not start another */
     bool stop_asked;
     const struct th_file_policy *files; /* of its commands (base/open_file.h); NULL: any file */
     const struct th_call *lib_call;     /* that a procedure of lib/ answers; NULL: none */

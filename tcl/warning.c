@@ -76,7 +76,7 @@ int th_warning_find(const char *id, th_error *err)
 void th_warn_of(const th_call *c, const th_error *e)
 {
     int i = position(e->id);
-    if (th_tcl_of(c->session)->is_in_study || (i >= 0 && th_tcl_of(c->session)->is_suppressed[i]))
+    if (th_tcl_of(c->session)->is_item || (i >= 0 && th_tcl_of(c->session)->is_suppressed[i]))
         return;
     Tcl_Channel err = Tcl_GetStdChannel(TCL_STDERR);
     if (!err)

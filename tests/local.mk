@@ -168,6 +168,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report/sensitivity.test \
 	tests/tcl/shell.test \
 	tests/tcl/step.test \
+	tests/tcl/parallel.test \
 	tests/tcl/study.test tests/tcl/study/studies.tcl tests/tcl/study/figures.test \
 	tests/tcl/study/interrupted.test tests/tcl/study/keys.test \
 	tests/tcl/report/shown.test \

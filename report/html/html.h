@@ -11,7 +11,6 @@
 #define TH_REPORT_HTML_HTML_H
 #include "report/session/session.h"
 #include "report/table/report.h"
-#include "study/study.h"
 
 /* Appends the page of the session's run, which must have begun. 0 or -1. */
 int th_html_page(th_session *s, th_strbuf *out, th_error *err);
@@ -29,7 +28,5 @@ int th_html_compare(th_session *s, const th_saved_run *a, const th_saved_run *b,
  * parameter, with its name: word, as a script has it, and value, in the kind of the column of
  * points. 0 or -1. */
 int th_html_study(th_report *r, th_strbuf *out, th_error *err);
-/* Adds the title and all tables but the points, which the report has. 0 or -1. */
-int th_html_study_tables(const th_study *s, th_report *r, th_error *err);
 
 #endif

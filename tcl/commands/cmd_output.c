@@ -8,8 +8,7 @@
 #include "report/html/html.h"
 #include "report/sections/sections.h"
 #include "tcl/report_call.h"
-#include "tcl/study/study_list.h"
-#include "tcl/study/study_table.h"
+#include "tcl/core/lib_report.h"
 
 #define GROUP "output"
 
@@ -85,19 +84,14 @@ static int write_compare(th_call *c, th_strbuf *text)
 
 static int write_study(th_call *c, th_strbuf *text)
 {
-    const th_study_selection all = {.interp = c->interp};
-    th_table *table;
-    th_store *store = th_studies_open(c->session, th_call_text(c, PAGE_STUDY, ""), &c->err);
-    th_report *r = store ? th_report_new("study", "Study") : NULL;
-    int failed = r ? 0 : store ? th_error_no_memory(&c->err) : -1;
-    if (!failed)
-        failed = th_study_table(r, store, &all, &table, &c->err) != 0 ||
-                 th_study_head(r, store, &all, table, &c->err) != 0 ||
-                 th_html_study_tables(th_store_study(store), r, &c->err) != 0 ||
-                 th_html_study(r, text, &c->err) != 0;
+    Tcl_Obj *name = Tcl_NewStringObj(th_call_text(c, PAGE_STUDY, ""), -1);
+    th_report *r = th_lib_call(c, "study_page", 1, &name) == 0
+                       ? th_lib_make_report(c, Tcl_GetObjResult(c->interp), false)
+                       : NULL;
+    int failed = r ? th_html_study(r, text, &c->err) : -1;
+    Tcl_ResetResult(c->interp);
     th_report_free(r);
-    th_store_close(store);
-    return failed ? -1 : 0;
+    return failed;
 }
 
 static int write_page(th_call *c, th_strbuf *text)

@@ -31,9 +31,8 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
 static th_system *read_scalesim(th_call *c, const char *file, th_strbuf *notes)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::lib::scalesim::configuration", -1),
-                        Tcl_NewStringObj(file, -1)};
-    th_system *s = th_lib_read(c, 2, words, &text, notes) == 0
+    Tcl_Obj *word = Tcl_NewStringObj(file, -1);
+    th_system *s = th_lib_read(c, "scalesim::configuration", 1, &word, &text, notes) == 0
                        ? th_system_read_text(text.text, file, &c->err)
                        : NULL;
     th_strbuf_clear(&text);

@@ -195,10 +195,9 @@ static th_workload *read_workload(th_call *c, const char *path, int64_t format)
         return read_onnx(c, path, batch);
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
     th_strbuf text = TH_STRBUF_INIT, notes = TH_STRBUF_INIT;
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::lib::scalesim::topology", -1),
-                        Tcl_NewStringObj(path, -1), Tcl_NewIntObj(batch > 0 ? batch : 1),
+    Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), Tcl_NewIntObj(batch > 0 ? batch : 1),
                         Tcl_NewStringObj(th_precision_name(p), -1)};
-    th_workload *w = th_lib_read(c, 4, words, &text, &notes) == 0
+    th_workload *w = th_lib_read(c, "scalesim::topology", 3, words, &text, &notes) == 0
                          ? th_workload_read_text(text.text, path, 0, &c->err)
                          : NULL;
     th_warn_notes(c, path, !w, &notes);

@@ -2,11 +2,11 @@
 /* tcl_session_parts.c - makes and frees a session with all its parts, see tcl_session.h. */
 #include <config.h>
 #include "base/alloc.h"
+#include "study/store.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/design_script.h"
 #include "tcl/log.h"
 #include "tcl/objects/breakpoint.h"
-#include "tcl/study/study_list.h"
 #include "tcl/tcl_session.h"
 
 /* ---- notifications from the session ---- */
@@ -47,7 +47,7 @@ void th_session_free(th_session *s)
     th_event_recorder_clear(&t->recorder);
     th_free(t->watched_links);
     th_breakpoints_clear(s);
-    th_studies_free(t->studies);
+    th_store_close(t->store);
     th_session_clear(s);
     th_free(t);
 }

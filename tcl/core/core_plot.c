@@ -11,8 +11,6 @@
 #include "report/sections/sections.h"
 #include "report/table/report_scale.h"
 #include "tcl/core/lib_report.h"
-#include "tcl/study/study_list.h"
-#include "tcl/study/study_table.h"
 #include "tcl/tcl_session.h"
 
 /* ---- sources ---- */
@@ -44,7 +42,7 @@ typedef struct {
     int (*table)(th_session *s, th_report *r, th_error *err);
 } source;
 
-/* Beside runs and study. */
+/* Beside runs; of a study lib/ makes the table. */
 static const source sources[] = {
     {"layers", need_layers, NULL, th_section_layer_figures},
     {"utilization", th_session_need_run, th_plot_of_accels, th_section_accels},
@@ -100,31 +98,6 @@ static Tcl_Obj *rows_of(const th_table *t)
     return list;
 }
 
-/* The metrics of a study in their order: the names, and those that its script returns. */
-static void add_metrics(const th_study *s, Tcl_Obj *out)
-{
-    Tcl_Obj *lists[] = {Tcl_NewListObj(0, NULL), Tcl_NewListObj(0, NULL)};
-    for (int i = 0; i < s->n_metrics; i++)
-        for (int own = 0; own <= (s->metrics[i].is_own ? 1 : 0); own++)
-            Tcl_ListObjAppendElement(NULL, lists[own], Tcl_NewStringObj(s->metrics[i].name, -1));
-    for (int own = 0; own < 2; own++)
-        Tcl_ListObjAppendElement(NULL, out, lists[own]);
-}
-
-static int fill_from_study(th_call *c, th_report *r, Tcl_Obj *metrics)
-{
-    const th_study_selection what = {.where = c->n_words > 2 ? th_call_word(c, 2) : NULL,
-                                     .interp = c->interp,
-                                     .by = c->n_words > 3 ? c->words[3] : NULL};
-    th_table *t;
-    th_store *store = th_studies_open(c->session, th_call_word(c, 1), &c->err);
-    int failed = store ? th_study_table(r, store, &what, &t, &c->err) : -1;
-    if (!failed)
-        add_metrics(th_store_study(store), metrics);
-    th_store_close(store);
-    return failed;
-}
-
 static int fill_from_runs(th_call *c, th_report *r)
 {
     th_runs runs = {NULL, 0};
@@ -134,12 +107,10 @@ static int fill_from_runs(th_call *c, th_report *r)
     return failed ? -1 : 0;
 }
 
-static int fill(th_call *c, th_report *r, Tcl_Obj *metrics)
+static int fill(th_call *c, th_report *r)
 {
     const char *name = th_call_word(c, 0);
     const source *s = find_source(name);
-    if (strcmp(name, "study") == 0)
-        return fill_from_study(c, r, metrics);
     if (strcmp(name, "runs") == 0)
         return fill_from_runs(c, r);
     if (!s || !s->table)
@@ -147,20 +118,15 @@ static int fill(th_call *c, th_report *r, Tcl_Obj *metrics)
     return s->need(c->session, &c->err) == 0 ? s->table(c->session, r, &c->err) : -1;
 }
 
-/* plot_table SOURCE RUNS|STUDY ?WHERE? ?BY?: {COLUMNS ROWS ?METRICS OWN?}, of a study all. */
+/* plot_table SOURCE RUNS: {COLUMNS ROWS}. */
 static int run_plot_table(th_call *c)
 {
     th_report *r = th_report_new("plot", "Plot");
-    Tcl_Obj *metrics = Tcl_NewListObj(0, NULL);
-    Tcl_IncrRefCount(metrics);
-    int failed = r ? fill(c, r, metrics) : th_error_no_memory(&c->err);
+    int failed = r ? fill(c, r) : th_error_no_memory(&c->err);
     if (!failed && (failed = th_report_state(r, &c->err)) == 0) {
         Tcl_Obj *parts[] = {columns_of(r->first), rows_of(r->first)};
-        Tcl_Obj *answer = Tcl_NewListObj(2, parts);
-        Tcl_ListObjAppendList(NULL, answer, metrics);
-        Tcl_SetObjResult(c->interp, answer);
+        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, parts));
     }
-    Tcl_DecrRefCount(metrics);
     th_report_free(r);
     return failed;
 }
@@ -415,9 +381,9 @@ static int run_draw_graph(th_call *c)
 
 const th_command th_core_plot_commands[] = {
     {.name = "plot_table",
-     .words = "SOURCE RUNS|STUDY ?WHERE? ?BY?",
+     .words = "SOURCE RUNS",
      .min_words = 2,
-     .max_words = 4,
+     .max_words = 2,
      .run = run_plot_table},
     {.name = "plot_unit",
      .words = "KIND LARGEST",

@@ -9,6 +9,8 @@
 #include "report/query/query.h"
 #include "report/session/property_events.h"
 #include "tcl/core/lib_report.h"
+#include "tcl/tcl_session.h"
+#include "tcl/warning.h"
 
 static int need_simulation(th_session *s, th_error *err)
 {
@@ -132,23 +134,28 @@ static int run_check_columns(th_call *c)
     return failed;
 }
 
+/* warn ID TEXT: a warning of the command that lib/ answers. */
+static int run_warn(th_call *c)
+{
+    if (th_warning_find(th_call_word(c, 0), &c->err) < 0)
+        return -1;
+    th_warn(th_lib_caller(c), th_call_word(c, 0), "%s", th_call_word(c, 1));
+    return 0;
+}
+
+/* poll: an error after Ctrl-C. */
+static int run_poll(th_call *c)
+{
+    return th_session_is_interrupted(c->session) ? th_error_interrupted(&c->err, "") : 0;
+}
+
 const th_command th_core_session_commands[] = {
+    TH_CORE_ROW("warn", "ID TEXT", 2, 2, run_warn),
+    TH_CORE_ROW("poll", "", 0, 0, run_poll),
     {.name = "need", .words = "WHAT", .min_words = 1, .max_words = 1, .run = run_need},
-    {.name = "fail_unknown",
-     .words = "ID WHAT TEXT NAMES",
-     .min_words = 4,
-     .max_words = 4,
-     .run = run_fail_unknown},
-    {.name = "quantity",
-     .words = "KIND VALUE",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_quantity},
-    {.name = "check_columns",
-     .words = "TABLE",
-     .min_words = 1,
-     .max_words = 1,
-     .run = run_check_columns},
+    TH_CORE_ROW("fail_unknown", "ID WHAT TEXT NAMES", 4, 4, run_fail_unknown),
+    TH_CORE_ROW("quantity", "KIND VALUE", 2, 2, run_quantity),
+    TH_CORE_ROW("check_columns", "TABLE", 1, 1, run_check_columns),
     {.name = "about", .words = "", .run = run_about},
     {.name = "figure", .words = "CLASS NAME", .min_words = 2, .max_words = 2, .run = run_figure},
     {.name = NULL},

@@ -8,8 +8,12 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
+#include "study/store.h"
 #include "tcl/core/lib_report.h"
+#include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"
+
+enum { WORDS_MAX = 4 }; /* of a procedure */
 
 const th_call *th_lib_caller(const th_call *c)
 {
@@ -65,28 +69,40 @@ int th_lib_take_error(th_call *c, int code)
     return -1;
 }
 
-int th_lib_eval(th_call *c, int n, Tcl_Obj **words)
+int th_lib_call(th_call *c, const char *procedure, int n, Tcl_Obj *const *words)
 {
     th_tcl_session *t = th_tcl_of(c->session);
     const th_call *outer = t->lib_call;
+    th_store *outer_store = t->store;
+    Tcl_Obj *all[1 + WORDS_MAX] = {Tcl_ObjPrintf("::tharsis::lib::%s", procedure)};
+    for (int i = 0; i < n; i++)
+        all[1 + i] = words[i];
     t->lib_call = c;
-    int code = th_eval_words(c->interp, n, words);
+    t->store = NULL;
+    int code = th_eval_words(c->interp, 1 + n, all);
+    th_store_close(t->store);
+    t->store = outer_store;
+    Tcl_DeleteCommand(c->interp, TH_WHERE_INTERP);
     t->lib_call = outer;
     return code == TCL_OK ? 0 : th_lib_take_error(c, code);
 }
 
 int th_lib_run(th_call *c)
 {
-    Tcl_Obj *words[] = {Tcl_ObjPrintf("::tharsis::lib::%s", c->command->name), options_of(c)};
-    if (th_lib_eval(c, 2, words) != 0)
+    Tcl_Obj *options = options_of(c);
+    th_tcl_of(c->session)->was_stopped = false;
+    if (th_lib_call(c, c->command->name, 1, &options) != 0)
         return -1;
+    if (th_tcl_of(c->session)->was_stopped)
+        return th_call_cancel(c, Tcl_GetStringResult(c->interp));
     return c->command->is_report ? th_lib_report(c, Tcl_GetObjResult(c->interp)) : 0;
 }
 
-int th_lib_read(th_call *c, int n, Tcl_Obj **words, th_strbuf *text, th_strbuf *notes)
+int th_lib_read(th_call *c, const char *procedure, int n, Tcl_Obj *const *words, th_strbuf *text,
+                th_strbuf *notes)
 {
     Tcl_Obj **part;
-    if (th_lib_eval(c, n, words) != 0)
+    if (th_lib_call(c, procedure, n, words) != 0)
         return -1;
     if (th_lib_elements(Tcl_GetObjResult(c->interp), 2, &part) < 0)
         return th_lib_fault(c, "a reader");

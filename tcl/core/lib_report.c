@@ -2,6 +2,7 @@
 /* lib_report.c - see lib_report.h. */
 #include <config.h>
 #include "tcl/core/lib_report.h"
+#include <string.h>
 #include "report/query/query.h"
 #include "tcl/tcl_session.h"
 
@@ -117,15 +118,19 @@ static th_column *read_columns(th_report *r, Tcl_Obj *list, int *n)
     return out;
 }
 
-static int add_row(th_table *t, Tcl_Obj *values, bool is_total)
+/* absent: what stands for a text that is not there; NULL: an empty one. */
+static int add_row(th_table *t, Tcl_Obj *values, Tcl_Obj *absent, bool is_total)
 {
     th_quantity cells[TH_COLUMNS_MAX];
     Tcl_Obj **value;
     if (th_lib_elements(values, t->n_columns, &value) < 0)
         return -1;
-    for (int i = 0; i < t->n_columns; i++)
+    for (int i = 0; i < t->n_columns; i++) {
         if (th_lib_quantity(t->columns[i].kind, value[i], &cells[i]) != 0)
             return -1;
+        if (absent && cells[i].kind == TH_KIND_TEXT)
+            cells[i].is_absent = strcmp(cells[i].text, Tcl_GetString(absent)) == 0;
+    }
     if (is_total)
         th_table_total(t, cells);
     else
@@ -181,7 +186,7 @@ static int add_rows(th_call *c, th_table *t, Tcl_Obj *dict)
         return th_query_fill(c->session, Tcl_GetString(query), t, &c->err);
     int n = th_lib_elements(get(dict, "rows"), -1, &row), failed = n < 0 ? -1 : 0;
     for (int i = 0; !failed && i < n; i++)
-        failed = add_row(t, row[i], false);
+        failed = add_row(t, row[i], get(dict, "absent"), false);
     return failed;
 }
 
@@ -216,7 +221,7 @@ static int add_table(th_call *c, th_report *r, Tcl_Obj *dict)
         title ? th_report_keep(r, Tcl_GetString(title)) : NULL, columns);
     if (!t)
         return 0; /* the report says so */
-    if (add_rows(c, t, dict) != 0 || (total && add_row(t, total, true) != 0) ||
+    if (add_rows(c, t, dict) != 0 || (total && add_row(t, total, NULL, true) != 0) ||
         (sums && add_sums(t, sums) != 0))
         return -1;
     return set_form(t, dict);
@@ -274,14 +279,15 @@ static th_table *arranged_of(const th_report *r, Tcl_Obj *number)
 }
 
 /* 0, or -1 with the error of a query, or of the description. */
-static int add_all(th_call *c, th_report *r, Tcl_Obj *description)
+static int add_all(th_call *c, th_report *r, Tcl_Obj *description, bool is_text)
 {
     Tcl_Obj **table;
     int n = th_lib_elements(get(description, "tables"), -1, &table);
     Tcl_Obj *head = get(description, "head");
     int failed = n < (head ? 0 : 1) || add_head(r, head) != 0 ? -1 : 0;
     for (int i = 0; !failed && i < n; i++)
-        failed = add_table(c, r, table[i]);
+        if (is_text || !is_set(table[i], "only_text"))
+            failed = add_table(c, r, table[i]);
     return failed && c->err.id[0] == '\0' ? th_lib_fault(c, r->name) : failed;
 }
 
@@ -299,28 +305,57 @@ int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err)
     Tcl_DecrRefCount(script);
     Tcl_Obj *description = Tcl_GetObjResult(t->interp);
     Tcl_IncrRefCount(description);
-    int failed = code == TCL_OK ? add_all(&c, r, description) : th_lib_take_error(&c, code);
+    int failed = code == TCL_OK ? add_all(&c, r, description, true) : th_lib_take_error(&c, code);
     Tcl_DecrRefCount(description);
     Tcl_ResetResult(t->interp);
     *err = c.err;
     return failed;
 }
 
-static int print(th_call *c, const char *name, const char *title, Tcl_Obj *description)
+th_report *th_lib_make_report(th_call *c, Tcl_Obj *description, bool is_text)
 {
-    bool has_own_head = is_set(description, "own_head");
-    th_report *r = has_own_head ? th_report_new(name, title) : th_report_of_call(c, name, title);
-    if (!r)
-        return th_error_no_memory(&c->err);
-    r->name = th_report_keep(r, name);
-    r->title = th_report_keep(r, title);
-    if (add_all(c, r, description) != 0) {
-        th_report_free(r);
-        return -1;
+    Tcl_Obj *name = get(description, "name"), *title = get(description, "title");
+    if (!name || !title) {
+        th_lib_fault(c, "a report without name or title");
+        return NULL;
     }
-    th_table *arranged = arranged_of(r, get(description, "arranged"));
+    th_report *r =
+        is_set(description, "own_head") ? th_report_new("", "") : th_report_of_call(c, "", "");
+    if (!r) {
+        th_error_no_memory(&c->err);
+        return NULL;
+    }
+    r->name = th_report_keep(r, Tcl_GetString(name));
+    r->title = th_report_keep(r, Tcl_GetString(title));
     r->is_kept = is_set(description, "is_kept");
-    int failed = limit_text(c, r, get(description, "text_limit"), &arranged);
+    if (add_all(c, r, description, is_text) == 0)
+        return r;
+    th_report_free(r);
+    return NULL;
+}
+
+/* -sort_by from small to large. 0 or -1. */
+static int arrange_up(th_call *c, th_table **arranged)
+{
+    th_table *t = *arranged;
+    int column = th_table_column(t, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err);
+    *arranged = NULL;
+    if (column < 0)
+        return -1;
+    th_table_sort_up(t, column);
+    th_table_limit(t, th_call_number(c, REPORT_LIMIT, INT64_MAX));
+    return 0;
+}
+
+static int print(th_call *c, Tcl_Obj *description)
+{
+    th_report *r = th_lib_make_report(c, description, th_report_format(c) == TH_FORMAT_TEXT);
+    if (!r)
+        return -1;
+    th_table *arranged = arranged_of(r, get(description, "arranged"));
+    int failed = arranged && is_set(description, "increasing")
+                     ? arrange_up(c, &arranged)
+                     : limit_text(c, r, get(description, "text_limit"), &arranged);
     return th_report_finish(c, r, failed, arranged);
 }
 
@@ -328,9 +363,7 @@ int th_lib_report(th_call *c, Tcl_Obj *description)
 {
     Tcl_IncrRefCount(description); /* the result of the interpreter, which is no result of c */
     Tcl_ResetResult(c->interp);
-    Tcl_Obj *name = get(description, "name"), *title = get(description, "title");
-    int failed = name && title ? print(c, Tcl_GetString(name), Tcl_GetString(title), description)
-                               : th_lib_fault(c, "a report without name or title");
+    int failed = print(c, description);
     Tcl_DecrRefCount(description);
     return failed;
 }

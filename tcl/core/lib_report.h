@@ -6,7 +6,9 @@
  *            of values, or query, a SELECT with as many columns;
  *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total, wide_range, wraps?
  *            ?sums, {TITLE COLUMNS}: the last line has the sums of these?
+ *            ?only_text, not in CSV and JSON; absent, what stands for a text that is not there?
  *            ?breaks_at, a column? ?limit, rows at most?
+ *   increasing ?1: -sort_by is from small to large?
  *   own_head ?1: the head does not say what the session has?
  *   is_kept  ?1: for pages?     arranged  ?N: -sort_by and -limit apply to its N-th table?
  *   text_limit  ?rows of that table in text, without -limit?
@@ -19,6 +21,9 @@
 
 /* Prints, writes or returns it, as the options of the call say. 0 or -1. */
 int th_lib_report(th_call *c, Tcl_Obj *description);
+/* The report, before it is arranged; is_text: also with its tables that are for text alone. NULL:
+ * the error is the call's. */
+th_report *th_lib_make_report(th_call *c, Tcl_Obj *description, bool is_text);
 /* Has the table the columns of the call's -sort_by and -fields? 0 or -1 with the call's error. */
 int th_lib_check_columns(th_call *c, Tcl_Obj *table);
 /* The elements of a list, of n of them where n >= 0. Returns how many; -1: it is none. */
@@ -39,14 +44,24 @@ int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
 const char *th_lib_kind_name(th_kind kind);
 
+/* A core command. */
+#define TH_CORE_ROW(name_, words_, least, most, run_)                                              \
+    {                                                                                              \
+        .name = name_, .words = words_, .min_words = least, .max_words = most, .run = run_,        \
+        .ignores_run = true                                                                        \
+    }
+
+/* lib_call.c: the result of a procedure of lib/ with these words stays in the interpreter; what it
+ * opened is closed. 0, or -1 with the call's error. */
+int th_lib_call(th_call *c, const char *procedure, int n, Tcl_Obj *const *words);
 /* lib_call.c: the error that the interpreter holds becomes that of the call. Returns -1. */
 int th_lib_take_error(th_call *c, int code);
 /* An error of lib/ itself. Returns -1. */
 int th_lib_fault(th_call *c, const char *what);
-/* Calls a procedure of lib/: the interpreter has its result. read: one that makes of a foreign file
- * the text of ours, and notes of what it left out. 0, or -1 with the call's error. */
-int th_lib_eval(th_call *c, int n, Tcl_Obj **words);
-int th_lib_read(th_call *c, int n, Tcl_Obj **words, th_strbuf *text, th_strbuf *notes);
+/* A procedure that makes of a foreign file the text of ours, and notes of what it left out. 0, or
+ * -1 with the call's error. */
+int th_lib_read(th_call *c, const char *procedure, int n, Tcl_Obj *const *words, th_strbuf *text,
+                th_strbuf *notes);
 /* The call that lib/ answers, for core commands; c itself, where a script calls one. */
 const th_call *th_lib_caller(const th_call *c);
 

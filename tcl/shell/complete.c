@@ -12,7 +12,6 @@
 #include "tcl/files.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/objects/objects.h"
-#include "tcl/study/study_list.h"
 
 enum { DEEPEST = 64, MOST = 500 };
 
@@ -217,11 +216,19 @@ static void offer_runs(th_completion *c)
         offer(c, c->session->saved.all[i]->name);
 }
 
+/* The names of a dictionary that lib/study.tcl has. */
 static void offer_studies(th_completion *c)
 {
-    const char *name;
-    for (size_t i = 0; (name = th_studies_name(c->session, i)); i++)
-        offer(c, name);
+    Tcl_Interp *interp = th_tcl_of(c->session)->interp;
+    Tcl_Obj *studies = Tcl_GetVar2Ex(interp, "::tharsis::lib::studies", NULL, TCL_GLOBAL_ONLY);
+    Tcl_Obj *name;
+    Tcl_DictSearch search;
+    int is_done = 1;
+    if (!studies || Tcl_DictObjFirst(NULL, studies, &search, &name, NULL, &is_done) != TCL_OK)
+        return;
+    for (; !is_done; Tcl_DictObjNext(&search, &name, NULL, &is_done))
+        offer(c, Tcl_GetString(name));
+    Tcl_DictObjDone(&search);
 }
 
 static void offer_breakpoints(th_completion *c)

@@ -76,7 +76,7 @@ static int cancel_script(ClientData unused, Tcl_Interp *interp, int code)
 {
     (void)unused;
     (void)interp;
-    if (!th_interrupt_take())
+    if (th_interrupt_is_held() || !th_interrupt_take())
         return code;
     if (state.reader)
         state.reader();

@@ -9,11 +9,11 @@
 #include <unistd.h>
 #include <tcl.h>
 #include "mapper/pool/pool_mpi.h"
+#include "tcl/core/item.h"
 #include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/shell.h"
 #include "tcl/design_script.h"
 #include "tcl/stack_guard.h"
-#include "tcl/study/study_ranks.h"
 
 static void say_how_to_go_on(void)
 {
@@ -57,9 +57,9 @@ int main(int argc, char **argv)
             return EXIT_FAILURE;
         th_ctrl_c_start(NULL);
         th_stack_guard_install();
-        th_points_begin_thread();
-        return th_mpi_serve(&th_design_scripts, th_study_ranks_serve, NULL) < 0 ? EXIT_FAILURE
-                                                                                : EXIT_SUCCESS;
+        th_items_begin_thread();
+        return th_mpi_serve(&th_design_scripts, th_item_serve, NULL) < 0 ? EXIT_FAILURE
+                                                                         : EXIT_SUCCESS;
     }
     th_ctrl_c_set_last_words(say_how_to_go_on);
     keep_line_ends(argv[0]);

@@ -7,9 +7,8 @@
 
 /* What other processes do for this one. */
 typedef struct th_remote {
-    const th_pool_type *pool; /* how searches evaluate; NULL: on threads */
-    const struct th_mailbox
-        *mailbox; /* to those that do points of studies (study_ranks.h); NULL: nobody */
+    const th_pool_type *pool;         /* how searches evaluate; NULL: on threads */
+    const struct th_mailbox *mailbox; /* to those that do items (tcl/core/item.h); NULL: nobody */
 } th_remote;
 
 /* Before any other function of tcl/, which all call Tcl through the table that this finds. False

@@ -17,7 +17,7 @@ predictor/regress/boost.c: dlopen # XGBoost, by a name that the build gives
 report/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name
 report/query/query.c: sqlite3_open_v2 # in memory, and it may not attach a file
 study/store.c: sqlite3_open_v2 # behind th_file_may; its journal is beside it
-tcl/commands/cmd_study.c: Tcl_FSGetNormalizedPath # a name, no file
+tcl/core/core_study.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/commands/cmd_write.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/files.c: Tcl_FSMatchInDirectory # names in the folders of Tharsis, and of THARSIS_PATH where the policy has no folders
 tcl/safe_interp.c: Tcl_CreateInterp Tcl_CreateSlave # they give the policy
@@ -25,7 +25,7 @@ tcl/shell/confine.c: open stat realpath Tcl_FSGetNormalizedPath Tcl_FSRegister #
 tcl/shell/line_editor.c: read_history write_history # a person's own, not under -safe
 tcl/shell/shell.c: Tcl_CreateInterp Tcl_EvalFile Tcl_FSAccess # an interpreter in which nothing runs; the script; ~/.tharsisrc, not under -safe
 tcl/shell/source.c: Tcl_FSOpenFileChannel # the command source, as Tcl has it
-tcl/study/study_point.c: Tcl_OpenFileChannel # /dev/null
+tcl/core/item.c: Tcl_OpenFileChannel # /dev/null
 tcl/tcl_session.c: Tcl_FSCreateDirectory # behind th_file_may
 LIST
 }

@@ -61,7 +61,7 @@ order() {
     workloads) echo ". fuse onnx transformer" ;;
     topology) echo ". routing generate files" ;;
     report) echo ". table session objects query sections html plot what_if" ;;
-    tcl) echo ". objects study reliability core commands shell" ;;
+    tcl) echo ". objects reliability core commands shell" ;;
     predictor) echo "op data law regress learners model" ;;
     sim)
         echo "kernel reliability pipeline design collective program network astra execution_trace replay machine analysis trace observe"

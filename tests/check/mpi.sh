@@ -165,6 +165,28 @@ for n in 1 2 4; do
     verdict $? "$n ranks do the same study"
 done
 
+# Elements of a list, handed out to ranks; the last is the process.
+cat >"$folder/each.tcl" <<'SCRIPT'
+set all [parallel_foreach n {0 1 2 3 4 5 6 7 8 9 10 11} {
+    read_system ring8
+    after [expr {20 - $n}]
+    list $n "it's \u007b\u20ac" [pid]
+} -threads 1]
+foreach one $all {
+    puts [lrange $one 0 1]
+    set seen([lindex $one 2]) 1
+}
+puts [catch {parallel_foreach n {1 2 3} {if {$n > 1} {error "no $n"}}} said]
+puts $said
+puts stderr "processes [array size seen]"
+SCRIPT
+"$top/tharsis" -no_init -batch "$folder/each.tcl" >"$folder/each.txt" 2>"$folder/err.txt"
+for n in 1 3; do
+    ranks "$n" "$folder/each.tcl" >"$folder/a.txt" 2>"$folder/err.txt"
+    cmp "$folder/a.txt" "$folder/each.txt" && grep -qx "processes $n" "$folder/err.txt"
+    verdict $? "$n ranks do the elements of a list"
+done
+
 # Points that would never end, on ranks too: of 6 points 3.
 cat >"$folder/endless.tcl" <<'SCRIPT'
 create_study e -file [lindex $argv 0].db -parameters {x {1 2 3 4 5 6}} -metrics {{n count}} -script {

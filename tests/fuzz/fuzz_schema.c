@@ -9,7 +9,6 @@
 #include <sqlite3.h>
 #include "base/strbuf.h"
 #include "base/text_file.h"
-#include "study/store.h"
 #include "tests/fuzz/target.h"
 
 enum {
@@ -156,29 +155,18 @@ static void expand(choices *c, const char *word, int depth)
 
 static th_strbuf plain[N_ENCODINGS];
 
-static void create(const char *path)
-{
-    static const int64_t cells[] = {1, 4, 8};
-    th_study *s = th_study_new();
-    th_error e = {"", ""};
-    th_study_add_parameter(s, "batch", (const char *const[]){"1", "16", "1e3"}, 3, &e);
-    th_study_add_parameter(s, "dims", (const char *const[]){"4 4", "it's", "0.5"}, 3, &e);
-    th_study_add_metric(
-        s, &(th_study_metric){"latency", "time", "latency_ps", TH_FIGURE_INTEGER, false}, &e);
-    th_study_add_metric(s, &(th_study_metric){"note", "text", "note", TH_FIGURE_TEXT, true}, &e);
-    s->name = "s";
-    s->script = "dict create note x";
-    th_store *t = th_store_create(path, s, cells, 3, &e);
-    must(t != NULL);
-    th_store_close(t);
-    th_study_free(s);
-}
+/* Points 1 to 3 are cells 1, 4 and 8 of nine. */
+static const char creation[] =
+    "create_study s -file $path -parameters {batch {1 16 1e3} dims {{4 4} it's 0.5}} -where "
+    "{$batch == 1e3 ? $dims eq \"0.5\" : $dims eq \"it's\"} -metrics {latency {note text}} -script "
+    "{dict create note x}";
 
 static void begin(void)
 {
     static const char *const settings[N_ENCODINGS] = {
         "PRAGMA page_size = 4096", "PRAGMA encoding = 'UTF-16le'", "PRAGMA encoding = 'UTF-16be'",
         "PRAGMA page_size = 512; PRAGMA auto_vacuum = FULL"};
+    fuzz_study_begin();
     for (int i = 0; i < N_ENCODINGS; i++) {
         const char *path = fuzz_input_file((const uint8_t *)"", 0);
         sqlite3 *db;
@@ -186,7 +174,7 @@ static void begin(void)
         must(sqlite3_exec(db, settings[i], NULL, NULL, NULL) == SQLITE_OK);
         must(sqlite3_exec(db, "PRAGMA user_version = 0", NULL, NULL, NULL) == SQLITE_OK);
         sqlite3_close(db);
-        create(path);
+        must(fuzz_study_create(path, creation));
         must(th_file_bytes_read(path, 1 << 20, &plain[i], NULL) == 0);
     }
 }

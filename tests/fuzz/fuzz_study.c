@@ -1,47 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz_study.c - the bytes as the database of a study. What can be opened is counted, read, and run
- * on as run_study does: the first point that waits is recorded. */
+/* fuzz_study.c - the bytes as the database of a study, which the commands of the shell read. What
+ * can be opened is reported, and its first point that waits is run, in a safe interpreter as the
+ * script of any file is. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/text_file.h"
-#include "study/store.h"
+#include "tcl/init.h"
+#include "tcl/tcl_session.h"
 #include "tests/fuzz/target.h"
 
-static int look(void *state, const th_study_point *p)
+static Tcl_Interp *interp;
+
+/* Its result, or an error of Tharsis in one line that is none of lib/ itself. */
+static bool eval(const char *script)
 {
-    const th_study *s = state;
-    must(p->number > 0 && p->state < TH_N_POINT_STATES);
-    must(p->cell >= 0 && p->cell < th_study_n_cells(s));
-    for (int k = 0; k < s->n_metrics; k++)
-        must(s->metrics[k].type != TH_FIGURE_TEXT || p->figures[k].is_absent || p->figures[k].text);
-    return 0;
+    if (Tcl_EvalEx(interp, script, -1, TCL_EVAL_GLOBAL) == TCL_OK)
+        return true;
+    const char *said = Tcl_GetStringResult(interp);
+    must(strncmp(said, "Error ", 6) == 0 && !strstr(said, "TCL-1722"));
+    must(!strpbrk(said, "\n\r\t\v\f"));
+    return false;
 }
 
-static int record(th_store *t, th_error *e)
+static void use(void)
 {
-    int64_t number, cell;
-    int found = th_store_next_waiting(t, 0, &number, &cell, e);
-    if (found != 1)
-        return found;
-    th_study_point p = {.number = number, .cell = cell, .state = TH_POINT_FAILED, .error = "so"};
-    if (th_store_begin(t, e) != 0)
-        return -1;
-    int failed = th_store_record(t, &p, e);
-    return th_store_commit(t, failed ? NULL : e) != 0 || failed ? -1 : 0;
-}
-
-static void use(th_store *t)
-{
-    th_error e = {"", ""};
-    const th_study *s = th_store_study(t);
-    int64_t counts[TH_N_POINT_STATES];
-    must(s->n_parameters <= TH_STUDY_PARAMETERS_MAX && s->n_metrics <= TH_STUDY_METRICS_MAX);
-    must_read_or_say(th_store_counts(t, counts, &e) == 0, &e);
-    must_read_or_say(th_store_read(t, look, (void *)s, &e) == 0, &e);
-    must_read_or_say(
-        th_store_lock(t, &e) == 0 && th_store_retry_failed(t, &e) == 0 && record(t, &e) == 0, &e);
+    eval("report_study $name -format json -return_string");
+    eval("report_study $name -return_string -where {$point > 1}");
+    eval("run_study $name -limit 1 -threads 1 -seconds 2");
 }
 
 /* What SQLite puts beside a database. */
@@ -64,20 +51,32 @@ static void must_be_unchanged(const char *path, const uint8_t *data, size_t size
     th_strbuf_clear(&now);
 }
 
+void fuzz_study_begin(void)
+{
+    if (interp)
+        return;
+    interp = Tcl_CreateInterp();
+    must(Tharsis_Init(interp) == TCL_OK);
+    th_session_of(interp)->is_quiet = true;
+    must(eval("namespace import ::tharsis::*; suppress_message STUDY-0090"));
+}
+
+bool fuzz_study_create(const char *path, const char *script)
+{
+    Tcl_SetVar(interp, "path", path, TCL_GLOBAL_ONLY);
+    return eval(script);
+}
+
 void fuzz_study_read(const uint8_t *data, size_t size)
 {
-    th_error e = {"", ""};
     const char *path = fuzz_input_file(data, size);
-    bool is_there = th_store_exists(path);
-    th_store *t = th_store_open(path, NULL, &e);
-    must_read_or_say(t != NULL, &e);
-    must(is_there || !t);
-    if (t)
-        use(t);
+    Tcl_SetVar(interp, "path", path, TCL_GLOBAL_ONLY);
+    Tcl_SetVar(interp, "::tharsis::lib::studies", "", TCL_GLOBAL_ONLY);
+    if (eval("set name [read_study $path]"))
+        use();
     else
         must_be_unchanged(path, data, size);
-    th_store_close(t);
     remove_companions(path);
 }
 
-const fuzz_target fuzz_study = {"study", fuzz_study_read, NULL};
+const fuzz_target fuzz_study = {"study", fuzz_study_read, fuzz_study_begin};

@@ -29,7 +29,10 @@ extern const fuzz_target *const fuzz_targets[]; /* ends in NULL */
 void fuzz_run(const fuzz_target *t, const uint8_t *data, size_t size);
 
 /* fuzz_study.c: reads the bytes as the database of a study. */
+void fuzz_study_begin(void);
 void fuzz_study_read(const uint8_t *data, size_t size);
+/* Runs a script of Tcl that makes a study in $path. */
+bool fuzz_study_create(const char *path, const char *script);
 
 /* ---- for targets ---- */
 
