@@ -4,7 +4,6 @@
  * A start or end fills the columns before object, a value those from object on. */
 #include <config.h>
 
-#include "base/strbuf.h"
 #include "sim/trace/trace_state.h"
 
 static const char *const kind_names[] = {
@@ -22,25 +21,16 @@ static bool is_plain(const char *name)
 }
 
 /* Quoted where CSV asks for it (RFC 4180). */
-static void add_name(th_strbuf *b, const char *name)
-{
-    bool is_quoted = !is_plain(name);
-    th_strbuf_add(b, is_quoted ? "\"" : name);
-    for (; is_quoted && *name; name++)
-        th_strbuf_add_bytes(b, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-    th_strbuf_add(b, is_quoted ? "\"" : "");
-}
-
 static void write_name(th_out *o, const char *name)
 {
-    th_strbuf quoted = TH_STRBUF_INIT;
     if (is_plain(name)) {
         th_out_text(o, name);
         return;
     }
-    add_name(&quoted, name);
-    th_out_text(o, quoted.text ? quoted.text : "");
-    th_strbuf_clear(&quoted);
+    th_out_char(o, '"');
+    for (; *name; name++)
+        th_out_bytes(o, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+    th_out_char(o, '"');
 }
 
 static void write_field(th_out *o, const char *name)
@@ -78,11 +68,14 @@ static void task(th_trace *t, th_time now, bool starts, int32_t number, const th
 
 static void value(th_trace *t, th_variable *v, th_time now)
 {
-    const char *text = th_value_text(t, v), *columns = t->writer_data;
-    if (t->is.is_out_of_memory)
-        return;
+    const char *text = th_value_text(t, v);
     th_out_number(&t->out, now);
-    th_out_bytes(&t->out, columns + v->columns_at, (size_t)v->n_columns);
+    th_out_text(&t->out, ",value,,,,,,,,");
+    th_out_text(&t->out, th_traced_class_name(t, v->object));
+    th_out_char(&t->out, '/');
+    write_name(&t->out, th_traced_name(t, v->object));
+    write_field(&t->out, th_signal_name(v->signal));
+    th_out_char(&t->out, ',');
     if (text)
         write_name(&t->out, text);
     else
@@ -90,26 +83,9 @@ static void value(th_trace *t, th_variable *v, th_time now)
     th_out_char(&t->out, '\n');
 }
 
-/* The columns between time and value are the same for all values of a variable. */
-static void make_columns(th_trace *t)
-{
-    th_strbuf all = TH_STRBUF_INIT;
-    for (int32_t i = 0; i < t->n_variables; i++) {
-        th_variable *v = &t->variables[i];
-        v->columns_at = (int32_t)all.length;
-        th_strbuf_printf(&all, ",value,,,,,,,,%s/", th_traced_class_name(t, v->object));
-        add_name(&all, th_traced_name(t, v->object));
-        th_strbuf_printf(&all, ",%s,", th_signal_name(v->signal));
-        v->n_columns = (int32_t)all.length - v->columns_at;
-    }
-    t->is.is_out_of_memory |= all.failed;
-    t->writer_data = all.text;
-}
-
 /* Initial values of 0 or none are left out. */
 static void begin(th_trace *t, th_time now)
 {
-    make_columns(t);
     th_out_text(&t->out, "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n");
     for (int32_t i = 0; i < t->n_variables; i++)
         if (t->variables[i].value > 0)

@@ -85,7 +85,6 @@ typedef struct th_variable {
     int64_t before;       /* the one before it, 0 at first */
     char id[TH_ID_BYTES]; /* vcd */
     int32_t id_length;
-    int32_t columns_at, n_columns; /* csv */
 } th_variable;
 
 /* The present state of an object. */
