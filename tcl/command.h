@@ -15,6 +15,8 @@
 #include <tcl.h>
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "report/objects/objects.h"
+#include "report/sections/sections.h"
 #include "report/table/legend.h"
 
 #ifndef TCL_SIZE_MAX /* Tcl 8.6 counts in int */
@@ -24,28 +26,56 @@ typedef int Tcl_Size;
 typedef struct th_session th_session;
 typedef struct th_call th_call;
 
+/* What a value is. With `most` it is a list of these. */
 typedef enum {
     TH_OPTION_FLAG,      /* stands alone */
-    TH_OPTION_TEXT,      /* any word: a name, a list, a script */
+    TH_OPTION_TEXT,      /* any word: a name, a script */
     TH_OPTION_INTEGER,   /* minimum .. maximum */
     TH_OPTION_TIME,      /* "1.5us" */
     TH_OPTION_BANDWIDTH, /* "8Gbps" */
     TH_OPTION_BYTES,     /* "64MiB" */
-    TH_OPTION_CHOICE     /* one of the names that choice() gives */
+    TH_OPTION_CHOICE,    /* one of the names */
+    TH_OPTION_NUMBER,    /* "0.5": low .. high */
+    TH_OPTION_PERCENT,   /* "5%": a share, low .. high */
+    TH_OPTION_DURATION,  /* "50000h": seconds, low .. high */
+    TH_OPTION_OBJECT,    /* "accel/3", of one of the classes */
+    TH_OPTION_NODE,      /* "3", "host", "accel/3": any node, or, with classes, an accelerator */
+    TH_OPTION_RUNS,      /* a list of saved runs */
+    TH_OPTION_FILE       /* a file of the kind `file`; else its name is one of the names */
 } th_option_kind;
 
+/* Do the bounds low and high themselves belong to the range? */
+typedef enum { TH_CLOSED, TH_ABOVE, TH_BETWEEN } th_option_range;
+
+enum { TH_MANY = 1 << 28 }; /* elements of a list: any number */
+#define TH_BIT(CLASS) (1u << (CLASS))
+#define TH_NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* An option, or a word of a command by its position. */
 typedef struct th_option {
     const char *name; /* first, because Tcl_GetIndexFromObjStruct looks here; NULL ends a list */
     th_option_kind kind;
     const char *value; /* placeholder of the value in the synopsis; NULL for a flag */
     const char *help;
-    int64_t minimum, maximum;
+    int64_t minimum, maximum;     /* also of times, sizes and rates, where maximum 0 is none */
     const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0. Of a
                                      text: what Tab offers */
     bool required;
+    const char *const *names; /* instead of choice(): they end in NULL */
+    double low, high;         /* high 0: no bound */
+    th_option_range range;
+    int least, most;  /* elements of a list; most 0: a single value */
+    bool is_pairs;    /* words (of choice, if there is one) and values in turn; n counts pairs */
+    bool is_distinct; /* no element is there twice */
+    unsigned classes; /* bits of th_class; 0: all */
+    const struct th_file_kind *file;
+    const char *with;    /* options, one of which must be there too */
+    const char *without; /* options, none of which may be there */
 } th_option;
 
-enum { TH_OPTIONS_MAX = 48 }; /* of a command; map_workload has 33 */
+enum { TH_OPTIONS_MAX = 48 }; /* of a command; create_system has 28 */
+enum { TH_WORDS_MAX = 3 };    /* that have a kind */
+enum { TH_NEEDS_MAX = 3 };
 
 #define TH_RUN_IS_AS_IT_WAS     "the run is as it was"
 #define TH_PROGRAM_IS_AS_IT_WAS "the program is as it was"
@@ -64,14 +94,28 @@ typedef struct th_command {
     bool needs_every_rank;    /* refused where one rank of a step of training stands for others */
     bool ignores_run;         /* does not look at the run: one that is due is not made for it */
     const char *alias_of;     /* the row is a second name of this command */
+    const th_option *kinds;   /* of the first words, by position; NULL: they are texts */
+    int (*needs[TH_NEEDS_MAX])(th_session *s, th_error *err); /* what must be there, in order */
     /* What the command tells after Ctrl-C (error BASE-0008), instead of the text of the part that
      * was interrupted. NULL: "nothing was changed"; for a report "nothing was printed". */
     const char *after_interrupt;
 } th_command;
 
+/* A checked value. Arrays belong to the call, which frees them. */
 typedef struct th_value {
     Tcl_Obj *word;  /* NULL: not given */
-    int64_t number; /* integer, ps, bits per second, bytes, number of the choice; 1 for a flag */
+    int64_t number; /* integer, ps, bits per second, bytes, node, number of the choice; 1: a flag */
+    double real;    /* number, share, seconds */
+    th_object object;
+    bool is_name; /* one of the option's names in the place of its kind: `number` */
+    char *path;   /* of a file */
+    int n;        /* elements, or pairs, of a list */
+    Tcl_Obj *list, **words;
+    int64_t *numbers; /* of a pair: of its value */
+    double *reals;
+    int32_t *indices; /* of objects and nodes; of a pair: of its name */
+    th_object *objects;
+    th_runs runs;
 } th_value;
 
 /* One call of one command. */
@@ -82,8 +126,9 @@ struct th_call {
     th_value option[TH_OPTIONS_MAX]; /* in the order of command->options */
     Tcl_Obj **words;                 /* the positional ones */
     int n_words;
-    Tcl_Obj *redirect; /* FILE of "> FILE"; NULL: none */
-    bool append;       /* it was ">> FILE" */
+    th_value word[TH_WORDS_MAX]; /* the first of them, checked as the row's kinds say */
+    Tcl_Obj *redirect;           /* FILE of "> FILE"; NULL: none */
+    bool append;                 /* it was ">> FILE" */
     th_error err;
 };
 
@@ -119,6 +164,7 @@ const th_command *th_command_find(const char *name); /* also by an alias; NULL: 
 /* For the functions of the rows. */
 bool th_call_has(const th_call *c, int option);
 int64_t th_call_number(const th_call *c, int option, int64_t otherwise);
+double th_call_real(const th_call *c, int option, double otherwise);
 const char *th_call_text(const th_call *c, int option, const char *otherwise);
 const char *th_call_word(const th_call *c, int i);
 void th_call_return_text(th_call *c, const char *text);
@@ -130,6 +176,16 @@ int th_call_read_plan(th_call *c, const char *path);
 /* Ends the whole script with this message; catch does not stop it. Returns -1 and leaves c->err
  * empty. */
 int th_call_cancel(th_call *c, const char *message);
+
+/* option_value.c: checks a word and fills *v; values that name something of the session are looked
+ * up by th_value_resolve. 0 or -1; th_value_clear in both cases. */
+int th_value_parse(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v);
+int th_value_resolve(th_call *c, const th_option *o, th_value *v);
+void th_value_clear(th_value *v);
+/* Options that need or exclude others. 0 or -1. */
+int th_options_check_together(th_call *c);
+/* The i-th name of an option; NULL: there is none. */
+const char *th_option_choice(const th_option *o, int i);
 
 /* core/lib_call.c: for rows whose work is a procedure of the same name in lib/. */
 int th_lib_run(th_call *c);

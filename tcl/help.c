@@ -98,7 +98,7 @@ void th_help_choices(th_strbuf *out, const th_option *o)
         return;
     th_strbuf_add(out, " One of");
     const char *name;
-    for (int i = 0; (name = o->choice(i)); i++)
+    for (int i = 0; (name = th_option_choice(o, i)); i++)
         th_strbuf_printf(out, "%s %s", i > 0 ? "," : "", name);
     th_strbuf_add(out, ".");
 }

@@ -86,6 +86,7 @@ face_sources = \
 	tcl/objects/condition.h \
 	tcl/objects/object_name.c \
 	tcl/objects/object_name.h \
+	tcl/option_value.c \
 	tcl/options.c \
 	tcl/options.h \
 	tcl/program_options.h \

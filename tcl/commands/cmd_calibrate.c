@@ -12,15 +12,10 @@
 enum { CALIBRATE_COLLECTIVE, CALIBRATE_SYSTEM, CALIBRATE_LINK, CALIBRATE_CARDS };
 enum { LOG_BYTES_MAX = 4 << 20, SIZES_MAX = 64 };
 
-static const char *collective_name(int i)
-{
-    return th_nccl_names[i];
-}
-
 static const th_option calibrate_options[] = {
     [CALIBRATE_COLLECTIVE] = {"-collective", TH_OPTION_CHOICE, "KIND",
                               "What the log measures, where it does not say so.",
-                              .choice = collective_name},
+                              .names = th_nccl_names},
     [CALIBRATE_SYSTEM] = {"-system", TH_OPTION_TEXT, "NAME",
                           "Only the rows of a CSV file with this system."},
     [CALIBRATE_LINK] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "RATE",

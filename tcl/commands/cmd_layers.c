@@ -23,14 +23,15 @@ static const char *precision_name(int i)
 static const th_option layers_options[] = {
     [LAYERS_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the workload.", .required = true},
     [LAYERS_INPUT] = {"-input", TH_OPTION_TEXT, "{CHANNELS HEIGHT WIDTH}", "Size of one input.",
-                      .required = true},
+                      .least = 3, .most = 3, .required = true},
     [LAYERS_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Inputs per batch (1).", 1, 1000000},
     [LAYERS_PRECISION] =
         {"-precision", TH_OPTION_CHOICE, "PRECISION",
          "Precision of the input, and of layers without a precision of their own (fp16).",
          .choice = precision_name},
     [LAYERS_LAYERS] = {"-layers", TH_OPTION_TEXT, "{LAYER ...}",
-                       "In order; each is {NAME TYPE ?KEY VALUE ...?}.", .required = true},
+                       "In order; each is {NAME TYPE ?KEY VALUE ...?}.", .least = 1,
+                       .most = TH_MANY, .required = true},
     {.name = NULL},
 };
 
@@ -126,14 +127,11 @@ static int put_layer(th_call *c, Tcl_Obj *layer, th_strbuf *out)
 
 static int put_layers(th_call *c, th_strbuf *out)
 {
-    Tcl_Obj **layers;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, c->option[LAYERS_LAYERS].word, &n, &layers) != TCL_OK || n < 1)
-        return th_error_set(&c->err, "TCL-0602", "-layers: must be a list of at least one layer");
+    const th_value *layers = &c->option[LAYERS_LAYERS];
     th_strbuf_add(out, " layers = (");
-    for (Tcl_Size i = 0; i < n; i++) {
+    for (int i = 0; i < layers->n; i++) {
         th_strbuf_add(out, i > 0 ? ",\n" : "");
-        if (put_layer(c, layers[i], out) != 0)
+        if (put_layer(c, layers->words[i], out) != 0)
             return -1;
     }
     th_strbuf_add(out, ");\n");
@@ -142,35 +140,27 @@ static int put_layers(th_call *c, th_strbuf *out)
 
 /* ---- the head ---- */
 
-static int put_head(th_call *c, th_strbuf *out)
+static void put_head(const th_call *c, th_strbuf *out)
 {
     static const char *const keys[] = {"channels", "height", "width"};
-    Tcl_Obj **words;
-    Tcl_Size n;
-    Tcl_Obj *input = c->option[LAYERS_INPUT].word;
-    if (Tcl_ListObjGetElements(NULL, input, &n, &words) != TCL_OK || n != 3)
-        return th_error_set(&c->err, "TCL-0603", "-input \"%s\": must be {CHANNELS HEIGHT WIDTH}",
-                            Tcl_GetString(input));
     th_strbuf_add(out, "name = ");
     th_config_put_text(out, th_call_text(c, LAYERS_NAME, ""));
     th_strbuf_printf(out, "; precision = \"%s\"; input = {",
                      precision_name((int)th_call_number(c, LAYERS_PRECISION, TH_FP16)));
     for (int i = 0; i < 3; i++) {
         th_strbuf_printf(out, " %s = ", keys[i]);
-        put_scalar(out, words[i]);
+        put_scalar(out, c->option[LAYERS_INPUT].words[i]);
         th_strbuf_add(out, ";");
     }
     th_strbuf_add(out, " };");
-    return 0;
 }
 
 static int run_create_workload(th_call *c)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_workload *w = NULL;
-    if (th_session_need_no_trace(c->session, &c->err) != 0)
-        return -1;
-    if (put_head(c, &text) == 0 && put_layers(c, &text) == 0)
+    put_head(c, &text);
+    if (put_layers(c, &text) == 0)
         w = th_workload_read_text(text.text, th_call_text(c, LAYERS_NAME, ""),
                                   (int32_t)th_call_number(c, LAYERS_BATCH, 1), &c->err);
     th_strbuf_clear(&text);
@@ -187,6 +177,6 @@ const th_command th_layers_commands[] = {
      "norm true}; keys with several values take a list ({padding {0 1}}, {inputs {a b}}). A "
      "message about line N means layer N. write_workload writes it to a file. Returns the "
      "workload's name. The mapping and the run of the previous workload are dropped.",
-     .run = run_create_workload, .not_while_running = true},
+     .run = run_create_workload, .needs = {th_session_need_no_trace}, .not_while_running = true},
     {.name = NULL},
 };

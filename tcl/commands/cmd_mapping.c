@@ -9,19 +9,19 @@
 
 /* ---- select_mapping ---- */
 
+static const th_option front_words[] = {{"N", TH_OPTION_INTEGER, .maximum = INT64_MAX},
+                                        {.name = NULL}};
+
 static int run_select_mapping(th_call *c)
 {
     th_session *s = c->session;
     char digest[20];
-    int number;
-    if (th_session_need_front(s, &c->err) != 0)
-        return -1;
-    int n = s->search.front->n;
-    if (Tcl_GetIntFromObj(NULL, c->words[0], &number) != TCL_OK || number < 0 || number >= n)
+    int64_t number = c->word[0].number;
+    if (number >= s->search.front->n)
         return th_error_set(&c->err, "TCL-0257",
                             "mapping \"%.40s\": must be an integer from 0 to %d",
-                            th_call_word(c, 0), n - 1);
-    if (th_session_select(s, number, &c->err) != 0)
+                            th_call_word(c, 0), s->search.front->n - 1);
+    if (th_session_select(s, (int)number, &c->err) != 0)
         return -1;
     th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
     return 0;
@@ -52,7 +52,8 @@ const th_command th_mapping_commands[] = {
     {"select_mapping", GROUP, "N", 1, 1, NULL, "select another mapping of the Pareto front",
      "N counts from 0, as report_search -pareto lists them. The front is kept, the run is dropped. "
      "Returns the mapping's digest.",
-     .run = run_select_mapping, .not_while_running = true},
+     .run = run_select_mapping, .kinds = front_words, .needs = {th_session_need_front},
+     .not_while_running = true},
     {"write_mapping", GROUP, "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
      "Missing folders are created. Of parallel_plan it is the plan, with all numbers. Returns "
      "FILE.",

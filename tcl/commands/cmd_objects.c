@@ -23,7 +23,8 @@ static const th_option get_options[] = {
          "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several "
          "are joined by && || ! ( ), as in the conditions of breakpoints. Where none is left, the "
          "list is empty."},
-    [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects related to one of these."},
+    [GET_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS", "Only objects related to one of these.",
+                .most = TH_MANY},
     [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
                    "No error if a pattern, or all together, match nothing."},
     {.name = NULL},
@@ -82,42 +83,12 @@ static int parse_filter(th_call *c, th_class class, th_filter *out)
     return out->condition ? 0 : th_call_prefix_error(c, "-filter", &e);
 }
 
-/* ---- -of ---- */
-
-typedef struct th_objects {
-    bool is_on;
-    th_object *all;
-    int n;
-} th_objects;
-
-static int parse_of(th_call *c, th_objects *out)
-{
-    Tcl_Obj **words;
-    Tcl_Size n;
-    *out = (th_objects){.is_on = th_call_has(c, GET_OF)};
-    if (!out->is_on)
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[GET_OF].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0082", "-of \"%s\": must be a list of objects",
-                            th_call_text(c, GET_OF, ""));
-    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (!out->all)
-        return th_error_no_memory(&c->err);
-    for (; out->n < n; out->n++)
-        if (th_object_parse(c->session, Tcl_GetString(words[out->n]), &out->all[out->n], &c->err) !=
-            0) {
-            th_free(out->all);
-            return -1;
-        }
-    return 0;
-}
-
-static bool touches_any(th_session *s, th_object o, const th_objects *of)
+static bool touches_any(th_session *s, th_object o, const th_value *of)
 {
     for (int i = 0; i < of->n; i++)
-        if (th_objects_touch(s, o, of->all[i]))
+        if (th_objects_touch(s, o, of->objects[i]))
             return true;
-    return !of->is_on;
+    return !of->word;
 }
 
 /* ---- patterns ---- */
@@ -235,11 +206,10 @@ static int check_all_met(th_call *c, th_class class, const th_patterns *p)
 }
 
 /* 1, 0, or -1 with c->err. */
-static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter,
-                     const th_objects *of)
+static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter)
 {
     th_quantity value;
-    if (!matches(c, o, patterns) || !touches_any(c->session, o, of))
+    if (!matches(c, o, patterns) || !touches_any(c->session, o, &c->option[GET_OF]))
         return 0;
     if (!filter->is_on)
         return 1;
@@ -253,7 +223,6 @@ static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_fi
 typedef struct th_wanted {
     th_patterns patterns;
     th_filter filter;
-    th_objects of;
 } th_wanted;
 
 /* Appends the names of the requested objects. 0 or -1. */
@@ -263,7 +232,7 @@ static int collect(th_call *c, th_class class, th_wanted *w, Tcl_Obj *names)
     for (int32_t i = 0; i < n; i++) {
         th_object o = {class, i};
         int is = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
-                                           : is_wanted(c, o, &w->patterns, &w->filter, &w->of);
+                                           : is_wanted(c, o, &w->patterns, &w->filter);
         if (is < 0)
             return -1;
         if (is == 1)
@@ -291,46 +260,30 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
     return failed;
 }
 
-static int get(th_call *c, th_class class)
+/* The class that the command is named after: get_accels. */
+static th_class class_of(const th_call *c)
 {
+    const char *name = c->command->name + strlen("get_");
+    th_class class = TH_CLASS_ACCEL;
+    while (strncmp(name, th_class_name(class), strlen(th_class_name(class))) != 0)
+        class ++;
+    return class;
+}
+
+static int run_get(th_call *c)
+{
+    th_class class = class_of(c);
     th_wanted w = {.filter.condition = NULL};
     int failed = -1;
     if ((th_call_has(c, GET_FILTER) || th_call_has(c, GET_OF)) &&
         th_session_make_due_run(c->session, &c->err) != 0)
         return -1;
-    if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
-        parse_of(c, &w.of) == 0) {
+    if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0) {
         failed = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
         drop_patterns(&w.patterns);
-        th_free(w.of.all);
     }
     th_condition_free(w.filter.condition);
     return failed;
-}
-
-static int run_get_accels(th_call *c)
-{
-    return get(c, TH_CLASS_ACCEL);
-}
-
-static int run_get_links(th_call *c)
-{
-    return get(c, TH_CLASS_LINK);
-}
-
-static int run_get_nodes(th_call *c)
-{
-    return get(c, TH_CLASS_NODE);
-}
-
-static int run_get_layers(th_call *c)
-{
-    return get(c, TH_CLASS_LAYER);
-}
-
-static int run_get_tasks(th_call *c)
-{
-    return get(c, TH_CLASS_TASK);
 }
 
 #define GET_HELP                                                                                   \
@@ -339,17 +292,17 @@ static int run_get_tasks(th_call *c)
 
 const th_command th_object_commands[] = {
     {"get_accels", GROUP, "?PATTERN ...?", 0, -1, get_options, "return accelerators by name",
-     GET_HELP, .run = run_get_accels, .ignores_run = true},
+     GET_HELP, .run = run_get, .ignores_run = true},
     {"get_links", GROUP, "?PATTERN ...?", 0, -1, get_options, "return links by name", GET_HELP,
-     .run = run_get_links, .ignores_run = true},
+     .run = run_get, .ignores_run = true},
     {"get_nodes", GROUP, "?PATTERN ...?", 0, -1, get_options,
-     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get_nodes,
+     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get,
      .ignores_run = true},
     {"get_layers", GROUP, "?PATTERN ...?", 0, -1, get_options, "return layers by name", GET_HELP,
-     .run = run_get_layers},
+     .run = run_get},
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
      "return tasks by number or by their layer",
-     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get_tasks,
+     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get,
      .ignores_run = true},
     {.name = NULL},
 };

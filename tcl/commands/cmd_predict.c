@@ -27,20 +27,17 @@ static const double PS_PER_MS = 1e9;
 
 /* The known devices, and those of the file (NULL: none), into *out, which the caller clears. 0 or
  * -1. */
-static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
+static int read_gpus(th_call *c, int option, th_gpus *out)
 {
     if (th_gpu_option_need_gpus(c->session, &c->err) != 0)
         return -1;
     if (th_gpus_copy(out, &c->session->gpu_models->gpus) != 0)
         return th_error_no_memory(&c->err);
-    if (!name)
+    if (!th_call_has(c, option))
         return 0;
-    Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
     th_strbuf notes = TH_STRBUF_INIT;
-    int failed = !path ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &notes, &c->err);
-    th_warn_notes(c, Tcl_GetString(name), failed, &notes);
-    if (path)
-        Tcl_DecrRefCount(path);
+    int failed = th_gpus_read(out, c->option[option].path, &notes, &c->err);
+    th_warn_notes(c, th_call_text(c, option, ""), failed, &notes);
     if (failed)
         th_gpus_clear(out);
     return failed;
@@ -85,9 +82,11 @@ static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "Names of the columns; auto (the default) detects them.",
                      .choice = format_name},
-    [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
-                      "Columns with other names, and their names in format tharsis (time_ms, "
-                      "time_us, batch, channels_in ...); \"-\": not read."},
+    [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}", .most = TH_MANY,
+                      .is_pairs = true,
+                      .help =
+                          "Columns with other names, and their names in format tharsis (time_ms, "
+                          "time_us, batch, channels_in ...); \"-\": not read."},
     [READ_UNITS] =
         {"-units", TH_OPTION_CHOICE, "UNIT",
          "Unit of times whose column does not name one (ms); never guessed for format tharsis.",
@@ -96,7 +95,8 @@ static const th_option read_options[] = {
     [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "For all rows."},
     [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "For all rows: the phase that was timed.",
                     .choice = phase_name},
-    [READ_DEVICES] = {"-devices", TH_OPTION_TEXT, "FILE", "File that describes further GPUs."},
+    [READ_DEVICES] = {"-devices", TH_OPTION_FILE, "FILE", "File that describes further GPUs.",
+                      .file = &th_devices_file},
     {.name = NULL},
 };
 
@@ -109,21 +109,13 @@ static const char *choice_text(const th_call *c, int option, const char *(*name)
  * pairs, or -1. */
 static int read_columns(th_call *c, const char ***out)
 {
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
-    *out = NULL;
-    if (!th_call_has(c, READ_COLUMNS))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[READ_COLUMNS].word, &n, &words) != TCL_OK ||
-        n % 2 != 0)
-        return th_error_set(&c->err, "TCL-0320", "-columns \"%.60s\": must be a list of pairs",
-                            th_call_text(c, READ_COLUMNS, ""));
-    *out = th_alloc_array((size_t)n + 1, sizeof **out);
+    const th_value *columns = &c->option[READ_COLUMNS];
+    *out = th_alloc_array(2 * (size_t)columns->n + 1, sizeof **out);
     if (!*out)
         return th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; i < n; i++)
-        (*out)[i] = Tcl_GetString(words[i]);
-    return (int)(n / 2);
+    for (int i = 0; i < 2 * columns->n; i++)
+        (*out)[i] = Tcl_GetString(columns->words[i]);
+    return columns->n;
 }
 
 /* Reads rows of the file at path into the named set; these GPUs are known besides. 0 or -1. */
@@ -152,21 +144,19 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     return 0;
 }
 
+static const th_option measurements_words[] = {
+    {"FILE", TH_OPTION_FILE, .file = &th_measurements_file}, {.name = NULL}};
+
 /* Descriptions of devices are kept only if the rows are. */
 static int run_read_measurements(th_call *c)
 {
     const char **columns;
     th_gpus gpus;
-    if (read_gpus(c, c->option[READ_DEVICES].word, &gpus) != 0)
+    if (read_gpus(c, READ_DEVICES, &gpus) != 0)
         return -1;
-    int n_columns = read_columns(c, &columns), failed = -1;
-    Tcl_Obj *path = n_columns < 0
-                        ? NULL
-                        : th_file_find(c->session, &th_measurements_file, c->words[0], &c->err);
-    if (path) {
-        failed = add_measurements(c, Tcl_FSGetNativePath(path), columns, n_columns, &gpus);
-        Tcl_DecrRefCount(path);
-    }
+    int n_columns = read_columns(c, &columns), failed = n_columns;
+    if (failed >= 0)
+        failed = add_measurements(c, c->word[0].path, columns, n_columns, &gpus);
     th_gpus dropped = gpus;
     if (!failed) {
         dropped = c->session->gpu_models->gpus;
@@ -212,8 +202,9 @@ static const th_option train_options[] = {
     [TRAIN_HELD_OUT] = {"-held_out", TH_OPTION_INTEGER, "PERCENT",
                         "Share of rows held out of training, for evaluate_predictor -held_out.", 0,
                         90},
-    [TRAIN_WITHOUT] = {"-without", TH_OPTION_TEXT, "{DEVICE ...}",
-                       "Devices whose rows are all held out, to test predictions for new devices."},
+    [TRAIN_WITHOUT] =
+        {"-without", TH_OPTION_TEXT, "{DEVICE ...}", .most = TH_MANY,
+         .help = "Devices whose rows are all held out, to test predictions for new devices."},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                     "Seed of the choice of held-out rows, and of training.", 0, INT64_MAX},
     [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
@@ -271,16 +262,10 @@ static int add_without(th_call *c, const th_measurements *m, const char *word, t
 static int parse_without(th_call *c, const th_measurements *m, char **out)
 {
     th_strbuf devices = TH_STRBUF_INIT;
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
     int failed = 0;
     *out = NULL;
-    if (th_call_has(c, TRAIN_WITHOUT) &&
-        Tcl_ListObjGetElements(NULL, c->option[TRAIN_WITHOUT].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0361", "-without \"%.60s\": must be a list of devices",
-                            th_call_text(c, TRAIN_WITHOUT, ""));
-    for (Tcl_Size i = 0; !failed && i < n; i++)
-        failed = add_without(c, m, Tcl_GetString(words[i]), &devices);
+    for (int i = 0; !failed && i < c->option[TRAIN_WITHOUT].n; i++)
+        failed = add_without(c, m, Tcl_GetString(c->option[TRAIN_WITHOUT].words[i]), &devices);
     if (!failed)
         *out = devices.text;
     else
@@ -332,6 +317,9 @@ static int run_write(th_call *c)
     return failed;
 }
 
+static const th_option predictor_words[] = {{"FILE", TH_OPTION_FILE, .file = &th_predictor_file},
+                                            {.name = NULL}};
+
 enum { READ_CALIBRATE };
 
 static const th_option read_predictor_options[] = {
@@ -341,11 +329,7 @@ static const th_option read_predictor_options[] = {
 
 static int run_read(th_call *c)
 {
-    Tcl_Obj *path = th_file_find(c->session, &th_predictor_file, c->words[0], &c->err);
-    if (!path)
-        return -1;
-    th_predictor *p = th_predictor_read(Tcl_FSGetNativePath(path), &c->err);
-    Tcl_DecrRefCount(path);
+    th_predictor *p = th_predictor_read(c->word[0].path, &c->err);
     p = calibrated(c, READ_CALIBRATE, p);
     if (!p)
         return -1;
@@ -573,7 +557,7 @@ const th_command th_predict_commands[] = {
      "Adds the rows of a file of comma-separated values, plain or packed by xz or gzip, and "
      "returns how many there are then. A device is known by its name or by other names of it; "
      "further ones are described by -devices.",
-     .run = run_read_measurements},
+     .run = run_read_measurements, .kinds = measurements_words},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
      "One model for each kind of layer and phase among the measurements: an additive time law, and "
      "boosted trees and a perceptron on its residuals. Cross-validation selects the ensemble for "
@@ -584,7 +568,7 @@ const th_command th_predict_commands[] = {
      .run = run_write},
     {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
      "Files of another version, or edited by hand, are refused. Returns the kinds and phases.",
-     .run = run_read},
+     .run = run_read, .kinds = predictor_words},
     {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
      "predict the time of a layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "

@@ -25,19 +25,7 @@ enum {
     NET_PRECISION
 };
 
-static const char *phase_name(int i)
-{
-    static const char *const names[] = {"inference", "training", NULL};
-    return names[i];
-}
-
 enum { COUNT_ONCE, COUNT_CALLS };
-
-static const char *count_name(int i)
-{
-    static const char *const names[] = {"once", "calls", NULL};
-    return names[i];
-}
 
 static const char *optimizer_name(int i)
 {
@@ -60,7 +48,7 @@ static const th_option options[] = {
     [NET_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Batch, instead of that of the workload.", 1,
                    1 << 24},
     [NET_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "inference (the default) or training.",
-                   .choice = phase_name},
+                   .names = TH_NAMES("inference", "training")},
     [NET_OPTIMIZER] = {"-optimizer", TH_OPTION_CHOICE, "NAME",
                        "Optimizer of training; none (the default): weights are not updated.",
                        .choice = optimizer_name},
@@ -70,7 +58,7 @@ static const th_option options[] = {
     [NET_COUNT] = {"-host", TH_OPTION_CHOICE, "HOW",
                    "once (the default): launches but for the first are hidden behind execution; "
                    "calls: the sum of all layers, each called alone, its output returned.",
-                   .choice = count_name},
+                   .names = TH_NAMES("once", "calls")},
     [NET_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",
                        "Bandwidth between host and GPU (as measured for outputs)."},
     [NET_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Latency between host and GPU (0)."},

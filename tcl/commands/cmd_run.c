@@ -27,8 +27,10 @@ enum {
 };
 
 static const th_option run_options[] = {
-    [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default."},
-    [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time."},
+    [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default.",
+                 .without = "-until -for"},
+    [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time.",
+                   .without = "-for"},
     [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For this much simulated time from now."},
     [RUN_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
                      "Of an execution trace: nodes that wait for what never comes, and messages "
@@ -38,22 +40,13 @@ static const th_option run_options[] = {
     {.name = NULL},
 };
 
+static const th_option run_words[] = {{"TIME", TH_OPTION_TIME, .without = "-all -until -for"},
+                                      {.name = NULL}};
+
 /* "run 100us" is "run -for 100us". */
 static bool is_relative(const th_call *c)
 {
     return th_call_has(c, RUN_FOR) || c->n_words > 0;
-}
-
-static int parse_until(th_call *c, th_time *out)
-{
-    th_error e;
-    bool is_absolute = th_call_has(c, RUN_UNTIL);
-    if (th_call_has(c, RUN_ALL) + is_absolute + th_call_has(c, RUN_FOR) + (c->n_words > 0) > 1)
-        return th_error_set(&c->err, "TCL-0100", "-all, -until, -for and TIME exclude each other");
-    *out = is_absolute ? c->option[RUN_UNTIL].number : th_call_number(c, RUN_FOR, TH_TIME_MAX);
-    if (c->n_words > 0 && th_parse_time(th_call_word(c, 0), out, &e) != 0)
-        return th_call_prefix_error(c, "TIME", &e);
-    return 0;
 }
 
 /* A run with other options starts at time 0; of the property events only faults remain. */
@@ -78,8 +71,7 @@ static th_simulation *simulation_for(th_call *c)
 {
     th_session *s = c->session;
     th_run_options wanted = s->simulation ? s->simulation->options : s->defaults;
-    if (th_session_need_program(s, &c->err) != 0 ||
-        th_network_parse(c, RUN_NETWORK, &wanted) != 0 ||
+    if (th_network_parse(c, RUN_NETWORK, &wanted) != 0 ||
         th_stream_parse(c, RUN_STREAM, &wanted) != 0)
         return NULL;
     th_simulation *old = s->simulation;
@@ -103,9 +95,9 @@ static th_simulation *simulation_for(th_call *c)
 
 static int run_run(th_call *c)
 {
-    th_time until = 0;
-    if (parse_until(c, &until) != 0)
-        return -1;
+    th_time until = c->n_words > 0              ? c->word[0].number
+                    : th_call_has(c, RUN_UNTIL) ? c->option[RUN_UNTIL].number
+                                                : th_call_number(c, RUN_FOR, TH_TIME_MAX);
     th_run_call d = {.call = c, .session = c->session, .sim = simulation_for(c)};
     if (!d.sim && th_error_is_interrupted(&c->err))
         return th_call_cancel(c, "interrupted while its tasks were prepared; nothing has run");
@@ -204,7 +196,8 @@ const th_command th_run_commands[] = {
      "map_workload. "
      "Ctrl-C stops between two events, and `run` continues from there. A run that runs out of "
      "memory is lost: the next command begins it anew.",
-     .run = run_run, .not_while_running = true},
+     .run = run_run, .kinds = run_words, .needs = {th_session_need_program},
+     .not_while_running = true},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
      "Breakpoints and faults are kept and happen again; changes by set_property are undone; an "

@@ -89,17 +89,14 @@ static int run_version(th_call *c)
 
 /* ---- set_threads ---- */
 
-enum { THREADS_MAX = 1024 };
+static const th_option threads_words[] = {{"N", TH_OPTION_INTEGER, .minimum = 1, .maximum = 1024},
+                                          {.name = NULL}};
 
 static int run_set_threads(th_call *c)
 {
-    Tcl_WideInt n = c->session->threads;
-    if (c->n_words > 0 &&
-        (Tcl_GetWideIntFromObj(NULL, c->words[0], &n) != TCL_OK || n < 1 || n > THREADS_MAX))
-        return th_error_set(&c->err, "TCL-0061", "\"%s\": must be an integer from 1 to %d",
-                            th_call_word(c, 0), THREADS_MAX);
-    c->session->threads = (int)n;
-    Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(n));
+    if (c->n_words > 0)
+        c->session->threads = (int)c->word[0].number;
+    Tcl_SetObjResult(c->interp, Tcl_NewIntObj(c->session->threads));
     return 0;
 }
 
@@ -114,6 +111,6 @@ const th_command th_session_commands[] = {
     {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return the number of threads",
      "Searches, studies and what-if runs use them; no result depends on their number. The default "
      "is the number of processors.",
-     .run = run_set_threads},
+     .run = run_set_threads, .kinds = threads_words},
     {.name = NULL},
 };

@@ -16,15 +16,20 @@ enum { STEP_TILE, STEP_LAYER, STEP_OF };
 
 static const th_option step_options[] = {
     [STEP_TILE] = {"-tile", TH_OPTION_FLAG, NULL,
-                   "Steps are tiles: each ends when the array of an accelerator has computed one."},
+                   "Steps are tiles: each ends when the array of an accelerator has computed one.",
+                   .without = "-layer"},
     [STEP_LAYER] = {"-layer", TH_OPTION_FLAG, NULL,
                     "Steps are layers: each ends when the first compute task of a layer starts, "
                     "of each input."},
-    [STEP_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS",
+    [STEP_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS",
                  "Only steps of these accelerators, nodes, links, layers and tasks; with -tile, of "
-                 "accelerators and tasks on them."},
+                 "accelerators and tasks on them.",
+                 .least = 1, .most = TH_MANY},
     {.name = NULL},
 };
+
+static const th_option step_words[] = {{"N", TH_OPTION_INTEGER, .minimum = 1, .maximum = INT64_MAX},
+                                       {.name = NULL}};
 
 /* The tasks and accelerators that count; NULL: all. */
 typedef struct th_step_marks {
@@ -50,44 +55,30 @@ static void mark(th_session *s, th_object o, th_step_marks *m)
 /* 0, or -1: the caller frees the marks then, too. */
 static int parse_of(th_call *c, th_step_marks *m)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
     th_session *s = c->session;
-    if (!th_call_has(c, STEP_OF))
+    const th_value *of = &c->option[STEP_OF];
+    if (!of->word)
         return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[STEP_OF].word, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0741", "-of \"%.100s\": must be a list of objects",
-                            th_call_text(c, STEP_OF, ""));
     m->tasks = th_alloc_zero((size_t)s->simulation->program->n_tasks + 1, sizeof *m->tasks);
     m->accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *m->accels);
     if (!m->tasks || !m->accels)
         return th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; i < n; i++) {
-        th_object o;
-        if (th_object_parse(s, Tcl_GetString(words[i]), &o, &c->err) != 0)
-            return th_call_prefix_error(c, "-of", &c->err);
-        if (th_call_has(c, STEP_TILE) && o.class == TH_CLASS_LINK)
+    for (int i = 0; i < of->n; i++) {
+        if (th_call_has(c, STEP_TILE) && of->objects[i].class == TH_CLASS_LINK)
             return th_error_set(&c->err, "TCL-0742", "-of \"%.100s\": a link computes no tiles",
-                                Tcl_GetString(words[i]));
-        mark(s, o, m);
+                                Tcl_GetString(of->words[i]));
+        mark(s, of->objects[i], m);
     }
     return 0;
 }
 
-static int parse_count(th_call *c, int64_t *n)
+static int check_layers(th_call *c)
 {
-    Tcl_WideInt word = 1;
-    if (c->n_words > 0 && (Tcl_GetWideIntFromObj(NULL, c->words[0], &word) != TCL_OK || word < 1))
-        return th_error_set(&c->err, "TCL-0103", "\"%s\": must be an integer, at least 1",
-                            th_call_word(c, 0));
-    if (th_call_has(c, STEP_TILE) && th_call_has(c, STEP_LAYER))
-        return th_error_set(&c->err, "TCL-0743", "-tile and -layer exclude each other");
     if (th_call_has(c, STEP_LAYER) && c->session->hand_built)
         return th_error_set(&c->err, "TCL-0744",
                             "-layer: the program \"%.100s\" is hand-built: only a mapped workload "
                             "has layers",
                             c->session->hand_built->name);
-    *n = word;
     return 0;
 }
 
@@ -114,8 +105,9 @@ static int run_step(th_call *c)
 {
     th_step_probe probe;
     th_step_marks marks = {NULL, NULL};
-    th_run_call d = {.call = c, .session = c->session};
-    if (parse_count(c, &d.steps) != 0 || !(d.sim = th_session_simulation(c->session, &c->err)))
+    th_run_call d = {
+        .call = c, .session = c->session, .steps = c->word[0].word ? c->word[0].number : 1};
+    if (check_layers(c) != 0 || !(d.sim = th_session_simulation(c->session, &c->err)))
         return -1;
     bool is_event = !th_call_has(c, STEP_TILE) && !th_call_has(c, STEP_LAYER);
     int failed = parse_of(c, &marks);
@@ -149,7 +141,8 @@ const th_command th_step_commands[] = {
      "tasks alone. Returns until, or why it stopped before; at the prompt it also prints when, by "
      "which task, and why. A breakpoint is noticed after the event that passed it. Steps change no "
      "simulated time.",
-     .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
+     .run = run_step, .not_while_running = true, .kinds = step_words,
+     .after_interrupt = "nothing has run"},
     {"where", GROUP, "", 0, 0, where_options, "print what accelerators do now, and what waits",
      "A line per accelerator: its task and how far that is; and of an idle one, the next task and "
      "an unfinished task that this waits for. Then the transfers and other tasks in flight. "

@@ -2,6 +2,7 @@
 /* cmd_system.c - read_system, create_system and create_pod. The session's system is replaced only
  * by a complete one. */
 #include <config.h>
+#include <math.h>
 #include <string.h>
 #include "base/names.h"
 #include "sim/design/design.h"
@@ -76,18 +77,12 @@ static void take_system(th_call *c, th_system *s)
 enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
 enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
 
-static const char *format_name(int i)
-{
-    static const char *const names[] = {
-        [FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra", [FORMAT_SCALESIM] = "scalesim", NULL};
-    return names[i];
-}
-
 static const th_option read_system_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json. "
                      "scalesim: SCALE-Sim's configuration.",
-                     .choice = format_name},
+                     .names = TH_NAMES([FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra",
+                                       [FORMAT_SCALESIM] = "scalesim")},
     [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
                      "Adds a design to every accelerator (name, type, and its keys), or changes "
                      "keys of a design in the file."},
@@ -112,6 +107,9 @@ static th_system *read_astra(th_call *c, int max_links)
     return system;
 }
 
+static const th_option system_words[] = {{"FILE", TH_OPTION_TEXT, .file = &th_system_file},
+                                         {.name = NULL}};
+
 static int run_read_system(th_call *c)
 {
     static const char *const wanted[] = {[FORMAT_CFG] = "-format cfg takes one",
@@ -120,8 +118,6 @@ static int run_read_system(th_call *c)
                                          [FORMAT_SCALESIM] = "-format scalesim takes one"};
     int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
     bool is_astra = format == FORMAT_ASTRA;
-    if (th_session_need_no_trace(c->session, &c->err) != 0)
-        return -1;
     if (c->n_words != (is_astra ? 2 : 1))
         return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words, wanted[format]);
     if (is_astra && th_call_has(c, READ_DESIGN))
@@ -142,34 +138,27 @@ static int run_read_system(th_call *c)
 /* In this order, for parse_mtbf. */
 #define MTBF_OPTIONS(OF_ACCEL, OF_LINK, OF_SWITCH)                                                 \
     [OF_ACCEL] =                                                                                   \
-        {"-accel_mtbf", TH_OPTION_TEXT, "TIME",                                                    \
-         "Mean time between failures of an accelerator, as 50000h, for "                           \
-         "report_reliability and inject_fault -mtbf system; default: that in the file of "         \
-         "-accel."},                                                                               \
-    [OF_LINK] = {"-link_mtbf", TH_OPTION_TEXT, "TIME",                                             \
-                 "The same of every cable, those to the host included (none fails)."},             \
-    [OF_SWITCH] = {"-switch_mtbf", TH_OPTION_TEXT, "TIME",                                         \
-                   "The same of every switch (none fails)."}
+        {"-accel_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                             \
+         .help = "Mean time between failures of an accelerator, as 50000h, for "                   \
+                 "report_reliability and inject_fault -mtbf system; default: that in the file of " \
+                 "-accel."},                                                                       \
+    [OF_LINK] = {"-link_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                      \
+                 .help = "The same of every cable, those to the host included (none fails)."},     \
+    [OF_SWITCH] = {"-switch_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                  \
+                   .help = "The same of every switch (none fails)."}
 
-/* Leaves *us where the option was not given. 0 or -1. */
-static int parse_mtbf(th_call *c, int option, int64_t *us)
+static void take_mtbf(const th_call *c, int option, int64_t *us)
 {
-    const char *text = th_call_text(c, option, "");
-    if (!th_call_has(c, option) || (th_parse_duration(text, us, NULL) == 0 && *us > 0))
-        return 0;
-    return th_error_set(&c->err, "TCL-1172",
-                        "%s \"%.40s\": must be a time above 0 in us, ms, s, min, h or d, as 50000h",
-                        c->command->options[option].name, text);
+    if (th_call_has(c, option))
+        *us = llround(1e6 * c->option[option].real);
 }
 
 /* of_accel: the option for accelerators, which the other two follow; accel: the template. */
-static int parse_mtbfs(th_call *c, int of_accel, th_accel *accel, th_topology_options *o)
+static void take_mtbfs(const th_call *c, int of_accel, th_accel *accel, th_topology_options *o)
 {
-    return parse_mtbf(c, of_accel, &accel->mtbf_us) != 0 ||
-                   parse_mtbf(c, of_accel + 1, &o->link_mtbf_us) != 0 ||
-                   parse_mtbf(c, of_accel + 2, &o->switch_mtbf_us) != 0
-               ? -1
-               : 0;
+    take_mtbf(c, of_accel, &accel->mtbf_us);
+    take_mtbf(c, of_accel + 1, &o->link_mtbf_us);
+    take_mtbf(c, of_accel + 2, &o->switch_mtbf_us);
 }
 
 static th_accel *template_of(const th_system *prototype)
@@ -210,49 +199,42 @@ static const char *topology_name(int i)
     return th_topology_types[i] ? th_topology_types[i]->name : NULL;
 }
 
-static const char *island_name(int i)
-{
-    static const char *const names[] = {"switch", "fully_connected", NULL};
-    return names[i];
-}
-
-static const char *nics_name(int i)
-{
-    static const char *const names[] = {"accelerator", "island", NULL};
-    return names[i];
-}
-
 static const th_option create_system_options[] = {
     [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system.", .required = true},
     [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "The topology.",
                          .choice = topology_name, .required = true},
-    [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
-                     "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
-                     "a composition {KIND N} for each dimension, KIND being line, ring, "
-                     "fully_connected or switch.",
-                     .required = true},
-    [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
-                      "System file; its first accelerator is the template for all accelerators.",
-                      .required = true},
+    [CREATE_DIMS] =
+        {"-dims", TH_OPTION_TEXT, "{N ...}", .least = 1, .most = TH_MAX_DIMS,
+         .help = "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
+                 "a composition {KIND N} for each dimension, KIND being line, ring, "
+                 "fully_connected or switch.",
+         .required = true},
+    [CREATE_ACCEL] =
+        {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
+         .help = "System file; its first accelerator is the template for all accelerators.",
+         .required = true},
     [CREATE_DESIGN] =
         {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
          "Adds a design to that accelerator, or changes keys of a design in the file."},
-    [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_TEXT, "{RATE ...}",
-                          "Bandwidth of every link, in each direction; or a value per dimension, "
-                          "or per level from the accelerators up.",
-                          .required = true},
-    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
-                        "Latency of every link; or a list like that of -link_bandwidth.",
+    [CREATE_BANDWIDTH] =
+        {"-link_bandwidth", TH_OPTION_BANDWIDTH, "{RATE ...}", .least = 1, .most = TH_MAX_DIMS,
+         .help = "Bandwidth of every link, in each direction; or a value per dimension, "
+                 "or per level from the accelerators up.",
+         .required = true},
+    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TIME, "{TIME ...}", .least = 1,
+                        .most = TH_MAX_DIMS,
+                        .help = "Latency of every link; or a list like that of -link_bandwidth.",
                         .required = true},
-    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-                                 "Links down per link up at the switches of a fat tree (1)."},
+    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_NUMBER, "RATIO", .low = 1,
+                                 .help =
+                                     "Links down per link up at the switches of a fat tree (1)."},
     [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
                        "How the accelerators of an island are connected (switch).",
-                       .choice = island_name},
+                       .names = TH_NAMES("switch", "fully_connected")},
     [CREATE_NICS] =
         {"-nics", TH_OPTION_CHOICE, "OF",
          "Links from islands to the fabric: one per accelerator (the default), or one per island.",
-         .choice = nics_name},
+         .names = TH_NAMES("accelerator", "island")},
     [CREATE_REDUCES] =
         {"-switches_reduce", TH_OPTION_FLAG, NULL,
          "All switches can reduce data in the network; without it those that connect the "
@@ -269,15 +251,17 @@ static const th_option create_system_options[] = {
                      "Adds a host with a link to every accelerator."},
     [CREATE_HOST_BANDWIDTH] =
         {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
-         "Bandwidth of the links to the host; default: that of -link_bandwidth."},
+         "Bandwidth of the links to the host; default: that of -link_bandwidth.", .with = "-host"},
     [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
-                             "Latency of the links to the host; default: that of -link_latency."},
-    [CREATE_LINK_COST] = {"-link_cost", TH_OPTION_TEXT, "COST",
-                          "Cost of every cable, for report_advice; those of accelerators are in "
-                          "the file of -accel."},
+                             "Latency of the links to the host; default: that of -link_latency.",
+                             .with = "-host"},
+    [CREATE_LINK_COST] =
+        {"-link_cost", TH_OPTION_NUMBER, "COST", .high = TH_COST_MAX, .range = TH_ABOVE,
+         .help = "Cost of every cable, for report_advice; those of accelerators are in "
+                 "the file of -accel."},
     MTBF_OPTIONS(CREATE_ACCEL_MTBF, CREATE_LINK_MTBF, CREATE_SWITCH_MTBF),
-    [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_TEXT, "TIME",
-                          "The same of the host (it does not fail)."},
+    [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,
+                          .help = "The same of the host (it does not fail).", .with = "-host"},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -309,77 +293,19 @@ static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options
 
 static int parse_dims(th_call *c, bool has_kinds, th_topology_options *o)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    Tcl_Obj *list = c->option[CREATE_DIMS].word;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
-        return th_error_set(&c->err, "TCL-0070", "-dims \"%s\": must be a list of 1 to %d %s",
-                            Tcl_GetString(list), TH_MAX_DIMS,
-                            has_kinds ? "dimensions" : "integers");
-    for (Tcl_Size d = 0; d < n; d++)
-        if (has_kinds ? parse_shape_dim(c, words[d], (int)d, o) < 0
-                      : parse_extent(c, words[d], &o->dims[d]) < 0)
+    const th_value *dims = &c->option[CREATE_DIMS];
+    for (int d = 0; d < dims->n; d++)
+        if (has_kinds ? parse_shape_dim(c, dims->words[d], d, o) < 0
+                      : parse_extent(c, dims->words[d], &o->dims[d]) < 0)
             return -1;
-    o->n_dims = (int)n;
+    o->n_dims = dims->n;
     return 0;
 }
 
-typedef int parse_quantity(const char *text, int64_t *out, th_error *err);
-
-/* One quantity or a list of them into values[TH_MAX_DIMS]. Their number, or -1. */
-static int parse_values(th_call *c, int option, parse_quantity *parse, int64_t *values)
+static int take_values(const th_call *c, int option, int64_t *values)
 {
-    Tcl_Obj **words, *list = c->option[option].word;
-    Tcl_Size n;
-    th_error e = {"", ""};
-    const char *name = create_system_options[option].name;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
-        return th_error_set(&c->err, "TCL-0076", "%s \"%s\": must be a list of 1 to %d quantities",
-                            name, Tcl_GetString(list), TH_MAX_DIMS);
-    for (Tcl_Size i = 0; i < n; i++)
-        if (parse(Tcl_GetString(words[i]), &values[i], &e) != 0)
-            return th_call_prefix_error(c, name, &e);
-    return (int)n;
-}
-
-static int parse_cables(th_call *c, th_topology_options *o)
-{
-    o->n_bandwidths = parse_values(c, CREATE_BANDWIDTH, th_parse_bandwidth, o->bits_per_s);
-    if (o->n_bandwidths < 0)
-        return -1;
-    o->n_latencies = parse_values(c, CREATE_LATENCY, th_parse_time, o->latency_ps);
-    return o->n_latencies < 0 ? -1 : 0;
-}
-
-static int parse_oversubscription(th_call *c, Tcl_Obj *word, th_topology_options *o)
-{
-    if (!word || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
-                  o->oversubscription >= 1))
-        return 0;
-    return th_error_set(&c->err, "TCL-0077",
-                        "-oversubscription \"%s\": must be a number of at least 1",
-                        Tcl_GetString(word));
-}
-
-static int parse_cost(th_call *c, double *cost)
-{
-    Tcl_Obj *word = c->option[CREATE_LINK_COST].word;
-    if (!word ||
-        (Tcl_GetDoubleFromObj(NULL, word, cost) == TCL_OK && *cost > 0 && *cost <= TH_COST_MAX))
-        return 0;
-    return th_error_set(&c->err, "TCL-0738", "-link_cost \"%s\": must be above 0, at most %g",
-                        Tcl_GetString(word), TH_COST_MAX);
-}
-
-/* Options that only a host uses are an error without one. */
-static int need_host(th_call *c)
-{
-    static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY, CREATE_HOST_MTBF};
-    for (int i = 0; i < 3; i++)
-        if (th_call_has(c, of_host[i]) && !th_call_has(c, CREATE_HOST))
-            return th_error_set(&c->err, "TCL-0073", "%s: needs -host",
-                                create_system_options[of_host[i]].name);
-    return 0;
+    memcpy(values, c->option[option].numbers, (size_t)c->option[option].n * sizeof *values);
+    return c->option[option].n;
 }
 
 static int run_create_system(th_call *c)
@@ -396,21 +322,23 @@ static int run_create_system(th_call *c)
         .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
         .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
         .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
+        .oversubscription = th_call_real(c, CREATE_OVERSUBSCRIPTION, 0),
+        .cost = th_call_real(c, CREATE_LINK_COST, 0),
     };
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
-    if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
-        parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
-        parse_oversubscription(c, c->option[CREATE_OVERSUBSCRIPTION].word, &o) != 0 ||
-        parse_cost(c, &o.cost) != 0 || parse_mtbf(c, CREATE_HOST_MTBF, &o.host_mtbf_us) != 0)
+    if (parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0)
         return -1;
+    o.n_bandwidths = take_values(c, CREATE_BANDWIDTH, o.bits_per_s);
+    o.n_latencies = take_values(c, CREATE_LATENCY, o.latency_ps);
+    take_mtbf(c, CREATE_HOST_MTBF, &o.host_mtbf_us);
     o.host_cost = o.cost;
     th_system *prototype =
         read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
     if (!prototype)
         return -1;
-    th_system *system = NULL;
-    if (parse_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), &o) == 0)
-        system = th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
+    take_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), &o);
+    th_system *system =
+        th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
     th_system_free(prototype);
     if (!system)
         return -1;
@@ -432,12 +360,13 @@ enum {
 };
 
 static const th_option pod_options[] = {
-    [POD_SIZE] = {"-size", TH_OPTION_TEXT, "{N ...}",
-                  "Number of nodes or racks; of TPUs the sides of the torus.", .required = true},
-    [POD_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-                              "Links from leaf switches down per link to the spines (1)."},
-    [POD_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
-                   "Another accelerator in the place of the pod's, as in create_system."},
+    [POD_SIZE] = {"-size", TH_OPTION_INTEGER, "{N ...}",
+                  "Number of nodes or racks; of TPUs the sides of the torus.", 1, LARGEST_DIM,
+                  .most = TH_MAX_DIMS, .required = true},
+    [POD_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_NUMBER, "RATIO", .low = 1,
+                              .help = "Links from leaf switches down per link to the spines (1)."},
+    [POD_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
+                   .help = "Another accelerator in the place of the pod's, as in create_system."},
     [POD_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (POD_N)."},
     MTBF_OPTIONS(POD_ACCEL_MTBF, POD_LINK_MTBF, POD_SWITCH_MTBF),
     [POD_MAX_LINKS] = MAX_LINKS_OPTION,
@@ -459,21 +388,16 @@ static const th_pod *find_pod(th_call *c)
 }
 
 /* -size into the pod's options, and the default name, which grows by "_N" for each. */
-static int parse_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
+static int take_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
 {
-    Tcl_Obj **words, *list = c->option[POD_SIZE].word;
-    Tcl_Size n;
+    const th_value *size = &c->option[POD_SIZE];
     int sizes[TH_MAX_DIMS];
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n != pod->n_sizes)
+    if (size->n != pod->n_sizes)
         return th_error_set(&c->err, "TCL-0996", "-size \"%s\": %s was expected for %s",
-                            Tcl_GetString(list), pod->size, pod->name);
+                            Tcl_GetString(size->word), pod->size, pod->name);
     th_strbuf_add(name, pod->name);
-    for (Tcl_Size i = 0; i < n; i++) {
-        if (Tcl_GetIntFromObj(NULL, words[i], &sizes[i]) != TCL_OK || sizes[i] < 1 ||
-            sizes[i] > LARGEST_DIM)
-            return th_error_set(&c->err, "TCL-0997",
-                                "-size \"%s\": must be an integer from 1 to %d",
-                                Tcl_GetString(words[i]), (int)LARGEST_DIM);
+    for (int i = 0; i < size->n; i++) {
+        sizes[i] = (int)size->numbers[i];
         th_strbuf_printf(name, "_%d", sizes[i]);
     }
     th_pod_options(pod, sizes, o);
@@ -496,8 +420,10 @@ static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o
     Tcl_IncrRefCount(accel);
     th_system *prototype = read_prototype(c, accel, NULL), *system = NULL;
     fit_cables(type, o);
-    if (prototype && parse_mtbfs(c, POD_ACCEL_MTBF, template_of(prototype), o) == 0)
+    if (prototype) {
+        take_mtbfs(c, POD_ACCEL_MTBF, template_of(prototype), o);
         system = th_topology_create(th_call_text(c, POD_NAME, name), type, o, prototype, &c->err);
+    }
     if (system)
         system->collective_start_ps = pod->collective_start_ps;
     th_system_free(prototype);
@@ -511,9 +437,8 @@ static int run_create_pod(th_call *c)
     th_strbuf name = TH_STRBUF_INIT;
     const th_pod *pod = find_pod(c);
     th_system *system = NULL;
-    if (pod && th_session_need_no_trace(c->session, &c->err) == 0 &&
-        parse_size(c, pod, &o, &name) == 0 &&
-        parse_oversubscription(c, c->option[POD_OVERSUBSCRIPTION].word, &o) == 0) {
+    if (pod && take_size(c, pod, &o, &name) == 0) {
+        o.oversubscription = th_call_real(c, POD_OVERSUBSCRIPTION, o.oversubscription);
         o.max_links = (int)th_call_number(c, POD_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
         if (name.failed)
             th_error_no_memory(&c->err);
@@ -533,11 +458,12 @@ const th_command th_system_commands[] = {
      "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
      "extension may be left out. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
-     .run = run_read_system, .not_while_running = true},
+     .run = run_read_system, .kinds = system_words, .needs = {th_session_need_no_trace},
+     .not_while_running = true},
     {"create_system", GROUP, "", 0, 0, create_system_options,
      "create a regular system from one kind of accelerator",
      "Returns the system's name. The mapping and the run of the previous system are dropped.",
-     .run = run_create_system, .not_while_running = true},
+     .run = run_create_system, .needs = {th_session_need_no_trace}, .not_while_running = true},
     {"create_pod", GROUP, "POD", 1, 1, pod_options,
      "create a system that is sold: nodes, racks, slices",
      "POD is dgx_a100, dgx_h100, dgx_h200, dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
@@ -547,6 +473,6 @@ const th_command th_system_commands[] = {
      "assumed; the manual's page "
      "on topologies names the sources. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
-     .run = run_create_pod, .not_while_running = true},
+     .run = run_create_pod, .needs = {th_session_need_no_trace}, .not_while_running = true},
     {.name = NULL},
 };

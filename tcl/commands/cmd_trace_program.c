@@ -20,15 +20,6 @@ static const char *format_name(int i)
     return i == 0 ? "chakra" : NULL;
 }
 
-static const char *roofline_name(int i)
-{
-    static const char *const names[] = {[TH_ROOFLINE_OF_SYSTEM] = "system",
-                                        [TH_ROOFLINE_OFF] = "off",
-                                        [TH_ROOFLINE_ON] = "on",
-                                        NULL};
-    return names[i];
-}
-
 static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "chakra: Chakra execution traces, as ASTRA-sim reads them.",
@@ -42,7 +33,8 @@ static const th_option read_options[] = {
                        "Computations take what num_ops and tensor_size take at the accelerator's "
                        "peak and memory bandwidth (on), or what was measured (off); system (the "
                        "default): as system.json says, else off.",
-                       .choice = roofline_name},
+                       .names = TH_NAMES([TH_ROOFLINE_OF_SYSTEM] = "system",
+                                         [TH_ROOFLINE_OFF] = "off", [TH_ROOFLINE_ON] = "on")},
     {.name = NULL},
 };
 
