@@ -12,50 +12,31 @@
 #include "base/open_file.h"
 #include "base/units.h"
 #include "report/interrupt.h"
+#include "tcl/removed.h"
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
-    th_session_commands,
-    th_display_commands,
-    th_system_commands,
-    th_workload_commands,
-    th_layers_commands,
-    th_write_commands,
-    th_object_commands,
-    th_examine_commands,
-    th_property_commands,
-    th_map_commands,
-    th_mapping_commands,
-    th_program_commands,
-    th_collective_commands,
-    th_traffic_commands,
-    th_calibrate_commands,
-    th_trace_program_commands,
-    th_pipeline_commands,
-    th_transformer_commands,
-    th_parallel_commands,
-    th_run_commands,
-    th_step_commands,
-    th_breakpoint_commands,
-    th_predict_commands,
-    th_evaluate_commands,
-    th_predict_network_commands,
-    th_report_map_commands,
-    th_report_commands,
-    th_report_network_commands,
-    th_compare_commands,
-    th_sensitivity_commands,
-    th_advice_commands,
-    th_reliability_commands,
-    th_survival_commands,
-    th_query_commands,
-    th_output_commands,
-    th_plot_commands,
-    th_trace_commands,
-    th_property_event_commands,
-    th_checkpoint_commands,
-    th_study_commands,
-    NULL,
+    th_session_commands,        th_display_commands,
+    th_system_commands,         th_workload_commands,
+    th_layers_commands,         th_write_commands,
+    th_object_commands,         th_examine_commands,
+    th_property_commands,       th_map_commands,
+    th_mapping_commands,        th_program_commands,
+    th_collective_commands,     th_traffic_commands,
+    th_calibrate_commands,      th_trace_program_commands,
+    th_pipeline_commands,       th_transformer_commands,
+    th_parallel_commands,       th_run_commands,
+    th_network_commands,        th_step_commands,
+    th_breakpoint_commands,     th_predict_commands,
+    th_evaluate_commands,       th_predict_network_commands,
+    th_report_map_commands,     th_report_commands,
+    th_report_network_commands, th_compare_commands,
+    th_sensitivity_commands,    th_advice_commands,
+    th_reliability_commands,    th_survival_commands,
+    th_query_commands,          th_output_commands,
+    th_plot_commands,           th_trace_commands,
+    th_property_event_commands, th_checkpoint_commands,
+    th_study_commands,          NULL,
 };
 
 const th_command *const th_core_families[] = {
@@ -130,6 +111,8 @@ static int usage(th_call *c, const char *problem)
 
 static int unknown_option(th_call *c, const char *text)
 {
+    if (th_removed_option(c, text) != 0)
+        return -1;
     const char *names[TH_OPTIONS_MAX + 2];
     size_t n = 0;
     for (const th_option *o = c->command->options; o && o->name; o++)
@@ -243,9 +226,6 @@ static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
     for (int i = 0; kinds && kinds[i].name && i < c->n_words; i++)
         if (th_value_parse(c, &kinds[i], c->words[i], &c->word[i]) != 0)
             return -1;
-    for (const th_option *o = c->command->options; o && o->name; o++)
-        if (o->required && !th_call_has(c, (int)(o - c->command->options)))
-            return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
     return th_options_check_together(c);
 }
 
@@ -440,6 +420,8 @@ void th_commands_create(Tcl_Interp *interp, th_session *s)
             create(interp, all, s, row);
             Tcl_Export(interp, ns, row->name, 0);
         }
+    for (const th_command *row = th_removed_commands; row->name; row++)
+        create(interp, all, s, row);
     find_or_make(interp, core);
     for (int f = 0; th_core_families[f]; f++)
         for (const th_command *row = th_core_families[f]; row->name; row++)

@@ -69,8 +69,9 @@ typedef struct th_option {
     bool is_distinct; /* no element is there twice */
     unsigned classes; /* bits of th_class; 0: all */
     const struct th_file_kind *file;
-    const char *with;    /* options, one of which must be there too */
-    const char *without; /* options, none of which may be there */
+    const char *with;    /* options, or the first word, one of which must be there too */
+    const char *without; /* likewise: none of which may be there */
+    const char *unless;  /* likewise: with one of which it is not required */
 } th_option;
 
 enum { TH_OPTIONS_MAX = 48 }; /* of a command; create_system has 28 */
@@ -144,7 +145,7 @@ extern const th_command th_session_commands[], th_system_commands[], th_workload
     th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
     th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
     th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
-    th_survival_commands[], th_query_commands[];
+    th_survival_commands[], th_query_commands[], th_network_commands[];
 extern const th_command *const th_command_families[];
 /* What lib/ is made of: commands of ::tharsis::core, without group, options and help, which no user
  * is told of. A script may call them all the same, so they check what they are given. */
@@ -182,7 +183,7 @@ int th_call_cancel(th_call *c, const char *message);
 int th_value_parse(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v);
 int th_value_resolve(th_call *c, const th_option *o, th_value *v);
 void th_value_clear(th_value *v);
-/* Options that need or exclude others. 0 or -1. */
+/* Options that are required, need or exclude others. 0 or -1. */
 int th_options_check_together(th_call *c);
 /* The i-th name of an option; NULL: there is none. */
 const char *th_option_choice(const th_option *o, int i);

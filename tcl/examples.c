@@ -63,7 +63,6 @@ static const th_example examples[] = {
     {"suppress_message", "suppress_message TCL-0300\nsuppress_message -off\n"},
     {"read_system", "read_system f1_16xlarge\n"
                     "read_system ws128 -design {name ws128 rows 256}\n"},
-    {"create_pod", "create_pod dgx_h100 -size 64 -oversubscription 2\n"},
     {"create_system", "create_system -name torus -topology torus -dims {4 4} -accel npu_v1 \\\n"
                       "    -link_bandwidth 100Gbps -link_latency 500ns\n"
                       "create_system -name pod -topology islands -dims {4 8} -accel npu_v1 \\\n"
@@ -201,7 +200,6 @@ static const th_example examples[] = {
                        "run\n"},
     {"delete_breakpoint", "add_breakpoint -name late -at 5ms\ndelete_breakpoint late\n"},
     {"enable_breakpoint", "add_breakpoint -name late -at 5ms -disable\nenable_breakpoint late\n"},
-    {"disable_breakpoint", "add_breakpoint -name late -at 5ms\ndisable_breakpoint late\n"},
     {"when", "restart\n"
              "when {accel/0.state == computing} { puts \"begins at [now]\" } -once\n"
              "run\n"},

@@ -22,6 +22,7 @@ face_sources = \
 	tcl/commands/cmd_property.c \
 	tcl/commands/cmd_property_events.c \
 	tcl/commands/cmd_query.c \
+	tcl/commands/cmd_network.c \
 	tcl/commands/cmd_report.c \
 	tcl/commands/cmd_report_map.c \
 	tcl/commands/cmd_report_network.c \
@@ -90,6 +91,7 @@ face_sources = \
 	tcl/options.c \
 	tcl/options.h \
 	tcl/program_options.h \
+	tcl/removed.c tcl/removed.h \
 	tcl/report_call.c \
 	tcl/report_call.h \
 	tcl/study/study_list.c \

@@ -359,7 +359,8 @@ void th_value_clear(th_value *v)
 
 /* ---- options together ---- */
 
-/* The first of the options that is given; NULL: none is. names: divided by blanks. */
+/* The first of the options that is given; NULL: none is. names: divided by blanks, or that of the
+ * first word. */
 static const char *first_given(const th_call *c, const char *names)
 {
     for (const th_option *o = c->command->options; o && o->name; o++) {
@@ -368,7 +369,8 @@ static const char *first_given(const th_call *c, const char *names)
         if (at && (at[n] == ' ' || at[n] == '\0') && th_call_has(c, (int)(o - c->command->options)))
             return o->name;
     }
-    return NULL;
+    const th_option *kinds = c->command->kinds;
+    return kinds && c->n_words > 0 && strcmp(names, kinds->name) == 0 ? kinds->name : NULL;
 }
 
 static int check_together(th_call *c, const th_option *o)
@@ -385,9 +387,13 @@ static int check_together(th_call *c, const th_option *o)
 int th_options_check_together(th_call *c)
 {
     const th_option *options = c->command->options, *kinds = c->command->kinds;
-    for (int i = 0; options && options[i].name; i++)
-        if (th_call_has(c, i) && check_together(c, &options[i]) != 0)
+    for (const th_option *o = options; o && o->name; o++) {
+        bool is_given = th_call_has(c, (int)(o - options));
+        if (o->required && !is_given && !(o->unless && first_given(c, o->unless)))
+            return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
+        if (is_given && check_together(c, o) != 0)
             return -1;
+    }
     for (int i = 0; kinds && kinds[i].name && i < c->n_words; i++)
         if (check_together(c, &kinds[i]) != 0)
             return -1;

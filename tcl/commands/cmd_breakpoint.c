@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_breakpoint.c - commands that add, delete, enable and disable breakpoints. report_breakpoints
+/* cmd_breakpoint.c - commands that add, delete and enable breakpoints. report_breakpoints
  * is in cmd_report.c. */
 #include <config.h>
 #include <stdio.h>
@@ -259,14 +259,16 @@ static int set_disabled(th_call *c, bool is_disabled)
     return failed;
 }
 
+enum { ENABLE_OFF };
+static const th_option enable_options[] = {
+    [ENABLE_OFF] = {"-off", TH_OPTION_FLAG, NULL,
+                    "Disables them: they are kept, with their hits, until they are enabled."},
+    {.name = NULL},
+};
+
 static int run_enable_breakpoint(th_call *c)
 {
-    return set_disabled(c, false);
-}
-
-static int run_disable_breakpoint(th_call *c)
-{
-    return set_disabled(c, true);
+    return set_disabled(c, th_call_has(c, ENABLE_OFF));
 }
 
 const th_command th_breakpoint_commands[] = {
@@ -279,11 +281,9 @@ const th_command th_breakpoint_commands[] = {
      .run = run_add_breakpoint, .ignores_run = true},
     {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
      "By name or glob pattern; * deletes all.", .run = run_delete_breakpoint, .ignores_run = true},
-    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "enable breakpoints",
-     "By name or glob pattern.", .run = run_enable_breakpoint, .ignores_run = true},
-    {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "disable breakpoints",
-     "They are kept, with their hits, until enable_breakpoint. Names may be glob patterns.",
-     .run = run_disable_breakpoint, .ignores_run = true},
+    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, enable_options,
+     "enable or disable breakpoints", "By name or glob pattern.", .run = run_enable_breakpoint,
+     .ignores_run = true},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
      "Like add_breakpoint -when CONDITION -do SCRIPT -continue: the run continues unless the "

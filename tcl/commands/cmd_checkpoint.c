@@ -423,8 +423,10 @@ static int load(th_call *c, checkpoint *k, const char *path)
         return -1;
     }
     swap_changes(s, k);
-    if (th_session_keep_simulation(s, fresh, &c->err) == 0)
+    if (th_session_keep_simulation(s, fresh, &c->err) == 0) {
+        th_session_take_network(s, &k->options);
         return 0;
+    }
     swap_changes(s, k);
     return -1;
 }

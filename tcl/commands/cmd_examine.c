@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_examine.c - get_property, examine. */
+/* cmd_examine.c - get_property, by its other name examine. */
 #include <config.h>
 #include <string.h>
 #include "tcl/command.h"
@@ -9,8 +9,6 @@
 #include "report/objects/objects.h"
 
 #define GROUP "objects"
-
-/* ---- get_property ---- */
 
 enum { PROPERTY_EXACT };
 
@@ -60,15 +58,7 @@ static int return_all(th_call *c, th_object o)
     return 0;
 }
 
-static int run_get_property(th_call *c)
-{
-    th_object o;
-    if (th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
-        return -1;
-    return c->n_words == 1 ? return_all(c, o) : return_attribute(c, o, th_call_word(c, 1));
-}
-
-/* ---- examine ---- */
+/* ---- patterns ---- */
 
 static bool is_pattern(const char *text)
 {
@@ -173,16 +163,16 @@ static int examine_pattern(th_call *c)
 }
 
 /* "link/3_4.1.bytes": names may hold dots, so the whole is tried as an object first. */
-static int run_examine(th_call *c)
+static int run_get_property(th_call *c)
 {
     th_object o;
     th_error whole_error;
     const char *path = th_call_word(c, 0), *dot = strrchr(path, '.');
     if (th_object_parse(c->session, path, &o, &whole_error) == 0)
-        return return_all(c, o);
-    if (is_pattern(path))
+        return c->n_words > 1 ? return_attribute(c, o, th_call_word(c, 1)) : return_all(c, o);
+    if (is_pattern(path) && c->n_words == 1)
         return examine_pattern(c);
-    if (!dot) {
+    if (!dot || c->n_words > 1) {
         c->err = whole_error;
         return -1;
     }
@@ -194,16 +184,13 @@ static int run_examine(th_call *c)
 }
 
 const th_command th_examine_commands[] = {
-    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
+    {"get_property", GROUP, "OBJECT?.ATTRIBUTE? ?ATTRIBUTE?", 1, 2, property_options,
      "return an attribute of an object, or all of them",
-     "Without ATTRIBUTE: a list of names and values. Times, sizes and rates have units, and six "
-     "digits. Unknown values are empty.",
+     "The attribute is a word, or the end of the path: accel/3.state. Without it: a list of names "
+     "and values. Both parts of a path may be glob patterns: link/3_*.queue_depth gives a list of "
+     "paths and values, a line for each. Times, sizes and rates have units, and six digits. "
+     "Unknown values are empty.",
      .run = run_get_property},
-    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
-     "return the present state of objects",
-     "Like get_property, with the attribute as part of the path: \"examine accel/3.state\". "
-     "Without an attribute, returns all of them. Both parts may be glob patterns: \"examine "
-     "link/3_*.queue_depth\" returns a list of paths and values, a line for each.",
-     .run = run_examine},
+    {.name = "examine", .group = GROUP, .alias_of = "get_property"},
     {.name = NULL},
 };

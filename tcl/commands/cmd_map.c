@@ -111,7 +111,7 @@ const th_option th_map_options[] = {
                           .help = "With -survive 1: and lose at most this by it, as 20% (any)."},
     [MAP_DESIGNS] = {"-designs", TH_OPTION_TEXT, "{NAME ...}", .least = 1, .most = TH_MANY,
                      .help = "The only designs that accelerators have; all can take each of them."},
-    TH_NETWORK_OPTIONS(MAP_NETWORK),
+    [MAP_NETWORK] = TH_NETWORK_OPTION,
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
 };
@@ -264,8 +264,9 @@ static int check_checkpoint(th_call *c, const th_search_type *type)
 
 static int parse_run(th_call *c, th_run_options *run, th_goal *goal, th_search_options *out)
 {
-    if (th_network_parse(c, MAP_NETWORK, run) != 0 || th_stream_parse(c, MAP_STREAM, run) != 0 ||
-        parse_goal(c, goal) != 0)
+    run->network = th_network_types[th_call_number(c, MAP_NETWORK, 0)];
+    th_session_use_network(c->session, run);
+    if (th_stream_parse(c, MAP_STREAM, run) != 0 || parse_goal(c, goal) != 0)
         return -1;
     *out = search_options(c);
     if (set_survival(c, goal, out) != 0 || check_space(c, goal, out) != 0)

@@ -17,14 +17,7 @@
 
 /* ---- run ---- */
 
-enum {
-    RUN_ALL,
-    RUN_UNTIL,
-    RUN_FOR,
-    RUN_LENIENT,
-    RUN_NETWORK,
-    RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS
-};
+enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_LENIENT, RUN_NETWORK, RUN_STREAM };
 
 static const th_option run_options[] = {
     [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default.",
@@ -35,7 +28,7 @@ static const th_option run_options[] = {
     [RUN_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
                      "Of an execution trace: nodes that wait for what never comes, and messages "
                      "that nobody receives, are a warning, as ASTRA-sim has it, not an error."},
-    TH_NETWORK_OPTIONS(RUN_NETWORK),
+    [RUN_NETWORK] = TH_NETWORK_OPTION,
     TH_STREAM_OPTIONS(RUN_STREAM),
     {.name = NULL},
 };
@@ -71,8 +64,10 @@ static th_simulation *simulation_for(th_call *c)
 {
     th_session *s = c->session;
     th_run_options wanted = s->simulation ? s->simulation->options : s->defaults;
-    if (th_network_parse(c, RUN_NETWORK, &wanted) != 0 ||
-        th_stream_parse(c, RUN_STREAM, &wanted) != 0)
+    if (th_call_has(c, RUN_NETWORK))
+        wanted.network = th_network_types[c->option[RUN_NETWORK].number];
+    th_session_use_network(s, &wanted);
+    if (th_stream_parse(c, RUN_STREAM, &wanted) != 0)
         return NULL;
     th_simulation *old = s->simulation;
     if (old && th_run_options_equal(&wanted, &old->options))
@@ -141,9 +136,11 @@ static int begin_again(th_call *c, th_simulation *sim)
 static int run_restart(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
-    if (sim && th_simulation_calls_scripts(sim)) {
-        c->session->defaults = sim->options;
-        th_session_drop_run(c->session); /* the next run calls the present procedures */
+    th_run_options next = sim ? sim->options : c->session->defaults;
+    th_session_use_network(c->session, &next);
+    if (sim && (th_simulation_calls_scripts(sim) || !th_run_options_equal(&next, &sim->options))) {
+        c->session->defaults = next;
+        th_session_drop_run(c->session); /* the next run has the present procedures and network */
         return 0;
     }
     if (!sim)

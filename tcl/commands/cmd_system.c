@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_system.c - read_system, create_system and create_pod. The session's system is replaced only
+/* cmd_system.c - read_system, create_system. The session's system is replaced only
  * by a complete one. */
 #include <config.h>
 #include <math.h>
@@ -191,6 +191,7 @@ enum {
     CREATE_LINK_MTBF,
     CREATE_SWITCH_MTBF,
     CREATE_HOST_MTBF,
+    CREATE_SIZE,
     CREATE_MAX_LINKS
 };
 
@@ -200,55 +201,61 @@ static const char *topology_name(int i)
 }
 
 static const th_option create_system_options[] = {
-    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system.", .required = true},
+    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (of a pod POD_N).",
+                     .required = true, .unless = "POD"},
     [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "The topology.",
-                         .choice = topology_name, .required = true},
+                         .choice = topology_name, .required = true, .unless = "POD",
+                         .without = "POD"},
     [CREATE_DIMS] =
         {"-dims", TH_OPTION_TEXT, "{N ...}", .least = 1, .most = TH_MAX_DIMS,
          .help = "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
                  "a composition {KIND N} for each dimension, KIND being line, ring, "
                  "fully_connected or switch.",
-         .required = true},
+         .required = true, .unless = "POD", .without = "POD"},
     [CREATE_ACCEL] =
         {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
          .help = "System file; its first accelerator is the template for all accelerators.",
-         .required = true},
+         .required = true, .unless = "POD"},
     [CREATE_DESIGN] =
         {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-         "Adds a design to that accelerator, or changes keys of a design in the file."},
+         "Adds a design to that accelerator, or changes keys of a design in the file.",
+         .without = "POD"},
     [CREATE_BANDWIDTH] =
         {"-link_bandwidth", TH_OPTION_BANDWIDTH, "{RATE ...}", .least = 1, .most = TH_MAX_DIMS,
          .help = "Bandwidth of every link, in each direction; or a value per dimension, "
                  "or per level from the accelerators up.",
-         .required = true},
+         .required = true, .unless = "POD", .without = "POD"},
     [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TIME, "{TIME ...}", .least = 1,
                         .most = TH_MAX_DIMS,
                         .help = "Latency of every link; or a list like that of -link_bandwidth.",
-                        .required = true},
+                        .required = true, .unless = "POD", .without = "POD"},
     [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_NUMBER, "RATIO", .low = 1,
                                  .help =
                                      "Links down per link up at the switches of a fat tree (1)."},
     [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
                        "How the accelerators of an island are connected (switch).",
-                       .names = TH_NAMES("switch", "fully_connected")},
+                       .names = TH_NAMES("switch", "fully_connected"), .without = "POD"},
     [CREATE_NICS] =
         {"-nics", TH_OPTION_CHOICE, "OF",
          "Links from islands to the fabric: one per accelerator (the default), or one per island.",
-         .names = TH_NAMES("accelerator", "island")},
+         .names = TH_NAMES("accelerator", "island"), .without = "POD"},
     [CREATE_REDUCES] =
         {"-switches_reduce", TH_OPTION_FLAG, NULL,
          "All switches can reduce data in the network; without it those that connect the "
          "accelerators of an island alone (islands, rails), none where an island is "
-         "fully connected."},
+         "fully connected.",
+         .without = "POD"},
     [CREATE_REDUCTION_RATE] = {"-reduction_rate", TH_OPTION_BANDWIDTH, "RATE",
                                "Data of all inputs together that a switch adds; by default as fast "
-                               "as they arrive."},
+                               "as they arrive.",
+                               .without = "POD"},
     [CREATE_REDUCTION_LATENCY] = {"-reduction_latency", TH_OPTION_TIME, "TIME",
-                                  "From the last input of a switch that adds to its sum (0)."},
+                                  "From the last input of a switch that adds to its sum (0).",
+                                  .without = "POD"},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
-                            "Both directions of a link share its bandwidth."},
-    [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
-                     "Adds a host with a link to every accelerator."},
+                            "Both directions of a link share its bandwidth.", .without = "POD"},
+    [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL, "Adds a host with a link to every accelerator.",
+                     .without = "POD"},
     [CREATE_HOST_BANDWIDTH] =
         {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
          "Bandwidth of the links to the host; default: that of -link_bandwidth.", .with = "-host"},
@@ -258,13 +265,25 @@ static const th_option create_system_options[] = {
     [CREATE_LINK_COST] =
         {"-link_cost", TH_OPTION_NUMBER, "COST", .high = TH_COST_MAX, .range = TH_ABOVE,
          .help = "Cost of every cable, for report_advice; those of accelerators are in "
-                 "the file of -accel."},
+                 "the file of -accel.",
+         .without = "POD"},
     MTBF_OPTIONS(CREATE_ACCEL_MTBF, CREATE_LINK_MTBF, CREATE_SWITCH_MTBF),
     [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,
                           .help = "The same of the host (it does not fail).", .with = "-host"},
+    [CREATE_SIZE] = {"-size", TH_OPTION_INTEGER, "{N ...}",
+                     "Of a pod: the number of nodes or racks; of TPUs the sides of the torus.", 1,
+                     TH_MAX_ACCELS, .most = TH_MAX_DIMS, .with = "POD"},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
+
+static const char *pod_name(int i)
+{
+    return th_pods[i].name;
+}
+
+static const th_option pod_words[] = {{"POD", TH_OPTION_CHOICE, .choice = pod_name},
+                                      {.name = NULL}};
 
 enum { LARGEST_DIM = TH_MAX_ACCELS };
 
@@ -308,8 +327,82 @@ static int take_values(const th_call *c, int option, int64_t *values)
     return c->option[option].n;
 }
 
+/* ---- a pod ---- */
+
+/* -size into the pod's options, and the default name, which grows by "_N" for each. */
+static int take_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
+{
+    const th_value *size = &c->option[CREATE_SIZE];
+    int sizes[TH_MAX_DIMS];
+    if (!size->word)
+        return th_error_set(&c->err, "TCL-2332", "-size {N ...}: is required with POD");
+    if (size->n != pod->n_sizes)
+        return th_error_set(&c->err, "TCL-0996", "-size \"%s\": %s was expected for %s",
+                            Tcl_GetString(size->word), pod->size, pod->name);
+    th_strbuf_add(name, pod->name);
+    for (int i = 0; i < size->n; i++) {
+        sizes[i] = (int)size->numbers[i];
+        th_strbuf_printf(name, "_%d", sizes[i]);
+    }
+    th_pod_options(pod, sizes, o);
+    return 0;
+}
+
+/* Rates of cables that this size has: a pod without spines has none to them. */
+static void fit_cables(const th_topology_type *type, th_topology_options *o)
+{
+    int n = type->n_cables(o);
+    if (o->n_bandwidths > n)
+        o->n_bandwidths = o->n_latencies = n;
+}
+
+static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o, const char *name)
+{
+    const th_topology_type *type = th_topology_find(pod->topology);
+    Tcl_Obj *accel = c->option[CREATE_ACCEL].word;
+    accel = accel ? accel : Tcl_NewStringObj(pod->accel, -1);
+    Tcl_IncrRefCount(accel);
+    th_system *prototype = read_prototype(c, accel, NULL), *system = NULL;
+    fit_cables(type, o);
+    if (prototype) {
+        take_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), o);
+        system =
+            th_topology_create(th_call_text(c, CREATE_NAME, name), type, o, prototype, &c->err);
+    }
+    if (system)
+        system->collective_start_ps = pod->collective_start_ps;
+    th_system_free(prototype);
+    Tcl_DecrRefCount(accel);
+    return system;
+}
+
+static int create_pod(th_call *c)
+{
+    th_topology_options o;
+    th_strbuf name = TH_STRBUF_INIT;
+    const th_pod *pod = &th_pods[c->word[0].number];
+    th_system *system = NULL;
+    if (take_size(c, pod, &o, &name) == 0) {
+        o.oversubscription = th_call_real(c, CREATE_OVERSUBSCRIPTION, o.oversubscription);
+        o.max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
+        if (name.failed)
+            th_error_no_memory(&c->err);
+        else
+            system = make_pod(c, pod, &o, name.text);
+    }
+    th_strbuf_clear(&name);
+    if (!system)
+        return -1;
+    take_system(c, system);
+    return 0;
+}
+
+/* ---- the command ---- */
+
 static int run_create_system(th_call *c)
 {
+    if (c->n_words > 0)
+        return create_pod(c);
     th_topology_options o = {
         .has_island_options = th_call_has(c, CREATE_ISLAND) || th_call_has(c, CREATE_NICS),
         .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
@@ -346,112 +439,6 @@ static int run_create_system(th_call *c)
     return 0;
 }
 
-/* ---- create_pod ---- */
-
-enum {
-    POD_SIZE,
-    POD_OVERSUBSCRIPTION,
-    POD_ACCEL,
-    POD_NAME,
-    POD_ACCEL_MTBF,
-    POD_LINK_MTBF,
-    POD_SWITCH_MTBF,
-    POD_MAX_LINKS
-};
-
-static const th_option pod_options[] = {
-    [POD_SIZE] = {"-size", TH_OPTION_INTEGER, "{N ...}",
-                  "Number of nodes or racks; of TPUs the sides of the torus.", 1, LARGEST_DIM,
-                  .most = TH_MAX_DIMS, .required = true},
-    [POD_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_NUMBER, "RATIO", .low = 1,
-                              .help = "Links from leaf switches down per link to the spines (1)."},
-    [POD_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
-                   .help = "Another accelerator in the place of the pod's, as in create_system."},
-    [POD_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (POD_N)."},
-    MTBF_OPTIONS(POD_ACCEL_MTBF, POD_LINK_MTBF, POD_SWITCH_MTBF),
-    [POD_MAX_LINKS] = MAX_LINKS_OPTION,
-    {.name = NULL},
-};
-
-static const th_pod *find_pod(th_call *c)
-{
-    enum { MOST = 32 };
-    const char *names[MOST + 1];
-    const th_pod *pod = th_pod_find(th_call_word(c, 0));
-    int n = 0;
-    for (; !pod && n < MOST && th_pods[n].name; n++)
-        names[n] = th_pods[n].name;
-    names[n] = NULL;
-    if (!pod)
-        th_error_unknown(&c->err, "TCL-0995", "pod", th_call_word(c, 0), names);
-    return pod;
-}
-
-/* -size into the pod's options, and the default name, which grows by "_N" for each. */
-static int take_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
-{
-    const th_value *size = &c->option[POD_SIZE];
-    int sizes[TH_MAX_DIMS];
-    if (size->n != pod->n_sizes)
-        return th_error_set(&c->err, "TCL-0996", "-size \"%s\": %s was expected for %s",
-                            Tcl_GetString(size->word), pod->size, pod->name);
-    th_strbuf_add(name, pod->name);
-    for (int i = 0; i < size->n; i++) {
-        sizes[i] = (int)size->numbers[i];
-        th_strbuf_printf(name, "_%d", sizes[i]);
-    }
-    th_pod_options(pod, sizes, o);
-    return 0;
-}
-
-/* Rates of cables that this size has: a pod without spines has none to them. */
-static void fit_cables(const th_topology_type *type, th_topology_options *o)
-{
-    int n = type->n_cables(o);
-    if (o->n_bandwidths > n)
-        o->n_bandwidths = o->n_latencies = n;
-}
-
-static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o, const char *name)
-{
-    const th_topology_type *type = th_topology_find(pod->topology);
-    Tcl_Obj *accel = c->option[POD_ACCEL].word;
-    accel = accel ? accel : Tcl_NewStringObj(pod->accel, -1);
-    Tcl_IncrRefCount(accel);
-    th_system *prototype = read_prototype(c, accel, NULL), *system = NULL;
-    fit_cables(type, o);
-    if (prototype) {
-        take_mtbfs(c, POD_ACCEL_MTBF, template_of(prototype), o);
-        system = th_topology_create(th_call_text(c, POD_NAME, name), type, o, prototype, &c->err);
-    }
-    if (system)
-        system->collective_start_ps = pod->collective_start_ps;
-    th_system_free(prototype);
-    Tcl_DecrRefCount(accel);
-    return system;
-}
-
-static int run_create_pod(th_call *c)
-{
-    th_topology_options o;
-    th_strbuf name = TH_STRBUF_INIT;
-    const th_pod *pod = find_pod(c);
-    th_system *system = NULL;
-    if (pod && take_size(c, pod, &o, &name) == 0) {
-        o.oversubscription = th_call_real(c, POD_OVERSUBSCRIPTION, o.oversubscription);
-        o.max_links = (int)th_call_number(c, POD_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
-        if (name.failed)
-            th_error_no_memory(&c->err);
-        else
-            system = make_pod(c, pod, &o, name.text);
-    }
-    th_strbuf_clear(&name);
-    if (!system)
-        return -1;
-    take_system(c, system);
-    return 0;
-}
-
 const th_command th_system_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
      "read a system: accelerators, links, designs",
@@ -460,19 +447,18 @@ const th_command th_system_commands[] = {
      "previous system are dropped.",
      .run = run_read_system, .kinds = system_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
-    {"create_system", GROUP, "", 0, 0, create_system_options,
-     "create a regular system from one kind of accelerator",
-     "Returns the system's name. The mapping and the run of the previous system are dropped.",
-     .run = run_create_system, .needs = {th_session_need_no_trace}, .not_while_running = true},
-    {"create_pod", GROUP, "POD", 1, 1, pod_options,
-     "create a system that is sold: nodes, racks, slices",
-     "POD is dgx_a100, dgx_h100, dgx_h200, dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
+    {"create_system", GROUP, "?POD?", 0, 1, create_system_options,
+     "create a regular system, or one that is sold",
+     "POD is a system of nodes, racks or slices that is sold: dgx_a100, dgx_h100, dgx_h200, "
+     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
      "on a rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), "
      "mi300x or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or "
-     "three dimensions). Rates are what messages reach of those of data sheets, latencies are "
+     "three dimensions); -size says how many. Rates are what messages reach of those of data "
+     "sheets, latencies are "
      "assumed; the manual's page "
      "on topologies names the sources. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
-     .run = run_create_pod, .needs = {th_session_need_no_trace}, .not_while_running = true},
+     .run = run_create_system, .kinds = pod_words, .needs = {th_session_need_no_trace},
+     .not_while_running = true},
     {.name = NULL},
 };

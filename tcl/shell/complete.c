@@ -318,10 +318,10 @@ static void offer_argument(th_completion *c)
         offer_commands(c);
     else if (kinds && kinds->file)
         offer_files(c, kinds->file);
-    else if (takes_attribute && strchr(c->row->words, '.'))
-        offer_paths(c);
     else if (takes_attribute && c->command.n_words == 2)
         offer_attributes(c);
+    else if (takes_attribute && strchr(c->row->words, '.'))
+        offer_paths(c);
     else if (c->length == 0 && c->row->max_words == 0)
         offer_options(c);
     else
