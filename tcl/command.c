@@ -12,7 +12,6 @@
 #include "base/open_file.h"
 #include "base/units.h"
 #include "report/interrupt.h"
-#include "tcl/removed.h"
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {

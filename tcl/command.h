@@ -155,6 +155,12 @@ extern const th_command th_core_session_commands[], th_core_reliability_commands
     th_core_where_commands[];
 extern const th_command *const th_core_families[];
 
+/* removed.c: rows of names that are gone, which answer with the line that does the same now. They
+ * are in ::tharsis, not exported, and in no help. */
+extern const th_command th_removed_commands[];
+/* Sets c->err where the row once had this option: -1; 0: it never had. */
+int th_removed_option(th_call *c, const char *option);
+
 /* Creates every command in ::tharsis and exports it. */
 void th_commands_create(Tcl_Interp *interp, th_session *s);
 /* The names of all commands, which end in NULL. Returns how many. */

@@ -91,7 +91,7 @@ face_sources = \
 	tcl/options.c \
 	tcl/options.h \
 	tcl/program_options.h \
-	tcl/removed.c tcl/removed.h \
+	tcl/removed.c \
 	tcl/report_call.c \
 	tcl/report_call.h \
 	tcl/study/study_list.c \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* removed.c - see removed.h. A name that goes gets a row here. */
+/* removed.c - names of commands and options that are gone, and the line that does the same now. A
+ * name that goes gets a row here. */
 #include <config.h>
-#include "tcl/removed.h"
+#include "tcl/command.h"
 #include <string.h>
 
 static int run_removed(th_call *c)

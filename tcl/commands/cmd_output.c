@@ -61,27 +61,15 @@ static int run_write_results(th_call *c)
 
 enum { PAGE_COMPARE, PAGE_STUDY };
 static const th_option page_options[] = {
-    [PAGE_COMPARE] = {"-compare", TH_OPTION_TEXT, "{RUN RUN}",
-                      "Two runs that save_run returned, side by side, with their timelines on one "
-                      "axis."},
+    [PAGE_COMPARE] =
+        {"-compare", TH_OPTION_RUNS, "{RUN RUN}", .least = 2, .most = 2, .without = "-study",
+         .help = "Two runs that save_run returned, side by side, with their timelines on one "
+                 "axis."},
     [PAGE_STUDY] = {"-study", TH_OPTION_TEXT, "STUDY",
                     "The points of a study: a picture with the Pareto front, and a table with "
                     "filters."},
     {NULL, TH_OPTION_FLAG, NULL, NULL},
 };
-
-static int write_compare(th_call *c, th_strbuf *text)
-{
-    th_runs runs = {NULL, 0};
-    int failed = th_saved_runs_parse(c->session, c->option[PAGE_COMPARE].word, &runs, &c->err);
-    if (!failed && runs.n != 2)
-        failed = th_error_set(&c->err, "TCL-0388", "-compare \"%.100s\": must be two saved runs",
-                              th_call_text(c, PAGE_COMPARE, ""));
-    if (!failed)
-        failed = th_html_compare(c->session, runs.all[0], runs.all[1], text, &c->err);
-    th_free(runs.all);
-    return failed;
-}
 
 static int write_study(th_call *c, th_strbuf *text)
 {
@@ -102,10 +90,9 @@ static int write_study(th_call *c, th_strbuf *text)
 
 static int write_page(th_call *c, th_strbuf *text)
 {
-    if (th_call_has(c, PAGE_COMPARE) && th_call_has(c, PAGE_STUDY))
-        return th_error_set(&c->err, "TCL-0389", "-compare and -study: only one of them");
-    if (th_call_has(c, PAGE_COMPARE))
-        return write_compare(c, text);
+    th_saved_run **pair = c->option[PAGE_COMPARE].runs.all;
+    if (pair)
+        return th_html_compare(c->session, pair[0], pair[1], text, &c->err);
     if (th_call_has(c, PAGE_STUDY))
         return write_study(c, text);
     return th_session_need_run(c->session, &c->err) == 0 ? th_html_page(c->session, text, &c->err)

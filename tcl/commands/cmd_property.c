@@ -43,39 +43,37 @@ static int add_attribute(th_call *c, th_table *t, th_object o, int attribute)
     return failed;
 }
 
-static int add_object(th_call *c, th_table *t, const char *name)
+static int add_object(th_call *c, th_table *t, th_object o)
 {
-    th_object o;
-    if (th_object_parse(c->session, name, &o, &c->err) != 0)
-        return -1;
-    for (int i = 0; th_attributes_of(o.class)[i].name; i++)
-        if (add_attribute(c, t, o, i) != 0)
-            return -1;
-    return 0;
+    int failed = 0;
+    for (int i = 0; !failed && th_attributes_of(o.class)[i].name; i++)
+        failed = add_attribute(c, t, o, i);
+    return failed;
 }
+
+static const th_option property_words[] = {
+    {"OBJECTS", TH_OPTION_OBJECT, "OBJECTS", .least = 1, .most = TH_MANY}, {.name = NULL}};
 
 static int run_report_property(th_call *c)
 {
-    Tcl_Obj **names;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &names) != TCL_OK || n < 1)
-        return th_error_set(&c->err, "TCL-0615", "\"%s\": must be a list of at least one object",
-                            th_call_word(c, 0));
+    const th_value *objects = &c->word[0];
     th_report *r = th_report_of_call(c, "property", "Properties");
     if (!r)
         return -1;
-    const char *title = n == 1 ? th_report_printf(r, "%s", Tcl_GetString(names[0])) : NULL;
-    th_table *t = th_report_table(r, "properties", title, n == 1 ? one_column : many_columns);
+    const char *title =
+        objects->n == 1 ? th_report_printf(r, "%s", Tcl_GetString(objects->words[0])) : NULL;
+    th_table *t =
+        th_report_table(r, "properties", title, objects->n == 1 ? one_column : many_columns);
     th_table_wrap(t);
     int failed = 0;
-    for (Tcl_Size i = 0; i < n && failed == 0; i++)
-        failed = add_object(c, t, Tcl_GetString(names[i]));
+    for (int i = 0; i < objects->n && failed == 0; i++)
+        failed = add_object(c, t, objects->objects[i]);
     return th_report_finish(c, r, failed, t);
 }
 
 const th_command th_property_commands[] = {
     {"report_property", GROUP, "OBJECTS", 1, 1, property_options, "print the attributes of objects",
      "Their values now, as get_property returns them, and what they mean. - is not known yet.",
-     .run = run_report_property, .is_report = true},
+     .run = run_report_property, .kinds = property_words, .is_report = true},
     {.name = NULL},
 };

@@ -6,7 +6,6 @@
 #include "base/names.h"
 #include "tcl/command.h"
 #include "tcl/init.h"
-#include "tcl/removed.h"
 #include "tcl/tcl_session.h"
 
 /* 1 if Tcl's libraries know the command and have loaded it. */
