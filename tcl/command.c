@@ -15,17 +15,13 @@
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
-    th_session_commands,        th_display_commands,
-    th_system_commands,         th_workload_commands,
-    th_layers_commands,         th_write_commands,
-    th_object_commands,         th_examine_commands,
-    th_property_commands,       th_map_commands,
-    th_mapping_commands,        th_program_commands,
-    th_collective_commands,     th_traffic_commands,
-    th_calibrate_commands,      th_trace_program_commands,
-    th_pipeline_commands,       th_transformer_commands,
-    th_parallel_commands,       th_run_commands,
-    th_network_commands,        th_step_commands,
+    th_session_commands,        th_system_commands,
+    th_workload_commands,       th_object_commands,
+    th_examine_commands,        th_map_commands,
+    th_write_commands,          th_program_commands,
+    th_collective_commands,     th_pipeline_commands,
+    th_transformer_commands,    th_parallel_commands,
+    th_step_commands,           th_network_commands,
     th_breakpoint_commands,     th_predict_commands,
     th_evaluate_commands,       th_predict_network_commands,
     th_report_map_commands,     th_report_commands,
@@ -313,6 +309,20 @@ static int fail(th_call *c)
     return TCL_ERROR;
 }
 
+static int write_text(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int failed = c->command->text(c, &text);
+    if (!failed && text.failed)
+        failed = th_error_no_memory(&c->err);
+    if (!failed)
+        failed = th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
+    if (!failed)
+        Tcl_SetObjResult(c->interp, c->words[0]);
+    th_strbuf_clear(&text);
+    return failed ? -1 : 0;
+}
+
 static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
 {
     if (c->command->group && wants_help(objc, objv))
@@ -326,7 +336,9 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
         return -1;
     if (!c->command->ignores_run && th_session_make_due_run(c->session, &c->err) != 0)
         return -1;
-    return resolve(c) != 0 ? -1 : c->command->run(c);
+    if (resolve(c) != 0)
+        return -1;
+    return c->command->text ? write_text(c) : c->command->run(c);
 }
 
 /* Of the time limits ("interp limit") of the interpreter and of those that it is a child of, which

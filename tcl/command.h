@@ -95,7 +95,9 @@ typedef struct th_command {
     bool needs_every_rank;    /* refused where one rank of a step of training stands for others */
     bool ignores_run;         /* does not look at the run: one that is due is not made for it */
     const char *alias_of;     /* the row is a second name of this command */
-    const th_option *kinds;   /* of the first words, by position; NULL: they are texts */
+    /* Instead of run: makes the text of the file that the first word names, which is returned. */
+    int (*text)(th_call *c, th_strbuf *out);
+    const th_option *kinds; /* of the first words, by position; NULL: they are texts */
     int (*needs[TH_NEEDS_MAX])(th_session *s, th_error *err); /* what must be there, in order */
     /* What the command tells after Ctrl-C (error BASE-0008), instead of the text of the part that
      * was interrupted. NULL: "nothing was changed"; for a report "nothing was printed". */
@@ -134,17 +136,15 @@ struct th_call {
 };
 
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
-extern const th_command th_calibrate_commands[], th_trace_program_commands[],
-    th_pipeline_commands[], th_transformer_commands[], th_parallel_commands[];
+extern const th_command th_pipeline_commands[], th_transformer_commands[], th_parallel_commands[];
 extern const th_command th_session_commands[], th_system_commands[], th_workload_commands[],
-    th_layers_commands[], th_write_commands[], th_display_commands[], th_property_commands[],
-    th_object_commands[], th_examine_commands[], th_map_commands[], th_mapping_commands[],
-    th_program_commands[], th_collective_commands[], th_traffic_commands[], th_run_commands[],
-    th_step_commands[], th_breakpoint_commands[], th_report_map_commands[], th_report_commands[],
-    th_report_network_commands[], th_predict_commands[], th_evaluate_commands[],
-    th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
-    th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
-    th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
+    th_write_commands[], th_object_commands[], th_examine_commands[], th_map_commands[],
+    th_program_commands[], th_collective_commands[], th_step_commands[], th_breakpoint_commands[],
+    th_report_map_commands[], th_report_commands[], th_report_network_commands[],
+    th_predict_commands[], th_evaluate_commands[], th_predict_network_commands[],
+    th_output_commands[], th_plot_commands[], th_trace_commands[], th_property_event_commands[],
+    th_compare_commands[], th_sensitivity_commands[], th_advice_commands[],
+    th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
     th_survival_commands[], th_query_commands[], th_network_commands[];
 extern const th_command *const th_command_families[];
 /* What lib/ is made of: commands of ::tharsis::core, without group, options and help, which no user
@@ -208,6 +208,9 @@ void th_help_all(th_strbuf *out);
 void th_help_line(th_strbuf *out, const th_command *row); /* of one command, in that list */
 /* help_search.c: the commands that are about a word; returns how many. */
 int th_help_search(const char *word, th_strbuf *out);
+/* What most reports take, and is it one of these, explained alike? */
+extern const th_option th_options_of_reports[];
+bool th_help_is_of_reports(const th_option *o);
 /* Shared with help_man.c and help_markdown.c: the synopsis in lines, wrapped between its words, so
  * that "?-seed N?" stays together; "-seed N"; " One of a, b." after the help of an option with
  * choices, nothing for others. */

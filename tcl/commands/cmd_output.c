@@ -35,7 +35,7 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
     return runs.n > 0 ? th_section_saved(s, r, &runs, err) : 0;
 }
 
-static int run_write_results(th_call *c)
+static int text_of_results(th_call *c, th_strbuf *out)
 {
     th_session *s = c->session;
     if (!s->mapping && !s->hand_built && s->saved.n == 0)
@@ -44,15 +44,9 @@ static int run_write_results(th_call *c)
     th_report *r = th_report_new("results", "Results");
     if (!r)
         return th_error_no_memory(&c->err);
-    th_strbuf text = TH_STRBUF_INIT;
     int failed = add_sections(s, r, &c->err);
     if (!failed)
-        failed = th_report_render(r, TH_FORMAT_JSON, &text, &c->err);
-    if (!failed)
-        failed = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    th_strbuf_clear(&text);
+        failed = th_report_render(r, TH_FORMAT_JSON, out, &c->err);
     th_report_free(r);
     return failed;
 }
@@ -88,7 +82,7 @@ static int write_study(th_call *c, th_strbuf *text)
     return failed ? -1 : 0;
 }
 
-static int write_page(th_call *c, th_strbuf *text)
+static int text_of_page(th_call *c, th_strbuf *text)
 {
     th_saved_run **pair = c->option[PAGE_COMPARE].runs.all;
     if (pair)
@@ -99,18 +93,6 @@ static int write_page(th_call *c, th_strbuf *text)
                                                          : -1;
 }
 
-static int run_write_report(th_call *c)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    int failed = write_page(c, &text);
-    if (!failed)
-        failed = th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    th_strbuf_clear(&text);
-    return failed;
-}
-
 const th_command th_output_commands[] = {
     {"write_report", GROUP, "FILE", 1, 1, page_options,
      "write a run, two runs or a study as one HTML page",
@@ -119,10 +101,10 @@ const th_command th_output_commands[] = {
      "critical path, layers, mapping, accelerators, memory and search, in one file that needs no "
      "network and no other "
      "file. The same run gives the same bytes. Missing folders are created. Returns FILE.",
-     .run = run_write_report, .after_interrupt = "nothing was written"},
+     .text = text_of_page, .after_interrupt = "nothing was written"},
     {"write_results", GROUP, "FILE", 1, 1, NULL, "write all results as JSON",
      "System, workload, search, mapping, memory, the figures of the run, its critical path, and "
      "the saved runs; units stand in the field names. Missing folders are created. Returns FILE.",
-     .run = run_write_results, .after_interrupt = "nothing was written"},
+     .text = text_of_results, .after_interrupt = "nothing was written"},
     {.name = NULL},
 };

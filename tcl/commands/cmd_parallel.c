@@ -244,9 +244,6 @@ static int make_schedule(const th_parallel_plan *p, th_pipeline_schedule *out, t
 
 static int need_model(th_call *c)
 {
-    if (th_session_need_system(c->session, &c->err) != 0 ||
-        th_session_need_no_trace(c->session, &c->err) != 0)
-        return -1;
     if (c->session->model.name[0])
         return 0;
     return th_error_set(&c->err, "TCL-0927", "no language model: create_transformer makes one");
@@ -348,7 +345,8 @@ const th_command th_parallel_commands[] = {
      "Needs a system and create_transformer. Ranks that do the same at the same time are simulated "
      "once. What does not divide, fit or suffice is refused, with the number to change. Returns "
      "the name of the model.",
-     .run = run_parallel_plan, .not_while_running = true},
+     .run = run_parallel_plan, .needs = {th_session_need_system, th_session_need_no_trace},
+     .not_while_running = true},
     {"report_training", "report", "", 0, 0, training_options,
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "

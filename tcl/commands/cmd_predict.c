@@ -301,20 +301,13 @@ static int run_train(th_call *c)
 
 /* ---- files ---- */
 
-static int run_write(th_call *c)
+static int text_of_predictor(th_call *c, th_strbuf *out)
 {
     const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
-    th_strbuf text = TH_STRBUF_INIT;
     if (!p)
         return -1;
-    th_predictor_write(p, &text);
-    int failed = text.failed
-                     ? th_error_no_memory(&c->err)
-                     : th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
-    th_strbuf_clear(&text);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    return failed;
+    th_predictor_write(p, out);
+    return 0;
 }
 
 static const th_option predictor_words[] = {{"FILE", TH_OPTION_FILE, .file = &th_predictor_file},
@@ -349,10 +342,12 @@ static const th_option predict_options[] = {
     [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
                           "Returns three times: the prediction, and the 10th and 90th percentile "
                           "of measurements, estimated from rows held out in training."},
-    [PREDICT_MEMBERS] = {"-members", TH_OPTION_TEXT, "{N ...}",
-                         "Members of unequal size, in place of batch: of a matmul the rows of "
-                         "each (experts of a mixture; 0: none), of attention the keys of each "
-                         "sequence."},
+    [PREDICT_MEMBERS] = {"-members", TH_OPTION_INTEGER, "{N ...}", .maximum = INT32_MAX / 2,
+                         .least = 1, .most = TH_MANY,
+                         .help =
+                             "Members of unequal size, in place of batch: of a matmul the rows of "
+                             "each (experts of a mixture; 0: none), of attention the keys of each "
+                             "sequence."},
     {.name = NULL},
 };
 
@@ -409,17 +404,10 @@ static int parse_op(th_call *c, th_op *op)
 {
     static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W, TH_OP_HEADS,
                                        TH_OP_KV_HEADS};
-    int kind = th_op_kind_find(th_call_word(c, 0));
-    if (kind < 0) {
-        const char *names[TH_N_OP_KINDS + 1] = {NULL};
-        for (int k = 0; k < TH_N_OP_KINDS; k++)
-            names[k] = th_op_kind_name((th_op_kind)k);
-        return th_error_unknown(&c->err, "TCL-0326", "kind", th_call_word(c, 0), names);
-    }
     if (c->n_words % 2 == 0)
         return th_error_set(&c->err, "TCL-0327", "\"%.40s\": needs a value",
                             th_call_word(c, c->n_words - 1));
-    *op = (th_op){.kind = (th_op_kind)kind};
+    *op = (th_op){.kind = (th_op_kind)c->word[0].number};
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
         if (th_op_has(op->kind, ones[i]))
             op->x[ones[i]] = 1;
@@ -485,38 +473,24 @@ static void warn_of_fewer(th_call *c, const th_op *op, th_phase phase, const th_
                                 llround(ms * PS_PER_MS));
 }
 
-/* Numbers of a list, each at least that, into *out, freed by the caller: how many; -1: something
- * else is there. */
-static int read_counts(th_call *c, Tcl_Obj *list, int32_t least, int32_t **out)
-{
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
-    *out = NULL;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) == TCL_OK && n > 0 && n <= INT32_MAX / 2)
-        *out = th_alloc_array((size_t)n, sizeof **out);
-    for (Tcl_Size i = 0; *out && i < n; i++) {
-        (*out)[i] = th_op_value(TH_OP_ROWS, Tcl_GetString(words[i]));
-        if ((*out)[i] >= least && (*out)[i] <= INT32_MAX / 2)
-            continue;
-        th_free(*out);
-        *out = NULL;
-    }
-    if (*out)
-        return (int)n;
-    return th_error_set(&c->err, "TCL-0333",
-                        "-members \"%.60s\": must be a list of whole numbers, %d or more",
-                        Tcl_GetString(list), least);
-}
-
 /* -members: of a matmul, rows of each; of attention, keys of each. *out is freed by the caller;
  * NULL: all are equal. Sets the batch, and the mean. 0 or -1. */
-static int parse_members(th_call *c, th_op *op, int32_t **out)
+static int take_members(th_call *c, th_op *op, int32_t **out)
 {
+    const th_value *members = &c->option[PREDICT_MEMBERS];
     *out = NULL;
-    if (!th_call_has(c, PREDICT_MEMBERS))
+    if (!members->word)
         return 0;
-    int n = read_counts(c, c->option[PREDICT_MEMBERS].word, th_op_member_min(op->kind), out);
-    return n < 0 ? -1 : th_op_set_members(op, *out, n, &c->err);
+    *out = th_alloc_array((size_t)members->n, sizeof **out);
+    if (!*out)
+        return th_error_no_memory(&c->err);
+    for (int i = 0; i < members->n; i++)
+        (*out)[i] = (int32_t)members->numbers[i];
+    for (int i = 0; i < members->n; i++)
+        if ((*out)[i] < th_op_member_min(op->kind))
+            return th_error_set(&c->err, "TCL-0333", "-members \"%d\": must be %d or more",
+                                (int)(*out)[i], (int)th_op_member_min(op->kind));
+    return th_op_set_members(op, *out, members->n, &c->err);
 }
 
 static int predict(th_call *c, const th_op *op, const int32_t *members)
@@ -538,6 +512,9 @@ static int predict(th_call *c, const th_op *op, const int32_t *members)
     return 0;
 }
 
+static const th_option layer_words[] = {{"KIND", TH_OPTION_CHOICE, .choice = kind_name},
+                                        {.name = NULL}};
+
 static int run_predict_layer(th_call *c)
 {
     th_op op;
@@ -545,7 +522,7 @@ static int run_predict_layer(th_call *c)
     int failed = -1;
     if (!th_gpu_models_predictor(c->session->gpu_models, &c->err) || parse_op(c, &op) != 0)
         return -1;
-    if (parse_members(c, &op, &members) == 0 && th_op_check(&op, &c->err) == 0)
+    if (take_members(c, &op, &members) == 0 && th_op_check(&op, &c->err) == 0)
         failed = predict(c, &op, members);
     th_free(members);
     return failed;
@@ -565,7 +542,7 @@ const th_command th_predict_commands[] = {
      "evaluate_predictor -learners shows the members.",
      .run = run_train, .not_while_running = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
-     .run = run_write},
+     .text = text_of_predictor},
     {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
      "Files of another version, or edited by hand, are refused. Returns the kinds and phases.",
      .run = run_read, .kinds = predictor_words},
@@ -577,6 +554,6 @@ const th_command th_predict_commands[] = {
      "stride, padding for both axes. Numbers outside those of "
      "training give a warning, one for each kind and GPU; so does, with -interval, a GPU that was "
      "not measured, and a batch for which a smaller one is predicted to take longer.",
-     .run = run_predict_layer},
+     .run = run_predict_layer, .kinds = layer_words},
     {.name = NULL},
 };

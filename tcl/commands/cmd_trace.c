@@ -97,12 +97,14 @@ enum { ADD_SIGNALS };
 
 static const th_option add_options[] = {
     [ADD_SIGNALS] =
-        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
-         "Of accelerators: state task layer sending receiving busy queue_depth health, "
-         "and inside tasks buffer_fill array load_input load_weight load_partial store; "
-         "of links: busy flows queue_depth health; of hosts and switches: task layer sending "
-         "receiving busy. Glob patterns select the matching signals of each object (*, "
-         "load_*). Default: all signals but those inside tasks, and health where there are faults.",
+        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}", .least = 1, .most = TH_MANY,
+         .help =
+             "Of accelerators: state task layer sending receiving busy queue_depth health, "
+             "and inside tasks buffer_fill array load_input load_weight load_partial store; "
+             "of links: busy flows queue_depth health; of hosts and switches: task layer sending "
+             "receiving busy. Glob patterns select the matching signals of each object (*, "
+             "load_*). Default: all signals but those inside tasks, and health where there are "
+             "faults.",
          .choice = th_signal_name},
     {.name = NULL},
 };
@@ -181,17 +183,13 @@ static int add_signals(th_call *c, const char *word, unsigned there, asked *out)
 
 static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked *out)
 {
-    Tcl_Size n;
-    Tcl_Obj **words, *list = c->option[ADD_SIGNALS].word;
+    const th_value *signals = &c->option[ADD_SIGNALS];
     unsigned there = 0;
     *out = (asked){0, 0};
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals",
-                            Tcl_GetString(list));
     for (Tcl_Size i = 0; i < n_traced; i++)
         there |= th_signals_of(all[i].class, true);
-    for (Tcl_Size i = 0; i < n; i++)
-        if (add_signals(c, Tcl_GetString(words[i]), there, out) != 0)
+    for (int i = 0; i < signals->n; i++)
+        if (add_signals(c, Tcl_GetString(signals->words[i]), there, out) != 0)
             return -1;
     return 0;
 }
