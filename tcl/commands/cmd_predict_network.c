@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_predict_network.c - predict_network: the time of the workload on one GPU, from the times of
- * its layers; calibrate_network: latency, overhead and bandwidth of links from measured collectives. */
+ * its layers; calibrate_network: latency, overhead and bandwidth of links from measured
+ * collectives. */
 #include <config.h>
 #include "predictor/model/network_prediction.h"
 #include "tcl/command.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_workload.c - read_workload, create_workload, read_mapping, check_setup. The session's
  * workload and mapping are replaced only by complete ones. The list of create_workload is converted
- * to the text of a workload file with layer i in line i, and read as such: so both have the same keys, and
- * messages name the layer. */
+ * to the text of a workload file with layer i in line i, and read as such: so both have the same
+ * keys, and messages name the layer. */
 #include <config.h>
 #include "base/alloc.h"
 #include "base/names.h"
