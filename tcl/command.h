@@ -41,7 +41,7 @@ typedef enum {
     TH_OPTION_OBJECT,    /* "accel/3", of one of the classes */
     TH_OPTION_NODE,      /* "3", "host", "accel/3": any node, or, with classes, an accelerator */
     TH_OPTION_RUNS,      /* a list of saved runs */
-    TH_OPTION_FILE       /* a file of the kind `file`; else its name is one of the names */
+    TH_OPTION_FILE       /* a file of the kind `file`, or any; or one of the names */
 } th_option_kind;
 
 /* Do the bounds low and high themselves belong to the range? */

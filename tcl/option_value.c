@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
+#include "base/open_file.h"
 #include "base/units.h"
 #include "report/session/saved_run.h"
 #include "tcl/files.h"
@@ -211,6 +212,22 @@ static int resolve_node(th_call *c, const th_option *o, const char *text, int64_
                         text);
 }
 
+/* A file by its path, which is none of the names. */
+static int resolve_path(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
+{
+    enum { NAMES_MAX = 32 };
+    const char *names[NAMES_MAX + 1] = {NULL}, *path = Tcl_FSGetNativePath(word);
+    char what[80];
+    if (path && th_file_is_there(path)) {
+        v->path = th_alloc_string(path);
+        return v->path ? 0 : th_error_no_memory(&c->err);
+    }
+    for (int i = 0; i < NAMES_MAX && (names[i] = th_option_choice(o, i)); i++)
+        ;
+    snprintf(what, sizeof what, "%s, a file or a name,", o->name);
+    return th_error_unknown(&c->err, "TCL-2333", what, Tcl_GetString(word), names);
+}
+
 /* What the session alone tells. */
 static int resolve_one(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
 {
@@ -219,6 +236,8 @@ static int resolve_one(th_call *c, const th_option *o, Tcl_Obj *word, th_value *
         return resolve_object(c, o, text, &v->object);
     if (o->kind == TH_OPTION_NODE)
         return resolve_node(c, o, text, &v->number);
+    if (o->kind == TH_OPTION_FILE && !o->file)
+        return resolve_path(c, o, word, v);
     if (o->kind != TH_OPTION_FILE)
         return 0;
     Tcl_Obj *path = th_file_find(c->session, o->file, word, &c->err);

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
-#include "base/names.h"
 #include "report/sections/sections.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"
@@ -71,7 +69,7 @@ static const th_option plan_options[] = {
     [PLAN_MICRO_BATCH] = DEGREE("-micro_batch", "Sequences of a micro-batch of a replica (1)."),
     [PLAN_GLOBAL_BATCH] = {"-global_batch", TH_OPTION_INTEGER, "N", "Sequences of a step.", 1,
                            1 << 24, .required = true},
-    [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "NAME",
+    [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
                        "Pipeline schedule, or a file with one (1f1b; with -virtual interleaved).",
                        .choice = schedule_name},
     [PLAN_LAYOUT] = {"-layout", TH_OPTION_CHOICE, "WHAT",
@@ -167,21 +165,6 @@ static void take_numbers(const th_call *c, th_training_numbers *out)
         out->of[c->option[PLAN_NUMBERS].indices[i]] = c->option[PLAN_NUMBERS].reals[i];
 }
 
-/* A schedule by its name, or a file. */
-static int parse_schedule(th_call *c, th_plan_file *f)
-{
-    enum { N_SCHEDULES_MAX = 15 };
-    const char *names[N_SCHEDULES_MAX + 1] = {NULL};
-    const char *name = th_call_text(c, PLAN_SCHEDULE, "");
-    for (int i = 0; th_pipeline_types[i].name && i < N_SCHEDULES_MAX; i++)
-        names[i] = th_pipeline_types[i].name;
-    if (!th_call_has(c, PLAN_SCHEDULE))
-        return 0;
-    if (!th_pipeline_find(name) && !th_file_is_there(name))
-        return th_error_unknown(&c->err, "TCL-0963", "-schedule, a file or a name,", name, names);
-    return th_plan_file_set_schedule(f, name, &c->err);
-}
-
 /* What the model says of a plan. */
 static th_parallel_plan plan_of_model(const th_session_model *m)
 {
@@ -209,7 +192,11 @@ static int parse_plan(th_call *c, th_plan_file *f)
     take_overlap(c, p);
     take_numbers(c, &f->numbers);
     parse_degrees(c, &p->n);
-    return parse_order(c, p) || parse_schedule(c, f) ? -1 : 0;
+    return parse_order(c, p) ||
+                   (th_call_has(c, PLAN_SCHEDULE) &&
+                    th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
+               ? -1
+               : 0;
 }
 
 /* ---- the program ---- */

@@ -2,8 +2,6 @@
 /* cmd_pipeline.c - pipeline schedules as programs: add_pipeline, report_pipeline. */
 #include <config.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
-#include "base/names.h"
 #include "training/pipeline_program.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
@@ -33,7 +31,7 @@ static const char *schedule_name(int i)
 }
 
 static const th_option pipeline_options[] = {
-    [PIPELINE_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "NAME",
+    [PIPELINE_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
                            "gpipe, 1f1b, interleaved, zb_h1, zb_h2, zbv, or a file with a line of "
                            "operations per stage (docs/formats.md).",
                            .choice = schedule_name, .required = true},
@@ -90,14 +88,7 @@ static int check_repeated(th_call *c, int option, int32_t of_file)
 
 static int read_schedule(th_call *c, th_pipeline_schedule *out)
 {
-    const char *path = Tcl_FSGetNativePath(c->option[PIPELINE_SCHEDULE].word);
-    const char *names[16] = {NULL};
-    for (int i = 0; th_pipeline_types[i].name && i < 15; i++)
-        names[i] = th_pipeline_types[i].name;
-    if (!path || !th_file_is_there(path))
-        return th_error_unknown(&c->err, "TCL-0902", "-schedule, a file or a name,",
-                                th_call_text(c, PIPELINE_SCHEDULE, ""), names);
-    if (th_pipeline_read(path, out, &c->err) != 0)
+    if (th_pipeline_read(c->option[PIPELINE_SCHEDULE].path, out, &c->err) != 0)
         return -1;
     if (check_repeated(c, PIPELINE_STAGES, out->shape.stages) == 0 &&
         check_repeated(c, PIPELINE_CHUNKS, out->shape.chunks) == 0 &&
@@ -180,8 +171,9 @@ static int lower(th_call *c, const th_pipeline_schedule *s)
 static int run_add_pipeline(th_call *c)
 {
     th_pipeline_schedule schedule;
-    const th_pipeline_type *type = th_pipeline_find(th_call_text(c, PIPELINE_SCHEDULE, ""));
-    if (type ? make_of_row(c, type, &schedule) : read_schedule(c, &schedule))
+    const th_value *of = &c->option[PIPELINE_SCHEDULE];
+    if (of->is_name ? make_of_row(c, &th_pipeline_types[of->number], &schedule)
+                    : read_schedule(c, &schedule))
         return -1;
     int status = lower(c, &schedule);
     th_pipeline_clear(&schedule);

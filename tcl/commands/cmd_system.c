@@ -22,7 +22,7 @@
 
 /* ---- read_system ---- */
 
-static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
+static int add_design(th_call *c, const th_value *design, th_system *system)
 {
     if (th_design_option_apply(design, system, &c->err) != 0)
         return -1;
@@ -31,7 +31,7 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
 
 /* Reads a system file, adds the design of the call, and checks the keys of all designs. */
 static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_links,
-                           Tcl_Obj *design)
+                           const th_value *design)
 {
     th_strbuf notes = TH_STRBUF_INIT;
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
@@ -43,14 +43,14 @@ static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_
     th_warn_notes(c, file, !system, &notes);
     Tcl_DecrRefCount(path);
     if (system && (th_design_check_system(system, &c->err) != 0 ||
-                   (design && add_design(c, design, system) != 0))) {
+                   (design && design->word && add_design(c, design, system) != 0))) {
         th_system_free(system);
         return NULL;
     }
     return system;
 }
 
-static th_system *read_prototype(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
+static th_system *read_prototype(th_call *c, Tcl_Obj *name, const th_value *design)
 {
     return read_one(c, name, false, TH_LINKS_DEFAULT_MAX, design);
 }
@@ -83,9 +83,10 @@ static const th_option read_system_options[] = {
                      "scalesim: SCALE-Sim's configuration.",
                      .names = TH_NAMES([FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra",
                                        [FORMAT_SCALESIM] = "scalesim")},
-    [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-                     "Adds a design to every accelerator (name, type, and its keys), or changes "
-                     "keys of a design in the file."},
+    [READ_DESIGN] =
+        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
+         .help = "Adds a design to every accelerator (name, type, and its keys), or changes "
+                 "keys of a design in the file."},
     [READ_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -122,7 +123,7 @@ static int run_read_system(th_call *c)
         return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words, wanted[format]);
     if (is_astra && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
-    Tcl_Obj *design = c->option[READ_DESIGN].word;
+    const th_value *design = &c->option[READ_DESIGN];
     int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
     th_system *system =
         is_astra ? read_astra(c, max_links)
@@ -217,8 +218,8 @@ static const th_option create_system_options[] = {
          .help = "System file; its first accelerator is the template for all accelerators.",
          .required = true, .unless = "POD"},
     [CREATE_DESIGN] =
-        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-         "Adds a design to that accelerator, or changes keys of a design in the file.",
+        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
+         .help = "Adds a design to that accelerator, or changes keys of a design in the file.",
          .without = "POD"},
     [CREATE_BANDWIDTH] =
         {"-link_bandwidth", TH_OPTION_BANDWIDTH, "{RATE ...}", .least = 1, .most = TH_MAX_DIMS,
@@ -426,7 +427,7 @@ static int run_create_system(th_call *c)
     take_mtbf(c, CREATE_HOST_MTBF, &o.host_mtbf_us);
     o.host_cost = o.cost;
     th_system *prototype =
-        read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
+        read_prototype(c, c->option[CREATE_ACCEL].word, &c->option[CREATE_DESIGN]);
     if (!prototype)
         return -1;
     take_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), &o);

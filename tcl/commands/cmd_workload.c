@@ -389,36 +389,26 @@ static void put_scalar(th_strbuf *out, Tcl_Obj *word)
         th_config_put_text(out, text);
 }
 
-/* Several words are a list; so is the empty list. */
-static void put_value(th_strbuf *out, Tcl_Obj *value)
+/* Several words are a list; so is the empty list. are_names: those of layers, which may look like
+ * numbers, are always a list. */
+static void put_value(th_strbuf *out, Tcl_Obj *value, bool are_names)
 {
     Tcl_Obj **words;
     Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, value, &n, &words) != TCL_OK || n == 1) {
-        put_scalar(out, value);
-        return;
-    }
-    th_strbuf_add(out, "(");
-    for (Tcl_Size i = 0; i < n; i++) {
-        th_strbuf_add(out, i > 0 ? ", " : "");
-        put_scalar(out, words[i]);
-    }
-    th_strbuf_add(out, ")");
-}
-
-/* Names of layers may look like numbers. */
-static void put_names(th_strbuf *out, Tcl_Obj *value)
-{
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, value, &n, &words) != TCL_OK) {
+    bool is_list = Tcl_ListObjGetElements(NULL, value, &n, &words) == TCL_OK;
+    if (!is_list && are_names)
         th_config_put_text(out, Tcl_GetString(value));
+    if (!are_names && (!is_list || n == 1))
+        put_scalar(out, value);
+    if (!is_list || (n == 1 && !are_names))
         return;
-    }
     th_strbuf_add(out, "(");
     for (Tcl_Size i = 0; i < n; i++) {
         th_strbuf_add(out, i > 0 ? ", " : "");
-        th_config_put_text(out, Tcl_GetString(words[i]));
+        if (are_names)
+            th_config_put_text(out, Tcl_GetString(words[i]));
+        else
+            put_scalar(out, words[i]);
     }
     th_strbuf_add(out, ")");
 }
@@ -455,10 +445,7 @@ static int put_layer(th_call *c, Tcl_Obj *layer, th_strbuf *out)
                 "-layers: layer \"%s\": key \"%s\": must be a word of letters, digits and _",
                 Tcl_GetString(words[0]), key);
         th_strbuf_printf(out, " %s = ", key);
-        if (strcmp(key, "inputs") == 0)
-            put_names(out, words[i + 1]);
-        else
-            put_value(out, words[i + 1]);
+        put_value(out, words[i + 1], strcmp(key, "inputs") == 0);
         th_strbuf_add(out, ";");
     }
     th_strbuf_add(out, " }");
