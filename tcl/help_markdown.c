@@ -65,6 +65,7 @@ void th_help_markdown_list(th_strbuf *out)
         out, "# Commands\n\nWritten by `help -markdown docs` from the command table; not "
              "edited by hand.\n\n"
              "Options stand in any order; scripts never abbreviate them. `?x?` may be left out.\n"
+             "Lists of objects take glob patterns of names: `link/3_*`.\n"
              "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
              "What an error message means stands in the message; [messages.md](messages.md) "
              "lists them.\n");

@@ -324,6 +324,70 @@ static int take_elements(th_call *c, const th_option *o, th_value *v)
     return 0;
 }
 
+/* ---- patterns of objects ---- */
+
+/* Appends the names of the objects of the class that the pattern matches, by their whole names or
+ * without "accel/". Layers and tasks are meant by "layer/" and "task/" alone, accelerators among
+ * nodes by "node/". Returns how many, or -1. */
+static int append_of_class(th_call *c, th_class class, const char *pattern, Tcl_Obj *names)
+{
+    th_session *s = c->session;
+    size_t length = strlen(th_class_name(class));
+    bool is_named = strncmp(pattern, th_class_name(class), length) == 0 && pattern[length] == '/';
+    int found = 0;
+    if (!is_named && (class == TH_CLASS_LAYER || class == TH_CLASS_TASK))
+        return 0;
+    if (th_class_need(s, class, &c->err) != 0)
+        return -1;
+    for (int32_t i = 0; i < th_class_count(s, class); i++) {
+        const char *bare = th_object_short_name(s, (th_object){class, i});
+        Tcl_Obj *name = Tcl_ObjPrintf("%s/%s", th_class_name(class), bare);
+        bool is_hidden = !is_named && class == TH_CLASS_NODE && s->system->nodes[i].accel >= 0;
+        Tcl_IncrRefCount(name);
+        if (!is_hidden &&
+            (Tcl_StringMatch(Tcl_GetString(name), pattern) || Tcl_StringMatch(bare, pattern))) {
+            Tcl_ListObjAppendElement(NULL, names, name);
+            found++;
+        }
+        Tcl_DecrRefCount(name);
+    }
+    return found;
+}
+
+static int append_matching(th_call *c, const th_option *o, Tcl_Obj *word, Tcl_Obj *names)
+{
+    const char *pattern = Tcl_GetString(word);
+    th_object exact;
+    int n = 0;
+    if (!strpbrk(pattern, "*?[") || th_object_parse(c->session, pattern, &exact, NULL) == 0)
+        return Tcl_ListObjAppendElement(NULL, names, word);
+    for (int k = 0; k < TH_N_CLASSES; k++) {
+        int more = o->classes == 0 || (o->classes & TH_BIT(k)) != 0
+                       ? append_of_class(c, (th_class)k, pattern, names)
+                       : 0;
+        if (more < 0)
+            return -1;
+        n += more;
+    }
+    return n > 0 ? 0
+                 : th_error_set(&c->err, "TCL-2334", "%s \"%.100s\": no object matches", o->name,
+                                pattern);
+}
+
+/* The list with names in place of patterns. */
+static int expand_patterns(th_call *c, const th_option *o, th_value *v)
+{
+    Tcl_Obj *names = Tcl_NewListObj(0, NULL);
+    int failed = 0;
+    Tcl_IncrRefCount(names);
+    for (int i = 0; i < v->n && !failed; i++)
+        failed = append_matching(c, o, v->words[i], names);
+    Tcl_DecrRefCount(v->list);
+    v->list = names;
+    Tcl_ListObjGetElements(NULL, names, &v->n, &v->words);
+    return failed;
+}
+
 static int find_runs(th_call *c, th_value *v)
 {
     v->runs.all = th_alloc_array((size_t)v->n + 1, sizeof(th_saved_run *));
@@ -360,6 +424,8 @@ int th_value_resolve(th_call *c, const th_option *o, th_value *v)
     if (!is_list(o))
         return resolve_one(c, o, v->word, v);
     if (split_list(c, o, v->word, v) != 0)
+        return -1;
+    if (o->kind == TH_OPTION_OBJECT && expand_patterns(c, o, v) != 0)
         return -1;
     return o->kind == TH_OPTION_RUNS ? find_runs(c, v) : take_elements(c, o, v);
 }
