@@ -454,10 +454,9 @@ const th_command th_system_commands[] = {
      "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
      "on a rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), "
      "mi300x or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or "
-     "three dimensions); -size says how many. Rates are what messages reach of those of data "
-     "sheets, latencies are "
-     "assumed; the manual's page "
-     "on topologies names the sources. Returns the system's name. The mapping and the run of the "
+     "three dimensions); -size says how many, and no other option is needed. Rates are what "
+     "messages reach of those of data sheets, latencies are assumed; the manual's page on "
+     "topologies names the sources. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
      .run = run_create_system, .kinds = pod_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
