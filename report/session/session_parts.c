@@ -167,6 +167,7 @@ static void drop_mapping(th_session *s)
     s->hand_built = NULL;
     clear_search(&s->search);
     s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
+    th_session_use_network(s, &s->defaults);
 }
 
 void th_session_set_system(th_session *s, th_system *system)

@@ -96,6 +96,7 @@ static int run_set_network(th_call *c)
     if (th_call_has(c, NET_RESET))
         *o = (th_network_options){.packet_bytes = 0};
     take_values(c, o);
+    th_session_use_network(c->session, &c->session->defaults);
     const int64_t values[N_VALUES] = {
         [NET_WEIGHTS] = o->weigh_by_latency,     [NET_PACKET] = o->packet_bytes,
         [NET_BUFFER] = o->buffer_bytes,          [NET_CHANNELS] = o->n_virtual_channels,

@@ -116,25 +116,15 @@ static const char *unit_choice(th_kind kind, int i)
     return i == 0 ? "auto" : th_kind_unit_name(kind, i - 1);
 }
 
-static const char *time_choice(int i)
-{
-    return unit_choice(TH_KIND_TIME, i);
-}
-
-static const char *size_choice(int i)
-{
-    return unit_choice(TH_KIND_BYTES, i);
-}
-
-static const char *bandwidth_choice(int i)
-{
-    return unit_choice(TH_KIND_BANDWIDTH, i);
-}
-
-static const char *energy_choice(int i)
-{
-    return unit_choice(TH_KIND_ENERGY, i);
-}
+#define UNITS_OF(NAME, KIND)                                                                       \
+    static const char *NAME(int i)                                                                 \
+    {                                                                                              \
+        return unit_choice(KIND, i);                                                               \
+    }
+UNITS_OF(time_choice, TH_KIND_TIME)
+UNITS_OF(size_choice, TH_KIND_BYTES)
+UNITS_OF(bandwidth_choice, TH_KIND_BANDWIDTH)
+UNITS_OF(energy_choice, TH_KIND_ENERGY)
 
 static const th_option units_options[] = {
     [UNITS_TIME] = {"-time", TH_OPTION_CHOICE, "UNIT", "Unit of times.", .choice = time_choice},
