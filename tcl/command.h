@@ -189,6 +189,8 @@ int th_call_cancel(th_call *c, const char *message);
 int th_value_parse(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v);
 int th_value_resolve(th_call *c, const th_option *o, th_value *v);
 void th_value_clear(th_value *v);
+/* The saved runs that word i names, in c->word[i].runs. 0 or -1. */
+int th_call_find_runs(th_call *c, int i);
 /* Options that are required, need or exclude others. 0 or -1. */
 int th_options_check_together(th_call *c);
 /* The i-th name of an option; NULL: there is none. */

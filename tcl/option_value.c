@@ -430,6 +430,13 @@ int th_value_resolve(th_call *c, const th_option *o, th_value *v)
     return o->kind == TH_OPTION_RUNS ? find_runs(c, v) : take_elements(c, o, v);
 }
 
+int th_call_find_runs(th_call *c, int i)
+{
+    static const th_option runs = {"RUNS", TH_OPTION_RUNS, "RUNS"};
+    c->word[i].word = c->words[i];
+    return th_value_resolve(c, &runs, &c->word[i]);
+}
+
 void th_value_clear(th_value *v)
 {
     if (v->list)
