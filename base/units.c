@@ -215,6 +215,19 @@ static int parse(const quantity *q, const char *text, int64_t *out, th_error *er
     return 0;
 }
 
+int th_parse_seconds(const char *text, double *out_s, th_error *err)
+{
+    int64_t value;
+    if (th_parse_time(text, &value, NULL) == 0) {
+        *out_s = (double)value * 1e-12;
+        return 0;
+    }
+    if (th_parse_duration(text, &value, err) != 0)
+        return -1;
+    *out_s = (double)value * 1e-6;
+    return 0;
+}
+
 int th_parse_percent(const char *text, double *share)
 {
     char *end;

@@ -50,6 +50,8 @@ int th_parse_power(const char *text, int64_t *out_nw, th_error *err);
 int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err);
 /* Times longer than th_time holds, in us: "30min", "50000h", "54d" (us ms s min h d); may be 0. */
 int th_parse_duration(const char *text, int64_t *out_us, th_error *err);
+/* A duration, or a time with ps and ns, in seconds. */
+int th_parse_seconds(const char *text, double *out_s, th_error *err);
 /* "20%": a finite number with the sign; *share 0.2. 0, or -1 with *share as it was. */
 int th_parse_percent(const char *text, double *share);
 /* "x0.5": a multiple of another quantity. Finite, not negative. A number without the x is

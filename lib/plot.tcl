@@ -105,10 +105,7 @@ proc ::tharsis::lib::describe_plot {o of subject} {
         fail TCL-0378 "-by [name_of $columns $by]: must be a column of texts"
     }
     set y [get $o y $y]
-    if {[catch {llength $y} n] || $n > 8 || ($n < 1 && [dict exists $o y])} {
-        fail TCL-0376 "-y \"[clip $y 60]\": must be a list of 1 to 8 columns"
-    }
-    set y [expr {$n < 1 ? 2 : [lmap name $y {find_column $columns -y $name}]}]
+    set y [expr {[llength $y] < 1 ? 2 : [lmap name $y {find_column $columns -y $name}]}]
     set better {}
     if {$of eq "study"} {
         if {($type eq "heat") != [dict exists $o z]} {
@@ -130,9 +127,7 @@ proc ::tharsis::lib::name_of {columns i} {lindex $columns $i 0}
 proc ::tharsis::lib::better_in_study {o columns own} {
     set better {}
     foreach name $own {dict set better $name -1}
-    set list [get $o maximize {}]
-    if {[catch {llength $list}]} {fail STUDY-0086 "-maximize \"[clip $list 60]\": must be a list"}
-    foreach name $list {
+    foreach name [get $o maximize {}] {
         dict set better [name_of $columns [find_column $columns -maximize $name]] 1
     }
     return $better

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* command.c - from the words of a call to checked values, and from a th_error to a Tcl error.
- *   th_commands_create -> dispatch* (each: parse_words -> parse_option* -> the row's function ->
- *   fail) */
+ *   th_commands_create -> dispatch* (each: parse_words -> th_value_parse* -> what is needed ->
+ *   th_value_resolve* -> the row's function -> fail) */
 #include <config.h>
 #include "tcl/command.h"
 #include <assert.h>
@@ -16,27 +16,19 @@
 
 const th_command *const th_command_families[] = {
     th_session_commands,
-    th_display_commands,
     th_system_commands,
     th_workload_commands,
-    th_layers_commands,
-    th_write_commands,
-    th_table_commands,
     th_object_commands,
     th_examine_commands,
-    th_property_commands,
     th_map_commands,
-    th_mapping_commands,
+    th_write_commands,
     th_program_commands,
     th_collective_commands,
-    th_traffic_commands,
-    th_calibrate_commands,
-    th_trace_program_commands,
     th_pipeline_commands,
     th_transformer_commands,
     th_parallel_commands,
-    th_run_commands,
     th_step_commands,
+    th_network_commands,
     th_breakpoint_commands,
     th_predict_commands,
     th_evaluate_commands,
@@ -50,6 +42,7 @@ const th_command *const th_command_families[] = {
     th_reliability_commands,
     th_survival_commands,
     th_query_commands,
+    th_table_commands,
     th_output_commands,
     th_plot_commands,
     th_trace_commands,
@@ -98,6 +91,11 @@ const char *th_call_text(const th_call *c, int option, const char *otherwise)
     return th_call_has(c, option) ? Tcl_GetString(c->option[option].word) : otherwise;
 }
 
+double th_call_real(const th_call *c, int option, double otherwise)
+{
+    return th_call_has(c, option) ? c->option[option].real : otherwise;
+}
+
 const char *th_call_word(const th_call *c, int i)
 {
     return Tcl_GetString(c->words[i]);
@@ -134,6 +132,8 @@ static int usage(th_call *c, const char *problem)
 
 static int unknown_option(th_call *c, const char *text)
 {
+    if (th_removed_option(c, text) != 0)
+        return -1;
     const char *names[TH_OPTIONS_MAX + 2];
     size_t n = 0;
     for (const th_option *o = c->command->options; o && o->name; o++)
@@ -172,71 +172,6 @@ static int option_by_prefix(th_call *c, const char *text)
     if (n == 1)
         return found;
     return n == 0 ? unknown_option(c, text) : ambiguous_option(c, text);
-}
-
-static int parse_choice(th_call *c, const th_option *o, const char *text, th_value *v)
-{
-    enum { CHOICES_MAX = 64 };
-    const char *names[CHOICES_MAX + 1];
-    int n = 0;
-    for (const char *name; n < CHOICES_MAX && (name = o->choice(n)); n++) {
-        names[n] = name;
-        if (strcmp(name, text) == 0) {
-            v->number = n;
-            return 0;
-        }
-    }
-    names[n] = NULL;
-    return th_error_unknown(&c->err, "TCL-0003", o->name, text, names);
-}
-
-static int parse_integer(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
-{
-    Tcl_WideInt number;
-    if (Tcl_GetWideIntFromObj(NULL, word, &number) == TCL_OK && number >= o->minimum &&
-        number <= o->maximum) {
-        v->number = number;
-        return 0;
-    }
-    if (o->maximum == INT64_MAX)
-        return th_error_set(&c->err, "TCL-0004", "%s \"%s\": must be an integer, at least %lld",
-                            o->name, Tcl_GetString(word), (long long)o->minimum);
-    return th_error_set(&c->err, "TCL-0005", "%s \"%s\": must be an integer from %lld to %lld",
-                        o->name, Tcl_GetString(word), (long long)o->minimum, (long long)o->maximum);
-}
-
-static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
-{
-    th_error e;
-    int failed = 0;
-    switch (o->kind) {
-    case TH_OPTION_FLAG:
-        v->number = 1;
-        break;
-    case TH_OPTION_TEXT:
-        break;
-    case TH_OPTION_INTEGER:
-        failed = parse_integer(c, o, word, v);
-        break;
-    case TH_OPTION_TIME:
-        if ((failed = th_parse_time(Tcl_GetString(word), &v->number, &e)) != 0)
-            th_call_prefix_error(c, o->name, &e);
-        break;
-    case TH_OPTION_BANDWIDTH:
-        if ((failed = th_parse_bandwidth(Tcl_GetString(word), &v->number, &e)) != 0)
-            th_call_prefix_error(c, o->name, &e);
-        break;
-    case TH_OPTION_BYTES:
-        if ((failed = th_parse_bytes(Tcl_GetString(word), &v->number, &e)) != 0)
-            th_call_prefix_error(c, o->name, &e);
-        break;
-    case TH_OPTION_CHOICE:
-        failed = parse_choice(c, o, Tcl_GetString(word), v);
-        break;
-    }
-    if (!failed)
-        v->word = word;
-    return failed;
 }
 
 /* The length of ">" or ">>" at the beginning of a word; 0: there is none. */
@@ -282,7 +217,7 @@ static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
                                 options[k].value);
         word = objv[*i];
     }
-    return parse_option(c, &options[k], word, &c->option[k]);
+    return th_value_parse(c, &options[k], word, &c->option[k]);
 }
 
 /* "-1" is taken as a number, which the parser may refuse, not as an unknown option. */
@@ -308,10 +243,35 @@ static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
         return usage(c, "too few words");
     if (c->command->max_words >= 0 && c->n_words > c->command->max_words)
         return usage(c, "too many words");
-    for (const th_option *o = c->command->options; o && o->name; o++)
-        if (o->required && !th_call_has(c, (int)(o - c->command->options)))
-            return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
+    const th_option *kinds = c->command->kinds;
+    for (int i = 0; kinds && kinds[i].name && i < c->n_words; i++)
+        if (th_value_parse(c, &kinds[i], c->words[i], &c->word[i]) != 0)
+            return -1;
+    return th_options_check_together(c);
+}
+
+/* What the row needs of the session, then what its values name there. */
+static int resolve(th_call *c)
+{
+    const th_command *row = c->command;
+    for (int i = 0; i < TH_NEEDS_MAX && row->needs[i]; i++)
+        if (row->needs[i](c->session, &c->err) != 0)
+            return -1;
+    for (int i = 0; row->options && row->options[i].name; i++)
+        if (th_value_resolve(c, &row->options[i], &c->option[i]) != 0)
+            return -1;
+    for (int i = 0; row->kinds && row->kinds[i].name; i++)
+        if (th_value_resolve(c, &row->kinds[i], &c->word[i]) != 0)
+            return -1;
     return 0;
+}
+
+static void clear_values(th_call *c)
+{
+    for (int i = 0; c->command->options && c->command->options[i].name; i++)
+        th_value_clear(&c->option[i]);
+    for (int i = 0; i < TH_WORDS_MAX; i++)
+        th_value_clear(&c->word[i]);
 }
 
 /* ---- the call ---- */
@@ -375,6 +335,20 @@ static int fail(th_call *c)
     return TCL_ERROR;
 }
 
+static int write_text(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int failed = c->command->text(c, &text);
+    if (!failed && text.failed)
+        failed = th_error_no_memory(&c->err);
+    if (!failed)
+        failed = th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
+    if (!failed)
+        Tcl_SetObjResult(c->interp, c->words[0]);
+    th_strbuf_clear(&text);
+    return failed ? -1 : 0;
+}
+
 static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
 {
     if (c->command->group && wants_help(objc, objv))
@@ -388,7 +362,9 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
         return -1;
     if (!c->command->ignores_run && th_session_make_due_run(c->session, &c->err) != 0)
         return -1;
-    return c->command->run(c);
+    if (resolve(c) != 0)
+        return -1;
+    return c->command->text ? write_text(c) : c->command->run(c);
 }
 
 /* Of the time limits ("interp limit") of the interpreter and of those that it is a child of, which
@@ -418,6 +394,7 @@ static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *cons
     int failed = c.words ? run_parsed(&c, objc, objv) : th_error_no_memory(&c.err);
     th_interrupt_restore_limit(limit);
     th_file_policy_set(files);
+    clear_values(&c);
     th_free(c.words);
     if (c.redirect)
         Tcl_DecrRefCount(c.redirect);
@@ -480,6 +457,8 @@ void th_commands_create(Tcl_Interp *interp, th_session *s)
             create(interp, all, s, row);
             Tcl_Export(interp, ns, row->name, 0);
         }
+    for (const th_command *row = th_removed_commands; row->name; row++)
+        create(interp, all, s, row);
     find_or_make(interp, core);
     for (int f = 0; th_core_families[f]; f++)
         for (const th_command *row = th_core_families[f]; row->name; row++)

@@ -82,16 +82,13 @@ static th_param param_of(Tcl_Obj *key, Tcl_Obj *value)
     return p;
 }
 
-int th_design_option_apply(Tcl_Obj *list, th_system *s, th_error *err)
+int th_design_option_apply(const th_value *list, th_system *s, th_error *err)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n % 2 != 0 ||
-        !find(words, n, "name"))
-        return th_error_set(
-            err, "TCL-0147",
-            "-design \"%.60s\": must be a list of keys and values, a name among them",
-            Tcl_GetString(list));
+    Tcl_Obj **words = list->words;
+    Tcl_Size n = 2 * list->n;
+    if (!find(words, n, "name"))
+        return th_error_set(err, "TCL-0147", "-design \"%.60s\": must have a name among its keys",
+                            Tcl_GetString(list->word));
     int design = design_of(s, find(words, n, "name"), find(words, n, "type"), err);
     if (design < 0)
         return -1;

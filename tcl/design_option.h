@@ -8,7 +8,7 @@
 
 /* If the name is new, the design is added and every accelerator of s can be configured with it; if
  * it exists, its keys are changed. The keys themselves are not checked here. 0 or -1. */
-int th_design_option_apply(Tcl_Obj *list, th_system *s, th_error *err);
+int th_design_option_apply(const th_value *list, th_system *s, th_error *err);
 /* Has -design added the design, or changed its keys? */
 bool th_design_option_gave(const th_design_block *d);
 

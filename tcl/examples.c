@@ -63,11 +63,11 @@ static const th_example examples[] = {
     {"suppress_message", "suppress_message TCL-0300\nsuppress_message -off\n"},
     {"read_system", "read_system f1_16xlarge\n"
                     "read_system ws128 -design {name ws128 rows 256}\n"},
-    {"create_pod", "create_pod dgx_h100 -size 64 -oversubscription 2\n"},
     {"create_system", "create_system -name torus -topology torus -dims {4 4} -accel npu_v1 \\\n"
                       "    -link_bandwidth 100Gbps -link_latency 500ns\n"
                       "create_system -name pod -topology islands -dims {4 8} -accel npu_v1 \\\n"
-                      "    -link_bandwidth {300GB/s 25GB/s} -link_latency {500ns 2us}\n"},
+                      "    -link_bandwidth {300GB/s 25GB/s} -link_latency {500ns 2us}\n"
+                      "create_system dgx_h100 -size 64 -oversubscription 2\n"},
     {"read_workload", "read_workload resnet18 -batch 4\n"
                       "read_workload alexnet -name cam -deadline 40ms\n"
                       "read_workload lenet -add -name small -arrival 1ms\n"},
@@ -200,8 +200,8 @@ static const th_example examples[] = {
                        "add_breakpoint -at 1ms -continue -do { puts \"$bp(name) at $bp(time)\" }\n"
                        "run\n"},
     {"delete_breakpoint", "add_breakpoint -name late -at 5ms\ndelete_breakpoint late\n"},
+    {"set_network", "set_network -packet_bytes 1kB -router_delay 20ns\nset_network -reset\n"},
     {"enable_breakpoint", "add_breakpoint -name late -at 5ms -disable\nenable_breakpoint late\n"},
-    {"disable_breakpoint", "add_breakpoint -name late -at 5ms\ndisable_breakpoint late\n"},
     {"when", "restart\n"
              "when {accel/0.state == computing} { puts \"begins at [now]\" } -once\n"
              "run\n"},

@@ -175,6 +175,9 @@ static void not_found(th_session *s, const th_file_kind *kind, const char *name,
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err)
 {
     const char *text = Tcl_GetString(name);
+    Tcl_Obj *here = Tcl_FSGetCwd(NULL); /* once Tcl knows it, relative paths stay relative */
+    if (here)
+        Tcl_DecrRefCount(here);
     Tcl_Obj *found = try(NULL, text, kind->extension);
     if (found)
         return found;

@@ -88,14 +88,6 @@ static int take_words(th_call *c, Tcl_Obj **word, int n, th_goal *out)
 
 int th_goal_parse(th_call *c, int option, th_goal *out)
 {
-    Tcl_Obj **word;
-    Tcl_Size n;
-    if (!th_call_has(c, option))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &word) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0262",
-                            "-objective \"%.40s\": must be a list: a name, names and weights in "
-                            "turn, or pareto and names",
-                            th_call_text(c, option, ""));
-    return take_words(c, word, (int)n, out);
+    const th_value *v = &c->option[option];
+    return v->word ? take_words(c, v->words, v->n, out) : 0;
 }

@@ -4,7 +4,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "tcl/command.h"
+#include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
 
 enum { WIDTH = 80, INDENT = 4 };
@@ -98,20 +98,50 @@ void th_help_choices(th_strbuf *out, const th_option *o)
         return;
     th_strbuf_add(out, " One of");
     const char *name;
-    for (int i = 0; (name = o->choice(i)); i++)
+    for (int i = 0; (name = th_option_choice(o, i)); i++)
         th_strbuf_printf(out, "%s %s", i > 0 ? "," : "", name);
     th_strbuf_add(out, ".");
 }
 
-static void add_options(th_strbuf *out, const th_command *row)
+const th_option th_options_of_reports[] = {TABLE_OPTIONS, {.name = NULL}};
+
+bool th_help_is_of_reports(const th_option *o)
+{
+    for (const th_option *r = th_options_of_reports; r->name; r++)
+        if (strcmp(r->name, o->name) == 0 && strcmp(r->help, o->help) == 0)
+            return true;
+    return false;
+}
+
+/* In a line, without those that are explained here. */
+static void name_options_of_reports(th_strbuf *out, const th_option *options)
+{
+    th_flow f = {.out = out, .indent = INDENT, .column = INDENT};
+    th_strbuf_printf(out, "%*s", INDENT, "");
+    for (const th_option *o = options; o->name; o++)
+        if (th_help_is_of_reports(o))
+            add_word(&f, o->name, (int)strlen(o->name));
+    add_word(&f, "(\"help -all\")", (int)strlen("(\"help -all\")"));
+    th_strbuf_add(out, "\n");
+}
+
+/* of_reports: those that all reports have are explained, too. */
+static void add_options(th_strbuf *out, const th_option *options, bool of_reports)
 {
     int width = 0;
     char form[120];
-    for (const th_option *o = row->options; o->name; o++) {
+    bool has_others = false;
+    for (const th_option *o = options; o->name; o++) {
+        if (!of_reports && th_help_is_of_reports(o)) {
+            has_others = true;
+            continue;
+        }
         th_help_option_form(o, form, sizeof form);
         width = (int)strlen(form) > width ? (int)strlen(form) : width;
     }
-    for (const th_option *o = row->options; o->name; o++) {
+    for (const th_option *o = options; o->name; o++) {
+        if (!of_reports && th_help_is_of_reports(o))
+            continue;
         th_strbuf text = TH_STRBUF_INIT;
         th_help_option_form(o, form, sizeof form);
         th_strbuf_add(&text, o->help);
@@ -121,6 +151,8 @@ static void add_options(th_strbuf *out, const th_command *row)
         add_wrapped(out, text.failed ? "" : text.text, INDENT + width + 2);
         th_strbuf_clear(&text);
     }
+    if (has_others)
+        name_options_of_reports(out, options);
 }
 
 /* Tables, columns and meanings, three by three, that lib/ declares for a report. */
@@ -209,7 +241,7 @@ void th_help_command(Tcl_Interp *interp, const th_command *row, th_strbuf *out)
     th_help_synopsis_lines(row, out);
     if (row->options) {
         th_strbuf_add(out, "\n");
-        add_options(out, row);
+        add_options(out, row->options, false);
     }
     if (row->help) {
         th_strbuf_add(out, "\n");
@@ -289,6 +321,8 @@ void th_help_first(th_strbuf *out)
 void th_help_all(th_strbuf *out)
 {
     th_help_each_group(out, begin_group, th_help_line);
+    th_strbuf_add(out, "\nOptions of reports:\n");
+    add_options(out, th_options_of_reports, true);
     th_strbuf_add(
         out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
 }

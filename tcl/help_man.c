@@ -83,7 +83,8 @@ static void add_man_command(th_strbuf *out, const th_command *row)
         th_strbuf_add(out, "\n");
     }
     for (const th_option *o = row->options; o && o->name; o++)
-        add_man_option(out, o);
+        if (!th_help_is_of_reports(o))
+            add_man_option(out, o);
     add_man_example(out, th_example_of(row->name));
 }
 
@@ -106,5 +107,8 @@ void th_help_man(th_strbuf *out)
              "Options stand in any order; scripts never abbreviate them. ?x? may be left out.\n"
              "At the end of a report, > FILE writes it to a file and >> FILE appends it.\n");
     th_help_each_group(out, add_heading, add_man_command);
+    th_strbuf_add(out, ".SH OPTIONS OF REPORTS\n");
+    for (const th_option *o = th_options_of_reports; o->name; o++)
+        add_man_option(out, o);
     th_strbuf_add(out, ".SH SEE ALSO\n.BR tharsis (1)\n");
 }

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 #include "tcl/command.h"
-#include "tcl/report_call.h"
 
 /* "|" would end a cell of a table. */
 static void add_cell(th_strbuf *out, const char *text)
@@ -44,17 +43,6 @@ static void add_line(th_strbuf *out, const th_command *row)
 
 /* ---- options ---- */
 
-/* What most reports take: it stands in the list of commands alone. */
-static const th_option of_reports[] = {TABLE_OPTIONS, {.name = NULL}};
-
-static bool is_of_reports(const th_option *o)
-{
-    for (const th_option *r = of_reports; r->name; r++)
-        if (strcmp(r->name, o->name) == 0 && strcmp(r->help, o->help) == 0)
-            return true;
-    return false;
-}
-
 static void add_option(th_strbuf *out, const th_option *o)
 {
     char form[120];
@@ -77,13 +65,14 @@ void th_help_markdown_list(th_strbuf *out)
         out, "# Commands\n\nWritten by `help -markdown docs` from the command table; not "
              "edited by hand.\n\n"
              "Options stand in any order; scripts never abbreviate them. `?x?` may be left out.\n"
+             "Lists of objects take glob patterns of names: `link/3_*`.\n"
              "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
              "What an error message means stands in the message; [messages.md](messages.md) "
              "lists them.\n");
     th_help_each_group(out, begin_group, add_line);
     th_strbuf_add(out, "\n## Options of reports\n\nWhere a report prints text or a table:\n\n"
                        "| option | meaning |\n|---|---|\n");
-    for (const th_option *o = of_reports; o->name; o++)
+    for (const th_option *o = th_options_of_reports; o->name; o++)
         add_option(out, o);
 }
 
@@ -97,14 +86,14 @@ static void add_options(th_strbuf *out, const th_command *row)
         return;
     th_strbuf_add(out, "| option | meaning |\n|---|---|\n");
     for (const th_option *o = row->options; o->name; o++)
-        if (is_of_reports(o)) {
+        if (th_help_is_of_reports(o)) {
             th_strbuf_printf(out, "%s`%s`", is_first ? "| " : " ", o->name);
             is_first = false;
         }
     if (!is_first)
         th_strbuf_add(out, " | [options of reports](../commands.md#options-of-reports) |\n");
     for (const th_option *o = row->options; o->name; o++)
-        if (!is_of_reports(o))
+        if (!th_help_is_of_reports(o))
             add_option(out, o);
     th_strbuf_add(out, "\n");
 }

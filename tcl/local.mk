@@ -6,12 +6,10 @@ face_sources = \
 	tcl/commands/cmd_checkpoint.c \
 	tcl/commands/cmd_collective.c \
 	tcl/commands/cmd_compare.c \
-	tcl/commands/cmd_display.c \
 	tcl/commands/cmd_evaluate.c \
 	tcl/commands/cmd_predict_network.c \
 	tcl/commands/cmd_examine.c \
-	tcl/commands/cmd_layers.c \
-	tcl/commands/cmd_map.c tcl/commands/cmd_mapping.c \
+	tcl/commands/cmd_map.c \
 	tcl/commands/map_call.h tcl/commands/map_checkpoint.c tcl/commands/map_given.c \
 	tcl/commands/map_result.c \
 	tcl/commands/cmd_objects.c \
@@ -19,13 +17,12 @@ face_sources = \
 	tcl/commands/cmd_plot.c \
 	tcl/commands/cmd_predict.c \
 	tcl/commands/cmd_program.c \
-	tcl/commands/cmd_property.c \
 	tcl/commands/cmd_property_events.c \
 	tcl/commands/cmd_query.c \
+	tcl/commands/cmd_network.c \
 	tcl/commands/cmd_report.c \
 	tcl/commands/cmd_report_map.c \
 	tcl/commands/cmd_report_network.c \
-	tcl/commands/cmd_run.c \
 	tcl/commands/cmd_advice.c \
 	tcl/commands/cmd_sensitivity.c \
 	tcl/commands/cmd_session.c \
@@ -46,9 +43,6 @@ face_sources = \
 	tcl/commands/cmd_parallel.c \
 	tcl/commands/cmd_pipeline.c \
 	tcl/commands/cmd_transformer.c \
-	tcl/commands/cmd_trace_program.c \
-	tcl/commands/cmd_calibrate.c \
-	tcl/commands/cmd_traffic.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
@@ -90,9 +84,11 @@ face_sources = \
 	tcl/objects/condition.h \
 	tcl/objects/object_name.c \
 	tcl/objects/object_name.h \
+	tcl/option_value.c \
 	tcl/options.c \
 	tcl/options.h \
 	tcl/program_options.h \
+	tcl/removed.c \
 	tcl/report_call.c \
 	tcl/report_call.h \
 	tcl/tcl_session.c \

@@ -6,8 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "tcl/tcl_session.h"
-#include "base/alloc.h"
-#include "report/session/saved_run.h"
 
 th_format th_report_format(const th_call *c)
 {
@@ -43,23 +41,18 @@ int th_report_arrange(th_call *c, th_table *t)
 /* The -fields of the first table. 0 or -1. */
 static int select_fields(th_call *c, th_table *t)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
+    const th_value *fields = &c->option[REPORT_FIELDS];
     int columns[TH_COLUMNS_MAX];
-    Tcl_Obj *list = c->option[REPORT_FIELDS].word;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_COLUMNS_MAX)
-        return th_error_set(&c->err, "TCL-0730", "-fields \"%.100s\": must be a list of columns",
-                            Tcl_GetString(list));
-    for (int i = 0; i < (int)n; i++) {
-        columns[i] = th_table_column(t, "-fields", Tcl_GetString(words[i]), &c->err);
-        if (columns[i] < 0)
+    for (int i = 0; i < fields->n; i++)
+        if ((columns[i] = th_table_column(t, "-fields", Tcl_GetString(fields->words[i]), &c->err)) <
+            0)
             return -1;
-        for (int j = 0; j < i; j++)
-            if (columns[j] == columns[i])
+    for (int i = 1; i < fields->n; i++) /* by name and by heading */
+        for (int k = 0; k < i; k++)
+            if (columns[k] == columns[i])
                 return th_error_set(&c->err, "TCL-0731", "-fields: \"%.100s\" is given twice",
-                                    Tcl_GetString(words[i]));
-    }
-    th_table_select(t, columns, (int)n);
+                                    Tcl_GetString(fields->words[i]));
+    th_table_select(t, columns, fields->n);
     return 0;
 }
 
@@ -141,24 +134,4 @@ int th_report_run(th_call *c, const char *name, const char *title, th_section se
         return -1;
     int failed = section(c->session, r, &c->err);
     return th_report_finish(c, r, failed, is_table ? r->first : NULL);
-}
-
-int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err)
-{
-    enum { RUNS_MAX = 1000 };
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n > RUNS_MAX)
-        return th_error_set(err, "TCL-0122", "\"%.100s\": must be a list of saved runs",
-                            Tcl_GetString(list));
-    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (!out->all)
-        return th_error_no_memory(err);
-    for (out->n = 0; out->n < n; out->n++) {
-        th_saved_run *run = th_saved_run_find(s, Tcl_GetString(words[out->n]), err);
-        if (!run)
-            return -1;
-        out->all[out->n] = run;
-    }
-    return 0;
 }

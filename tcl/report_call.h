@@ -29,9 +29,14 @@ enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 }
                        .choice = th_format_name},                                                  \
     [REPORT_RETURN_STRING] = {"-return_string", TH_OPTION_FLAG, NULL,                              \
                               "Returns the report and prints nothing."},                           \
-    [REPORT_FIELDS] = {"-fields", TH_OPTION_TEXT, "COLUMNS",                                       \
-                       "Only these columns of the first table, in this order, with the names of "  \
-                       "-format csv, without the unit, or their headings in text."},               \
+    [REPORT_FIELDS] =                                                                              \
+        {"-fields",                                                                                \
+         TH_OPTION_TEXT,                                                                           \
+         "COLUMNS",                                                                                \
+         .least = 1,                                                                               \
+         .most = TH_COLUMNS_MAX,                                                                   \
+         .help = "Only these columns of the first table, in this order, with the names of "        \
+                 "-format csv, without the unit, or their headings in text."},                     \
     [REPORT_DIGITS] = {"-digits", TH_OPTION_INTEGER,                                               \
                        "N",       "Significant digits of the largest value of a column, in text.", \
                        1,         REPORT_DIGITS_MAX},                                              \
@@ -69,7 +74,5 @@ int th_report_check_columns(th_call *c, th_report *r, int section_failed);
 
 /* core/core_where.c: the link of an option, "link/0_1" or "0_1". Its number, or -1. */
 int th_call_parse_link(th_call *c, const char *option, const char *text);
-/* The saved runs of a list of names; out->all is the caller's to free, on failure too. 0 or -1. */
-int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err);
 
 #endif

@@ -150,6 +150,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/workload/networks.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
+	tests/tcl/options.test \
 	tests/tcl/workload/onnx.test \
 	tests/tcl/report/mtbf.test \
 	tests/tcl/report/plot.test \

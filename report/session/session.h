@@ -145,6 +145,7 @@ struct th_session {
     th_saved_programs programs;
     th_run_options defaults;        /* of the next run: those of map_workload */
     th_simulation *simulation;      /* NULL: no run yet, or it is due */
+    th_network_options network;     /* of set_network: of all models */
     bool run_is_due;                /* properties of the run changed; it is made when looked at */
     th_collective_choices *choices; /* of the tuner, on the system */
     th_progress choosing;           /* its line */
@@ -199,6 +200,10 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err);
 /* The same for a run restored from a checkpoint. */
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err);
+/* Gives o what set_network says of the options of o's network model. */
+void th_session_use_network(const th_session *s, th_run_options *o);
+/* The other way: what a run has becomes what set_network says. */
+void th_session_take_network(th_session *s, const th_run_options *o);
 /* The present run, or a new one at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
 /* Makes the run if it is due: to be called before anything looks at s->simulation. 0, or -1: memory

@@ -167,6 +167,7 @@ static void drop_mapping(th_session *s)
     s->hand_built = NULL;
     clear_search(&s->search);
     s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
+    th_session_use_network(s, &s->defaults);
 }
 
 void th_session_set_system(th_session *s, th_system *system)
@@ -270,10 +271,29 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
     return made;
 }
 
+void th_session_use_network(const th_session *s, th_run_options *o)
+{
+    bool is_packet = o->network == th_network_find("packet");
+    o->network_options = is_packet ? s->network : (th_network_options){.packet_bytes = 0};
+    o->network_options.weigh_by_latency =
+        s->network.weigh_by_latency && o->network == th_network_find("fluid");
+}
+
+void th_session_take_network(th_session *s, const th_run_options *o)
+{
+    bool weighs = s->network.weigh_by_latency;
+    if (o->network == th_network_find("packet")) {
+        s->network = o->network_options;
+        s->network.weigh_by_latency = weighs;
+    } else if (o->network == th_network_find("fluid"))
+        s->network.weigh_by_latency = o->network_options.weigh_by_latency;
+}
+
 th_simulation *th_session_simulation(th_session *s, th_error *err)
 {
     if (s->simulation)
         return s->simulation;
+    th_session_use_network(s, &s->defaults);
     th_simulation *fresh = th_session_new_simulation(s, &s->defaults, err);
     return fresh && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
 }

@@ -11,7 +11,7 @@
 set days [expr {[llength $argv] > 0 ? [lindex $argv 0] : 54}]
 
 proc make_step {} {
-    create_pod dgx_h100 -size 2
+    create_system dgx_h100 -size 2
     create_transformer -model llama3_8b -sequence 8192
     parallel_plan -tensor 1 -pipeline 16 -data 1 -global_batch 32 -micro_batch 1 \
         -schedule 1f1b -merge 0

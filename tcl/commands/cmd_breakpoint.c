@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_breakpoint.c - commands that add, delete, enable and disable breakpoints. report_breakpoints
+/* cmd_breakpoint.c - commands that add, delete and enable breakpoints. report_breakpoints
  * is in cmd_report.c. */
 #include <config.h>
 #include <stdio.h>
@@ -18,15 +18,17 @@ enum { ADD_AT, ADD_ON, ADD_OF, ADD_WHEN, ADD_NAME, ADD_ONCE, ADD_DO, ADD_CONTINU
 
 static const th_option add_options[] = {
     [ADD_AT] = {"-at", TH_OPTION_TIME, "TIME",
-                "When simulated time reaches this, after all events of that time."},
+                "When simulated time reaches this, after all events of that time.",
+                .without = "-on -when"},
     [ADD_ON] = {"-on", TH_OPTION_CHOICE, "EVENT",
                 "Whenever this happens. task_start and task_end are of all tasks but transfers; "
                 "stall: an array begins to wait for an operand or for room; buffer_full: all "
                 "buffers for operands, or all for outputs, hold a tile.",
-                .choice = th_on_name},
-    [ADD_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS",
+                .choice = th_on_name, .without = "-when"},
+    [ADD_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS",
                 "With -on: only for these objects and related ones (tasks, layers, accelerators, "
-                "nodes, links)."},
+                "nodes, links).",
+                .least = 1, .most = TH_MANY, .with = "-on"},
     [ADD_WHEN] = {"-when", TH_OPTION_TEXT, "CONDITION",
                   "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is "
                   "== != < <= > >= or =~ (glob pattern). It is tested when an object that it names "
@@ -66,26 +68,18 @@ static int check_name(th_call *c, const char *name)
 
 static int parse_of(th_call *c, th_breakpoint *b)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (!th_call_has(c, ADD_OF))
-        return 0;
-    if (b->on < 0)
-        return th_error_set(&c->err, "TCL-0402", "-of: belongs to -on");
-    if (Tcl_ListObjGetElements(NULL, c->option[ADD_OF].word, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0403", "-of \"%.40s\": must be a list of objects",
-                            th_call_text(c, ADD_OF, ""));
-    if (!(b->of = th_alloc_array((size_t)n, sizeof *b->of)))
-        return th_error_no_memory(&c->err);
+    const th_value *of = &c->option[ADD_OF];
     bool is_inside = b->on == TH_ON_STALL || b->on == TH_ON_BUFFER_FULL;
-    for (; b->n_of < n; b->n_of++) {
-        th_object *o = &b->of[b->n_of];
-        if (th_object_parse(c->session, Tcl_GetString(words[b->n_of]), o, &c->err) != 0)
-            return -1;
-        if (is_inside && o->class != TH_CLASS_ACCEL && o->class != TH_CLASS_NODE)
+    if (!of->word)
+        return 0;
+    for (int i = 0; is_inside && i < of->n; i++)
+        if (of->objects[i].class != TH_CLASS_ACCEL && of->objects[i].class != TH_CLASS_NODE)
             return th_error_set(&c->err, "TCL-0404", "-of \"%s\": only accelerators have %ss",
-                                Tcl_GetString(words[b->n_of]), th_on_name(b->on));
-    }
+                                Tcl_GetString(of->words[i]), th_on_name(b->on));
+    if (!(b->of = th_alloc_array((size_t)of->n, sizeof *b->of)))
+        return th_error_no_memory(&c->err);
+    memcpy(b->of, of->objects, (size_t)of->n * sizeof *b->of);
+    b->n_of = of->n;
     return 0;
 }
 
@@ -102,7 +96,7 @@ static int parse_when(th_call *c, const char *text, th_breakpoint *b)
 
 static int parse_event(th_call *c, th_breakpoint *b)
 {
-    if (th_call_has(c, ADD_AT) + th_call_has(c, ADD_ON) + th_call_has(c, ADD_WHEN) != 1)
+    if (!th_call_has(c, ADD_AT) && !th_call_has(c, ADD_ON) && !th_call_has(c, ADD_WHEN))
         return th_error_set(&c->err, "TCL-0405", "must have one of -at, -on and -when");
     b->at_ps = th_call_number(c, ADD_AT, -1);
     b->on = (int)th_call_number(c, ADD_ON, -1);
@@ -265,14 +259,16 @@ static int set_disabled(th_call *c, bool is_disabled)
     return failed;
 }
 
+enum { ENABLE_OFF };
+static const th_option enable_options[] = {
+    [ENABLE_OFF] = {"-off", TH_OPTION_FLAG, NULL,
+                    "Disables them: they are kept, with their hits, until they are enabled."},
+    {.name = NULL},
+};
+
 static int run_enable_breakpoint(th_call *c)
 {
-    return set_disabled(c, false);
-}
-
-static int run_disable_breakpoint(th_call *c)
-{
-    return set_disabled(c, true);
+    return set_disabled(c, th_call_has(c, ENABLE_OFF));
 }
 
 const th_command th_breakpoint_commands[] = {
@@ -285,11 +281,9 @@ const th_command th_breakpoint_commands[] = {
      .run = run_add_breakpoint, .ignores_run = true},
     {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
      "By name or glob pattern; * deletes all.", .run = run_delete_breakpoint, .ignores_run = true},
-    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "enable breakpoints",
-     "By name or glob pattern.", .run = run_enable_breakpoint, .ignores_run = true},
-    {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "disable breakpoints",
-     "They are kept, with their hits, until enable_breakpoint. Names may be glob patterns.",
-     .run = run_disable_breakpoint, .ignores_run = true},
+    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, enable_options,
+     "enable or disable breakpoints", "By name or glob pattern.", .run = run_enable_breakpoint,
+     .ignores_run = true},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
      "Like add_breakpoint -when CONDITION -do SCRIPT -continue: the run continues unless the "

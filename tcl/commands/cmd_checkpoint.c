@@ -104,38 +104,30 @@ static int by_of(const th_applied_event *c)
     return c->is_fault ? BY_PLAIN_FAULT + c->event.role : BY_SET_PROPERTY;
 }
 
-static int run_save_checkpoint(th_call *c)
+static int text_of_checkpoint(th_call *c, th_strbuf *b)
 {
     th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
     const th_simulation *sim = s->simulation;
     uint64_t run;
     if (digest_run(s, &sim->options, &run, &c->err) != 0)
         return -1;
-    th_strbuf b = TH_STRBUF_INIT;
-    th_strbuf_add(&b, MAGIC);
-    write_options(&b, &sim->options);
-    th_strbuf_printf(&b, "program %016" PRIx64 "\n", run);
+    th_strbuf_add(b, MAGIC);
+    write_options(b, &sim->options);
+    th_strbuf_printf(b, "program %016" PRIx64 "\n", run);
     for (size_t i = 0; i < s->events.n; i++) {
         const th_applied_event *k = &s->events.all[i];
-        th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a", k->event.kind,
+        th_strbuf_printf(b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a", k->event.kind,
                          k->event.object, k->event.at, k->event.factor);
         if (k->event.kind == TH_PROPERTY_JITTER)
-            th_strbuf_printf(&b, " %" PRIu64, k->event.seed);
-        th_strbuf_printf(&b, " %d", by_of(k));
-        write_position(&b, k->applied_at);
-        th_strbuf_add(&b, "\n");
+            th_strbuf_printf(b, " %" PRIu64, k->event.seed);
+        th_strbuf_printf(b, " %d", by_of(k));
+        write_position(b, k->applied_at);
+        th_strbuf_add(b, "\n");
     }
-    th_strbuf_add(&b, "at");
-    write_position(&b, th_run_position_of(sim));
-    th_strbuf_printf(&b, "\nstate %016" PRIx64 "\n", digest_state(s->system, sim));
-    int failed = b.failed ? th_error_no_memory(&c->err)
-                          : th_session_write_file(s, th_call_word(c, 0), false, &b, &c->err);
-    th_strbuf_clear(&b);
-    if (!failed)
-        Tcl_SetObjResult(c->interp, c->words[0]);
-    return failed;
+    th_strbuf_add(b, "at");
+    write_position(b, th_run_position_of(sim));
+    th_strbuf_printf(b, "\nstate %016" PRIx64 "\n", digest_state(s->system, sim));
+    return 0;
 }
 
 /* ---- loading ---- */
@@ -423,8 +415,10 @@ static int load(th_call *c, checkpoint *k, const char *path)
         return -1;
     }
     swap_changes(s, k);
-    if (th_session_keep_simulation(s, fresh, &c->err) == 0)
+    if (th_session_keep_simulation(s, fresh, &c->err) == 0) {
+        th_session_take_network(s, &k->options);
         return 0;
+    }
     swap_changes(s, k);
     return -1;
 }
@@ -444,7 +438,7 @@ const th_command th_checkpoint_commands[] = {
     {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "save the state of the present run",
      "Saves the options of the run, the changes by set_property and inject_fault, and the "
      "simulated time. Returns FILE.",
-     .run = run_save_checkpoint},
+     .text = text_of_checkpoint, .needs = {th_session_need_run}},
     {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "continue a run from a saved state",
      "The same system, workload and mapping, or program, must have been read. The run is simulated "
      "again up to the saved state and compared with it, so it continues identically to the last "

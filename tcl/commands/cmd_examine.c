@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_examine.c - get_property, examine. */
+/* cmd_examine.c - get_property, by its other name examine; report_property. */
 #include <config.h>
-#include <string.h>
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include "report/interrupt.h"
 #include "report/objects/objects.h"
+#include "base/alloc.h"
+#include "tcl/report_call.h"
+#include <string.h>
 
 #define GROUP "objects"
-
-/* ---- get_property ---- */
 
 enum { PROPERTY_EXACT };
 
@@ -60,15 +60,7 @@ static int return_all(th_call *c, th_object o)
     return 0;
 }
 
-static int run_get_property(th_call *c)
-{
-    th_object o;
-    if (th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
-        return -1;
-    return c->n_words == 1 ? return_all(c, o) : return_attribute(c, o, th_call_word(c, 1));
-}
-
-/* ---- examine ---- */
+/* ---- patterns ---- */
 
 static bool is_pattern(const char *text)
 {
@@ -173,16 +165,16 @@ static int examine_pattern(th_call *c)
 }
 
 /* "link/3_4.1.bytes": names may hold dots, so the whole is tried as an object first. */
-static int run_examine(th_call *c)
+static int run_get_property(th_call *c)
 {
     th_object o;
     th_error whole_error;
     const char *path = th_call_word(c, 0), *dot = strrchr(path, '.');
     if (th_object_parse(c->session, path, &o, &whole_error) == 0)
-        return return_all(c, o);
-    if (is_pattern(path))
+        return c->n_words > 1 ? return_attribute(c, o, th_call_word(c, 1)) : return_all(c, o);
+    if (is_pattern(path) && c->n_words == 1)
         return examine_pattern(c);
-    if (!dot) {
+    if (!dot || c->n_words > 1) {
         c->err = whole_error;
         return -1;
     }
@@ -193,17 +185,78 @@ static int run_examine(th_call *c)
     return failed ? -1 : return_attribute(c, o, dot + 1);
 }
 
+static const th_option report_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+/* One object needs no column of its own, in text. */
+static const th_column one_column[] = {{"object", NULL, TH_KIND_TEXT},
+                                       {"attribute", "attribute", TH_KIND_TEXT},
+                                       {"value", "value", TH_KIND_TEXT},
+                                       {"meaning", "meaning", TH_KIND_TEXT},
+                                       {NULL, NULL, TH_KIND_TEXT}};
+static const th_column many_columns[] = {{"object", "object", TH_KIND_TEXT},
+                                         {"attribute", "attribute", TH_KIND_TEXT},
+                                         {"value", "value", TH_KIND_TEXT},
+                                         {"meaning", "meaning", TH_KIND_TEXT},
+                                         {NULL, NULL, TH_KIND_TEXT}};
+
+static int add_attribute(th_call *c, th_table *t, th_object o, int attribute)
+{
+    const th_attribute *a = &th_attributes_of(o.class)[attribute];
+    th_quantity value;
+    th_strbuf text = TH_STRBUF_INIT;
+    if (th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
+        return -1;
+    th_quantity_format(&value, &text);
+    Tcl_Obj *name = th_object_name(c->session, o);
+    Tcl_IncrRefCount(name);
+    const th_quantity cells[] = {th_text(Tcl_GetString(name)), th_text(a->name),
+                                 th_text(text.text ? text.text : ""), th_text(a->help)};
+    th_table_row(t, cells);
+    Tcl_DecrRefCount(name);
+    int failed = text.failed ? th_error_no_memory(&c->err) : 0;
+    th_strbuf_clear(&text);
+    return failed;
+}
+
+static int add_object(th_call *c, th_table *t, th_object o)
+{
+    int failed = 0;
+    for (int i = 0; !failed && th_attributes_of(o.class)[i].name; i++)
+        failed = add_attribute(c, t, o, i);
+    return failed;
+}
+
+static const th_option property_words[] = {
+    {"OBJECTS", TH_OPTION_OBJECT, "OBJECTS", .least = 1, .most = TH_MANY}, {.name = NULL}};
+
+static int run_report_property(th_call *c)
+{
+    const th_value *objects = &c->word[0];
+    th_report *r = th_report_of_call(c, "property", "Properties");
+    if (!r)
+        return -1;
+    const char *title =
+        objects->n == 1 ? th_report_printf(r, "%s", Tcl_GetString(objects->words[0])) : NULL;
+    th_table *t =
+        th_report_table(r, "properties", title, objects->n == 1 ? one_column : many_columns);
+    th_table_wrap(t);
+    int failed = 0;
+    for (int i = 0; i < objects->n && failed == 0; i++)
+        failed = add_object(c, t, objects->objects[i]);
+    return th_report_finish(c, r, failed, t);
+}
+
 const th_command th_examine_commands[] = {
-    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
+    {"get_property", GROUP, "OBJECT?.ATTRIBUTE? ?ATTRIBUTE?", 1, 2, property_options,
      "return an attribute of an object, or all of them",
-     "Without ATTRIBUTE: a list of names and values. Times, sizes and rates have units, and six "
-     "digits. Unknown values are empty.",
+     "The attribute is a word, or the end of the path: accel/3.state. Without it: a list of names "
+     "and values. Both parts of a path may be glob patterns: link/3_*.queue_depth gives a list of "
+     "paths and values, a line for each. Times, sizes and rates have units, and six digits. "
+     "Unknown values are empty.",
      .run = run_get_property},
-    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
-     "return the present state of objects",
-     "Like get_property, with the attribute as part of the path: \"examine accel/3.state\". "
-     "Without an attribute, returns all of them. Both parts may be glob patterns: \"examine "
-     "link/3_*.queue_depth\" returns a list of paths and values, a line for each.",
-     .run = run_examine},
+    {.name = "examine", .group = GROUP, .alias_of = "get_property"},
+    {"report_property", GROUP, "OBJECTS", 1, 1, report_options, "print the attributes of objects",
+     "Their values now, as get_property returns them, and what they mean. - is not known yet.",
+     .run = run_report_property, .kinds = property_words, .is_report = true},
     {.name = NULL},
 };

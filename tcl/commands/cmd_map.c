@@ -11,6 +11,7 @@
 #include "mapper/search/searches.h"
 #include "report/interrupt.h"
 #include "report/session/goal.h"
+#include "tcl/files.h"
 #include "tcl/goal_option.h"
 
 #define GROUP "map"
@@ -24,91 +25,79 @@ static const char *algorithm_name(int i)
     return th_search_types[i] ? th_search_types[i]->name : NULL;
 }
 
-static const char *sets_name(int i)
-{
-    static const char *const names[] = {"free", "inside_groups", NULL};
-    return names[i];
-}
-
-/* Names of th_space without the default. */
-static const char *space_name(int i)
-{
-    static const char *const names[] = {"full", "basic", NULL};
-    return names[i];
-}
-
-/* Names of th_initial_kind without the default. */
-static const char *initial_name(int i)
-{
-    static const char *const names[] = {"random", "heuristic", NULL};
-    return names[i];
-}
-
 const th_option th_map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
                        "The search (nsga2 for a Pareto front, else the first), or a baseline.",
                        .choice = algorithm_name},
-    [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
-                       "What is minimised: latency (the makespan), throughput (the time between "
-                       "batches), energy (of the whole run) or edp (energy times latency). "
-                       "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
-                       "weight says what one of them is worth. {pareto latency energy} is a Pareto "
-                       "front: its first mapping is taken, select_mapping takes others.",
-                       .choice = th_objective_name},
+    [MAP_OBJECTIVE] =
+        {"-objective", TH_OPTION_TEXT, "WHAT", .most = TH_MANY,
+         .help = "What is minimised: latency (the makespan), throughput (the time between "
+                 "batches), energy (of the whole run) or edp (energy times latency). "
+                 "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
+                 "weight says what one of them is worth. {pareto latency energy} is a Pareto "
+                 "front: its first mapping is taken, select_mapping takes others.",
+         .choice = th_objective_name},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                   "Seed of the random numbers (1); baselines use none.", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
                          "Budget; each search has its own default; baselines end by themselves, "
                          "and warn if a budget ends them earlier.",
                          1, INT64_MAX},
-    [MAP_SECONDS] = {"-seconds", TH_OPTION_TEXT, "T",
-                     "Budget of wall time (0.1 or more), checked between batches. More time is "
-                     "never worse. The result depends on the speed of the machine; report_search "
-                     "prints the -evaluations that repeats it."},
+    [MAP_SECONDS] =
+        {"-seconds", TH_OPTION_NUMBER, "T", .low = 0.1, .high = SECONDS_MAX,
+         .help = "Budget of wall time (0.1 or more), checked between batches. More time is "
+                 "never worse. The result depends on the speed of the machine; report_search "
+                 "prints the -evaluations that repeats it."},
     [MAP_SPACE] = {"-space", TH_OPTION_CHOICE, "SPACE",
                    "Which mappings may be made: full, or basic (the default of exhaustive): no "
                    "chunks, accelerators of a set in the order of the system, in equal shares or "
                    "in proportion to speed. report_search prints it; what is proven is proven in "
                    "it.",
-                   .choice = space_name},
+                   .names = TH_NAMES("full", "basic")},
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Whether sets of accelerators may span the groups of the system.",
-                  .choice = sets_name},
+                  .names = TH_NAMES("free", "inside_groups")},
     [MAP_INITIAL] =
         {"-initial", TH_OPTION_CHOICE, "WHICH",
          "Initial mappings of a search: random ones, or those of heuristics; each search "
          "has its own default, baselines take none.",
-         .choice = initial_name},
+         .names = TH_NAMES("random", "heuristic")},
     [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "h2h: the number of steps, out of four (4).",
                    1, 4},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
                      "Number of threads, instead of that of set_threads; changes no result.", 1,
                      1024},
     [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
-                      "The run must end by this time, whatever the objective."},
+                      "The run must end by this time, whatever the objective.", .minimum = 1},
     [MAP_KEEP_LATE] =
         {"-keep_late", TH_OPTION_FLAG, NULL,
          "If no mapping meets the deadline, returns the least late one instead of an error."},
-    [MAP_START] = {"-start", TH_OPTION_TEXT, "FILE",
-                   "A mapping to start from, as read_mapping takes it, or \"current\". It is "
-                   "evaluated first, so the result is never worse. Not for baselines."},
+    [MAP_START] = {"-start", TH_OPTION_FILE, "FILE", .file = &th_mapping_file,
+                   .names = TH_NAMES("current"),
+                   .help =
+                       "A mapping to start from, as read_mapping takes it, or \"current\". It is "
+                       "evaluated first, so the result is never worse. Not for baselines."},
     [MAP_CHECKPOINT] =
         {"-checkpoint", TH_OPTION_TEXT, "FILE",
          "File of the best mapping so far, as write_mapping writes it, replaced at each "
          "improvement "
          "and every 10 s. If it is there already, it is the mapping to start from, in the place of "
          "-start. Not for baselines."},
-    [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
-                   "Layers, and the only accelerators that they may use, as glob patterns of names "
-                   "(3, accel/3)."},
-    [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
-                    "Layers, and accelerators that they must not use, even if allowed."},
-    [MAP_COMPLETE] = {"-complete", TH_OPTION_TEXT, "FILE",
-                      "A partial mapping to complete: its sets keep their members, shares, and "
-                      "design, if given; its layers keep their set, and split, if given."},
-    [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
-                      "Stops as soon as the best mapping is this close to the lower bound of "
-                      "report_bounds, as 5% (0%: when it is optimal)."},
+    [MAP_ALLOW] =
+        {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}", .most = TH_MANY, .is_pairs = true,
+         .help = "Layers, and the only accelerators that they may use, as glob patterns of names "
+                 "(3, accel/3)."},
+    [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}", .most = TH_MANY,
+                    .is_pairs = true,
+                    .help = "Layers, and accelerators that they must not use, even if allowed."},
+    [MAP_COMPLETE] = {"-complete", TH_OPTION_FILE, "FILE", .file = &th_mapping_file,
+                      .help =
+                          "A partial mapping to complete: its sets keep their members, shares, and "
+                          "design, if given; its layers keep their set, and split, if given."},
+    [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_PERCENT, "PERCENT", .high = 10,
+                      .help =
+                          "Stops as soon as the best mapping is this close to the lower bound of "
+                          "report_bounds, as 5% (0%: when it is optimal)."},
     [MAP_CHUNKS] =
         {"-chunks", TH_OPTION_INTEGER, "N",
          "Most chunks that a shard is computed in (4), so that what is done travels while "
@@ -118,11 +107,11 @@ const th_option th_map_options[] = {
                      "1: only mappings that can be repaired after the failure of any one "
                      "accelerator or link; report_survival tells what is lost then (0).",
                      0, 1},
-    [MAP_SURVIVE_LOSS] = {"-survive_loss", TH_OPTION_TEXT, "PERCENT",
-                          "With -survive 1: and lose at most this by it, as 20% (any)."},
-    [MAP_DESIGNS] = {"-designs", TH_OPTION_TEXT, "{NAME ...}",
-                     "The only designs that accelerators have; all can take each of them."},
-    TH_NETWORK_OPTIONS(MAP_NETWORK),
+    [MAP_SURVIVE_LOSS] = {"-survive_loss", TH_OPTION_PERCENT, "PERCENT", .with = "-survive",
+                          .help = "With -survive 1: and lose at most this by it, as 20% (any)."},
+    [MAP_DESIGNS] = {"-designs", TH_OPTION_TEXT, "{NAME ...}", .least = 1, .most = TH_MANY,
+                     .help = "The only designs that accelerators have; all can take each of them."},
+    [MAP_NETWORK] = TH_NETWORK_OPTION,
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
 };
@@ -132,20 +121,6 @@ static const th_search_type *algorithm_of(const th_call *c, const th_goal *goal)
     if (goal->n_front > 0 && !th_call_has(c, MAP_ALGORITHM))
         return &th_search_nsga2;
     return th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
-}
-
-static int parse_stop_gap(th_call *c, th_search_options *o)
-{
-    enum { PERCENT_MAX = 1000 };
-    const char *text = th_call_text(c, MAP_STOP_GAP, "0%");
-    double share;
-    if (th_parse_percent(text, &share) != 0 || !(share >= 0 && share <= PERCENT_MAX / 100))
-        return th_error_set(&c->err, "TCL-0220",
-                            "-stop_gap \"%.40s\": must be a percentage as 5%%, 0%% to %d%%", text,
-                            (int)PERCENT_MAX);
-    if (th_call_has(c, MAP_STOP_GAP))
-        o->stop_gap = share;
-    return 0;
 }
 
 /* No mapping can be in time: told before the search, which could only find the least late. */
@@ -172,8 +147,8 @@ static int use_bound(th_call *c, const th_problem *p, th_search_options *o)
                                    .is_interrupted = th_interrupt_is_pending};
     bool ends_there =
         th_call_has(c, MAP_STOP_GAP) || algorithm_of(c, &p->goal) == &th_search_exhaustive;
-    if (parse_stop_gap(c, o) != 0)
-        return -1;
+    if (th_call_has(c, MAP_STOP_GAP))
+        o->stop_gap = c->option[MAP_STOP_GAP].real;
     if (!ends_there && (p->goal.deadline_ps == 0 || o->keep_late))
         return 0;
     if (th_bounds_find(p, &scope, &bounds, &c->err))
@@ -197,33 +172,12 @@ static int check_space(th_call *c, const th_goal *goal, const th_search_options 
 
 static int set_survival(th_call *c, const th_goal *goal, th_search_options *o)
 {
-    const char *text = th_call_text(c, MAP_SURVIVE_LOSS, "");
     o->survives = th_call_number(c, MAP_SURVIVE, 0) == 1;
-    o->most_loss = INFINITY;
+    o->most_loss = th_call_real(c, MAP_SURVIVE_LOSS, INFINITY);
     if (o->survives && goal->n_front > 0)
         return th_error_set(&c->err, "TCL-1133", "-survive: must have a single objective");
-    if (!th_call_has(c, MAP_SURVIVE_LOSS))
-        return 0;
-    if (!o->survives)
+    if (th_call_has(c, MAP_SURVIVE_LOSS) && !o->survives)
         return th_error_set(&c->err, "TCL-1134", "-survive_loss: is for -survive 1");
-    if (th_parse_percent(text, &o->most_loss) == 0 && o->most_loss >= 0)
-        return 0;
-    return th_error_set(&c->err, "TCL-1135",
-                        "-survive_loss \"%.40s\": must be a percentage as 20%%, at least 0%%",
-                        text);
-}
-
-/* Decimal fractions, as a first mapping may take less than a second. */
-static int set_seconds(th_call *c, th_search_options *o)
-{
-    const double SECONDS_MIN = 0.1;
-    const char *text = th_call_text(c, MAP_SECONDS, "0");
-    char *end;
-    o->seconds = strtod(text, &end);
-    if (th_call_has(c, MAP_SECONDS) &&
-        (end == text || *end != '\0' || !(o->seconds >= SECONDS_MIN && o->seconds <= SECONDS_MAX)))
-        return th_error_set(&c->err, "TCL-0221", "-seconds \"%.40s\": must be %g to %d", text,
-                            SECONDS_MIN, SECONDS_MAX);
     return 0;
 }
 
@@ -233,6 +187,7 @@ static th_search_options search_options(const th_call *c)
     o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
     o.pool = c->session->pool;
+    o.seconds = th_call_real(c, MAP_SECONDS, 0);
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     if (th_call_has(c, MAP_INITIAL))
         o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_INITIAL, 0));
@@ -248,9 +203,6 @@ static th_search_options search_options(const th_call *c)
 static int parse_goal(th_call *c, th_goal *out)
 {
     *out = (th_goal){.deadline_ps = th_call_number(c, MAP_DEADLINE, 0)};
-    if (th_call_has(c, MAP_DEADLINE) && out->deadline_ps == 0)
-        return th_error_set(&c->err, "TCL-0254", "-deadline \"%s\": must be more than 0",
-                            th_call_text(c, MAP_DEADLINE, ""));
     return th_goal_parse(c, MAP_OBJECTIVE, out);
 }
 
@@ -312,12 +264,12 @@ static int check_checkpoint(th_call *c, const th_search_type *type)
 
 static int parse_run(th_call *c, th_run_options *run, th_goal *goal, th_search_options *out)
 {
-    if (th_network_parse(c, MAP_NETWORK, run) != 0 || th_stream_parse(c, MAP_STREAM, run) != 0 ||
-        parse_goal(c, goal) != 0)
+    run->network = th_network_types[th_call_number(c, MAP_NETWORK, 0)];
+    th_session_use_network(c->session, run);
+    if (th_stream_parse(c, MAP_STREAM, run) != 0 || parse_goal(c, goal) != 0)
         return -1;
     *out = search_options(c);
-    if (set_seconds(c, out) != 0 || set_survival(c, goal, out) != 0 ||
-        check_space(c, goal, out) != 0)
+    if (set_survival(c, goal, out) != 0 || check_space(c, goal, out) != 0)
         return -1;
     if (check_checkpoint(c, algorithm_of(c, goal)) != 0)
         return -1;
@@ -334,7 +286,7 @@ static int run_map_workload(th_call *c)
     th_goal goal;
     th_search_options options;
     th_map_given given;
-    if (th_session_need_problem(s, &c->err) != 0 || parse_run(c, &run, &goal, &options) != 0)
+    if (parse_run(c, &run, &goal, &options) != 0)
         return -1;
     int failed = th_map_given_read(c, &given);
     const th_problem problem = {
@@ -368,6 +320,6 @@ const th_command th_map_commands[] = {
      "checkpoint is the best mapping so far in a file. The same command, given again, starts from "
      "it with a new budget, and never ends worse; a killed search does not continue to the same "
      "bytes. The file of another system or workload is refused.",
-     .run = run_map_workload, .not_while_running = true},
+     .run = run_map_workload, .needs = {th_session_need_problem}, .not_while_running = true},
     {.name = NULL},
 };

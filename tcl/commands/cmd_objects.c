@@ -6,9 +6,7 @@
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
-#include "base/names.h"
 #include "tcl/objects/object_name.h"
-#include "tcl/objects/comparison.h"
 #include "tcl/objects/condition.h"
 #include "report/interrupt.h"
 #include "report/objects/objects.h"
@@ -23,101 +21,46 @@ static const th_option get_options[] = {
          "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several "
          "are joined by && || ! ( ), as in the conditions of breakpoints. Where none is left, the "
          "list is empty."},
-    [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects related to one of these."},
+    [GET_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS", "Only objects related to one of these.",
+                .most = TH_MANY},
     [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
                    "No error if a pattern, or all together, match nothing."},
     {.name = NULL},
 };
 
-/* ---- -filter ---- */
+/* ---- -filter, -of ---- */
 
-typedef struct th_filter {
-    bool is_on;
-    th_condition *condition; /* NULL: there is one comparison, a list of three words */
-    int attribute;
-    th_operator operator;
-    th_quantity literal; /* its text belongs to the words of the call */
-} th_filter;
-
-static int parse_operator(const char *text, th_operator *out, th_error *err)
-{
-    for (int i = 0; th_operator_names[i]; i++)
-        if (strcmp(th_operator_names[i], text) == 0) {
-            *out = (th_operator)i;
-            return 0;
-        }
-    return th_error_unknown(err, "TCL-0080", "-filter: operator", text, th_operator_names);
-}
-
-/* A Tcl list, so that [list design == $name] works for any name. */
-static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, th_filter *out)
-{
-    th_error e;
-    out->attribute = th_attribute_find(class, Tcl_GetString(words[0]), &c->err);
-    if (out->attribute < 0 ||
-        parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
-        return -1;
-    const th_attribute *a = &th_attributes_of(class)[out->attribute];
-    if (th_literal_parse(a, out->operator, Tcl_GetString(words[2]), &out->literal, &e) != 0)
-        return th_call_prefix_error(c, "-filter", &e);
-    return 0;
-}
-
-static int parse_filter(th_call *c, th_class class, th_filter *out)
+/* A list of three words is one comparison, so that [list design == $name] works for any name. */
+static int parse_filter(th_call *c, th_class class, th_condition **out)
 {
     Tcl_Obj **words;
     Tcl_Size n;
+    th_error e;
     const char *text = th_call_text(c, GET_FILTER, "");
-    *out = (th_filter){.is_on = th_call_has(c, GET_FILTER)};
-    if (!out->is_on)
+    th_strbuf one = TH_STRBUF_INIT;
+    *out = NULL;
+    if (!th_call_has(c, GET_FILTER))
         return 0;
     bool is_list = Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) == TCL_OK;
     if (is_list && n < 3 && !strpbrk(text, "=<>"))
         return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
                             text);
-    if (is_list && n == 3 && !strpbrk(Tcl_GetString(words[0]), "!("))
-        return parse_comparison(c, class, words, out);
-    th_error e;
-    out->condition = th_condition_compile_of(c->session, class, text, &e);
-    return out->condition ? 0 : th_call_prefix_error(c, "-filter", &e);
+    if (is_list && n == 3 && !strpbrk(Tcl_GetString(words[0]), "!(")) {
+        th_strbuf_printf(&one, "%s %s \"%s\"", Tcl_GetString(words[0]), Tcl_GetString(words[1]),
+                         Tcl_GetString(words[2]));
+        text = one.failed ? "" : one.text;
+    }
+    *out = th_condition_compile_of(c->session, class, text, &e);
+    th_strbuf_clear(&one);
+    return *out ? 0 : th_call_prefix_error(c, "-filter", &e);
 }
 
-/* ---- -of ---- */
-
-typedef struct th_objects {
-    bool is_on;
-    th_object *all;
-    int n;
-} th_objects;
-
-static int parse_of(th_call *c, th_objects *out)
-{
-    Tcl_Obj **words;
-    Tcl_Size n;
-    *out = (th_objects){.is_on = th_call_has(c, GET_OF)};
-    if (!out->is_on)
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[GET_OF].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0082", "-of \"%s\": must be a list of objects",
-                            th_call_text(c, GET_OF, ""));
-    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (!out->all)
-        return th_error_no_memory(&c->err);
-    for (; out->n < n; out->n++)
-        if (th_object_parse(c->session, Tcl_GetString(words[out->n]), &out->all[out->n], &c->err) !=
-            0) {
-            th_free(out->all);
-            return -1;
-        }
-    return 0;
-}
-
-static bool touches_any(th_session *s, th_object o, const th_objects *of)
+static bool touches_any(th_session *s, th_object o, const th_value *of)
 {
     for (int i = 0; i < of->n; i++)
-        if (th_objects_touch(s, o, of->all[i]))
+        if (th_objects_touch(s, o, of->objects[i]))
             return true;
-    return !of->is_on;
+    return !of->word;
 }
 
 /* ---- patterns ---- */
@@ -234,27 +177,18 @@ static int check_all_met(th_call *c, th_class class, const th_patterns *p)
     return 0;
 }
 
-/* 1, 0, or -1 with c->err. */
-static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter,
-                     const th_objects *of)
-{
-    th_quantity value;
-    if (!matches(c, o, patterns) || !touches_any(c->session, o, of))
-        return 0;
-    if (!filter->is_on)
-        return 1;
-    if (filter->condition)
-        return th_condition_holds_of(filter->condition, c->session, o, &c->err);
-    if (th_attribute_get(c->session, o, filter->attribute, &value, &c->err) != 0)
-        return -1;
-    return th_comparison_holds(&value, filter->operator, & filter->literal);
-}
-
 typedef struct th_wanted {
     th_patterns patterns;
-    th_filter filter;
-    th_objects of;
+    th_condition *filter; /* NULL: none */
 } th_wanted;
+
+/* 1, 0, or -1 with c->err. */
+static int is_wanted(th_call *c, th_object o, th_wanted *w)
+{
+    if (!matches(c, o, &w->patterns) || !touches_any(c->session, o, &c->option[GET_OF]))
+        return 0;
+    return w->filter ? th_condition_holds_of(w->filter, c->session, o, &c->err) : 1;
+}
 
 /* Appends the names of the requested objects. 0 or -1. */
 static int collect(th_call *c, th_class class, th_wanted *w, Tcl_Obj *names)
@@ -263,7 +197,7 @@ static int collect(th_call *c, th_class class, th_wanted *w, Tcl_Obj *names)
     for (int32_t i = 0; i < n; i++) {
         th_object o = {class, i};
         int is = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
-                                           : is_wanted(c, o, &w->patterns, &w->filter, &w->of);
+                                           : is_wanted(c, o, w);
         if (is < 0)
             return -1;
         if (is == 1)
@@ -281,7 +215,7 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
     Tcl_ListObjLength(NULL, names, &found);
     if (!failed && !th_call_has(c, GET_QUIET))
         failed = check_all_met(c, class, &w->patterns);
-    if (!failed && found == 0 && !w->filter.is_on && !th_call_has(c, GET_QUIET))
+    if (!failed && found == 0 && !w->filter && !th_call_has(c, GET_QUIET))
         failed =
             th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet returns an empty list",
                          th_class_name(class));
@@ -291,46 +225,30 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
     return failed;
 }
 
-static int get(th_call *c, th_class class)
+/* The class that the command is named after: get_accels. */
+static th_class class_of(const th_call *c)
 {
-    th_wanted w = {.filter.condition = NULL};
+    const char *name = c->command->name + strlen("get_");
+    th_class class = TH_CLASS_ACCEL;
+    while (strncmp(name, th_class_name(class), strlen(th_class_name(class))) != 0)
+        class ++;
+    return class;
+}
+
+static int run_get(th_call *c)
+{
+    th_class class = class_of(c);
+    th_wanted w = {.filter = NULL};
     int failed = -1;
     if ((th_call_has(c, GET_FILTER) || th_call_has(c, GET_OF)) &&
         th_session_make_due_run(c->session, &c->err) != 0)
         return -1;
-    if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
-        parse_of(c, &w.of) == 0) {
+    if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0) {
         failed = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
         drop_patterns(&w.patterns);
-        th_free(w.of.all);
     }
-    th_condition_free(w.filter.condition);
+    th_condition_free(w.filter);
     return failed;
-}
-
-static int run_get_accels(th_call *c)
-{
-    return get(c, TH_CLASS_ACCEL);
-}
-
-static int run_get_links(th_call *c)
-{
-    return get(c, TH_CLASS_LINK);
-}
-
-static int run_get_nodes(th_call *c)
-{
-    return get(c, TH_CLASS_NODE);
-}
-
-static int run_get_layers(th_call *c)
-{
-    return get(c, TH_CLASS_LAYER);
-}
-
-static int run_get_tasks(th_call *c)
-{
-    return get(c, TH_CLASS_TASK);
 }
 
 #define GET_HELP                                                                                   \
@@ -339,17 +257,17 @@ static int run_get_tasks(th_call *c)
 
 const th_command th_object_commands[] = {
     {"get_accels", GROUP, "?PATTERN ...?", 0, -1, get_options, "return accelerators by name",
-     GET_HELP, .run = run_get_accels, .ignores_run = true},
+     GET_HELP, .run = run_get, .ignores_run = true},
     {"get_links", GROUP, "?PATTERN ...?", 0, -1, get_options, "return links by name", GET_HELP,
-     .run = run_get_links, .ignores_run = true},
+     .run = run_get, .ignores_run = true},
     {"get_nodes", GROUP, "?PATTERN ...?", 0, -1, get_options,
-     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get_nodes,
+     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get,
      .ignores_run = true},
     {"get_layers", GROUP, "?PATTERN ...?", 0, -1, get_options, "return layers by name", GET_HELP,
-     .run = run_get_layers},
+     .run = run_get},
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
      "return tasks by number or by their layer",
-     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get_tasks,
+     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get,
      .ignores_run = true},
     {.name = NULL},
 };

@@ -34,7 +34,7 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
     return runs.n > 0 ? th_section_saved(s, r, &runs, err) : 0;
 }
 
-static int run_write_results(th_call *c)
+static int text_of_results(th_call *c, th_strbuf *out)
 {
     th_session *s = c->session;
     if (!s->mapping && !s->hand_built && s->saved.n == 0)
@@ -43,15 +43,9 @@ static int run_write_results(th_call *c)
     th_report *r = th_report_new("results", "Results");
     if (!r)
         return th_error_no_memory(&c->err);
-    th_strbuf text = TH_STRBUF_INIT;
     int failed = add_sections(s, r, &c->err);
     if (!failed)
-        failed = th_report_render(r, TH_FORMAT_JSON, &text, &c->err);
-    if (!failed)
-        failed = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    th_strbuf_clear(&text);
+        failed = th_report_render(r, TH_FORMAT_JSON, out, &c->err);
     th_report_free(r);
     return failed;
 }
@@ -60,27 +54,15 @@ static int run_write_results(th_call *c)
 
 enum { PAGE_COMPARE, PAGE_STUDY };
 static const th_option page_options[] = {
-    [PAGE_COMPARE] = {"-compare", TH_OPTION_TEXT, "{RUN RUN}",
-                      "Two runs that save_run returned, side by side, with their timelines on one "
-                      "axis."},
+    [PAGE_COMPARE] =
+        {"-compare", TH_OPTION_RUNS, "{RUN RUN}", .least = 2, .most = 2, .without = "-study",
+         .help = "Two runs that save_run returned, side by side, with their timelines on one "
+                 "axis."},
     [PAGE_STUDY] = {"-study", TH_OPTION_TEXT, "STUDY",
                     "The points of a study: a picture with the Pareto front, and a table with "
                     "filters."},
     {NULL, TH_OPTION_FLAG, NULL, NULL},
 };
-
-static int write_compare(th_call *c, th_strbuf *text)
-{
-    th_runs runs = {NULL, 0};
-    int failed = th_saved_runs_parse(c->session, c->option[PAGE_COMPARE].word, &runs, &c->err);
-    if (!failed && runs.n != 2)
-        failed = th_error_set(&c->err, "TCL-0388", "-compare \"%.100s\": must be two saved runs",
-                              th_call_text(c, PAGE_COMPARE, ""));
-    if (!failed)
-        failed = th_html_compare(c->session, runs.all[0], runs.all[1], text, &c->err);
-    th_free(runs.all);
-    return failed;
-}
 
 static int write_study(th_call *c, th_strbuf *text)
 {
@@ -94,28 +76,15 @@ static int write_study(th_call *c, th_strbuf *text)
     return failed;
 }
 
-static int write_page(th_call *c, th_strbuf *text)
+static int text_of_page(th_call *c, th_strbuf *text)
 {
-    if (th_call_has(c, PAGE_COMPARE) && th_call_has(c, PAGE_STUDY))
-        return th_error_set(&c->err, "TCL-0389", "-compare and -study: only one of them");
-    if (th_call_has(c, PAGE_COMPARE))
-        return write_compare(c, text);
+    th_saved_run **pair = c->option[PAGE_COMPARE].runs.all;
+    if (pair)
+        return th_html_compare(c->session, pair[0], pair[1], text, &c->err);
     if (th_call_has(c, PAGE_STUDY))
         return write_study(c, text);
     return th_session_need_run(c->session, &c->err) == 0 ? th_html_page(c->session, text, &c->err)
                                                          : -1;
-}
-
-static int run_write_report(th_call *c)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    int failed = write_page(c, &text);
-    if (!failed)
-        failed = th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    th_strbuf_clear(&text);
-    return failed;
 }
 
 const th_command th_output_commands[] = {
@@ -126,10 +95,10 @@ const th_command th_output_commands[] = {
      "critical path, layers, mapping, accelerators, memory and search, in one file that needs no "
      "network and no other "
      "file. The same run gives the same bytes. Missing folders are created. Returns FILE.",
-     .run = run_write_report, .after_interrupt = "nothing was written"},
+     .text = text_of_page, .after_interrupt = "nothing was written"},
     {"write_results", GROUP, "FILE", 1, 1, NULL, "write all results as JSON",
      "System, workload, search, mapping, memory, the figures of the run, its critical path, and "
      "the saved runs; units stand in the field names. Missing folders are created. Returns FILE.",
-     .run = run_write_results, .after_interrupt = "nothing was written"},
+     .text = text_of_results, .after_interrupt = "nothing was written"},
     {.name = NULL},
 };

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
-#include "base/names.h"
 #include "report/sections/sections.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"
@@ -43,29 +41,9 @@ static const char *schedule_name(int i)
     return th_pipeline_types[i].name;
 }
 
-static const char *layout_name(int i)
+static const char *fitted_name(int i)
 {
-    return th_plan_layout_names[i];
-}
-
-static const char *kernels_name(int i)
-{
-    return th_plan_kernel_names[i];
-}
-
-static const char *exchange_name(int i)
-{
-    return th_plan_exchange_names[i];
-}
-
-static const char *attention_name(int i)
-{
-    return th_plan_attention_names[i];
-}
-
-static const char *gradients_name(int i)
-{
-    return th_plan_gradient_names[i];
+    return i < TH_N_NUMBERS ? th_number_meanings[i].name : NULL;
 }
 
 #define DEGREE(NAME, HELP)                                                                         \
@@ -91,43 +69,47 @@ static const th_option plan_options[] = {
     [PLAN_MICRO_BATCH] = DEGREE("-micro_batch", "Sequences of a micro-batch of a replica (1)."),
     [PLAN_GLOBAL_BATCH] = {"-global_batch", TH_OPTION_INTEGER, "N", "Sequences of a step.", 1,
                            1 << 24, .required = true},
-    [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "NAME",
+    [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
                        "Pipeline schedule, or a file with one (1f1b; with -virtual interleaved).",
                        .choice = schedule_name},
     [PLAN_LAYOUT] = {"-layout", TH_OPTION_CHOICE, "WHAT",
                      "What is cut into equal chunks: layers (the default), or embedding and output "
                      "layer as one layer each too; uneven: the last chunks have one layer less "
                      "where the layers do not divide.",
-                     .choice = layout_name},
-    [PLAN_OVERLAP] = {"-overlap", TH_OPTION_TEXT, "LIST",
-                      "Which messages overlap computation: data, tensor, pipeline (none). Those of "
-                      "context do. A stage whose pipeline messages do not waits for what it "
-                      "sends and receives."},
+                     .names = th_plan_layout_names},
+    [PLAN_OVERLAP] =
+        {"-overlap", TH_OPTION_CHOICE, "LIST", .names = th_plan_overlap_names, .most = TH_MANY,
+         .help = "Which messages overlap computation: data, tensor, pipeline (none). Those of "
+                 "context do. A stage whose pipeline messages do not waits for what it "
+                 "sends and receives."},
     [PLAN_ORDER] =
-        {"-order", TH_OPTION_TEXT, "LIST",
-         "Ranks onto accelerators, neighbours first ({tensor context expert data pipeline}). "
-         "Ranks of experts are neighbours, or far apart where expert is behind data."},
+        {"-order", TH_OPTION_TEXT, "LIST", .least = 1, .most = TH_N_AXES + 1,
+         .help =
+             "Ranks onto accelerators, neighbours first ({tensor context expert data pipeline}). "
+             "Ranks of experts are neighbours, or far apart where expert is behind data."},
     [PLAN_EXPERT_EXCHANGE] =
         {"-expert_exchange", TH_OPTION_CHOICE, "HOW",
          "Tokens go to their experts direct (the default), from rank to rank, or by_node: to "
          "another node once, while the ranks of a node pass on what has come.",
-         .choice = exchange_name},
+         .names = th_plan_exchange_names},
     [PLAN_KERNELS] = {"-kernels", TH_OPTION_CHOICE, "KIND",
                       "fused (the default), or eager: every elementwise operation is a pass over "
                       "memory.",
-                      .choice = kernels_name},
+                      .names = th_plan_kernel_names},
     [PLAN_ATTENTION] =
         {"-attention", TH_OPTION_CHOICE, "KIND",
          "fused (the default): the vendor's kernels; portable: FlashAttention or Triton; "
          "unfused: scores are written to memory.",
-         .choice = attention_name},
+         .names = th_plan_attention_names},
     [PLAN_GRADIENTS] = {"-gradients", TH_OPTION_CHOICE, "P",
                         "Gradients are added in fp32 (the default) or 16bit.",
-                        .choice = gradients_name},
+                        .names = th_plan_gradient_names},
     [PLAN_FROZEN] = {"-frozen", TH_OPTION_FLAG, NULL,
                      "Weights are frozen, and small adapters trained (LoRA)."},
-    [PLAN_NUMBERS] = {"-numbers", TH_OPTION_TEXT, "{NAME X ...}",
-                      "Other fitted numbers than the shipped ones (docs/models/training.md)."},
+    [PLAN_NUMBERS] = {"-numbers", TH_OPTION_NUMBER, "{NAME X ...}", .choice = fitted_name,
+                      .high = TH_NUMBER_MAX, .most = TH_MANY, .is_pairs = true,
+                      .help =
+                          "Other fitted numbers than the shipped ones (docs/models/training.md)."},
     [PLAN_IGNORE_MEMORY] = {"-ignore_memory", TH_OPTION_FLAG, NULL,
                             "Simulates what does not fit into memory too."},
     [PLAN_MERGE] = {"-merge", TH_OPTION_INTEGER, "0|1",
@@ -158,92 +140,29 @@ static void parse_degrees(const th_call *c, th_degrees *n)
                       .zero_group = degree(c, PLAN_ZERO_GROUP)};
 }
 
-/* The position of a word in a list of names that ends in NULL; -1: it is none of them. */
-static int position(const char *const *names, const char *word)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], word) == 0)
-            return i;
-    return -1;
-}
-
 static int parse_order(th_call *c, th_parallel_plan *p)
 {
     const char *names[TH_N_AXES + 1];
-    Tcl_Obj **words;
-    Tcl_Size n = 0;
-    if (th_call_has(c, PLAN_ORDER) &&
-        (Tcl_ListObjGetElements(NULL, c->option[PLAN_ORDER].word, &n, &words) != TCL_OK || n == 0))
-        return th_error_set(&c->err, "TCL-0920",
-                            "-order \"%.100s\": a list of tensor, context, expert, data and "
-                            "pipeline was expected",
-                            th_call_text(c, PLAN_ORDER, ""));
-    for (Tcl_Size i = 0; i < n && i <= TH_N_AXES; i++)
-        names[i] = Tcl_GetString(words[i]);
-    return th_plan_set_order(p, names, (int)n, &c->err);
+    const th_value *order = &c->option[PLAN_ORDER];
+    for (int i = 0; i < order->n; i++)
+        names[i] = Tcl_GetString(order->words[i]);
+    return th_plan_set_order(p, names, order->n, &c->err);
 }
 
-static int parse_overlap(th_call *c, th_parallel_plan *p)
+static void take_overlap(const th_call *c, th_parallel_plan *p)
 {
-    const char *const *names = th_plan_overlap_names;
-    Tcl_Obj **words;
-    Tcl_Size n = 0;
-    if (th_call_has(c, PLAN_OVERLAP) &&
-        Tcl_ListObjGetElements(c->interp, c->option[PLAN_OVERLAP].word, &n, &words) != TCL_OK)
-        return -1;
-    for (Tcl_Size i = 0; i < n; i++) {
-        int at = position(names, Tcl_GetString(words[i]));
-        if (at < 0)
-            return th_error_unknown(&c->err, "TCL-0922", "-overlap", Tcl_GetString(words[i]),
-                                    names);
-        p->overlaps_data |= at == 0;
-        p->overlaps_tensor |= at == 1;
-        p->overlaps_pipeline |= at == 2;
+    for (int i = 0; i < c->option[PLAN_OVERLAP].n; i++) {
+        p->overlaps_data |= c->option[PLAN_OVERLAP].numbers[i] == 0;
+        p->overlaps_tensor |= c->option[PLAN_OVERLAP].numbers[i] == 1;
+        p->overlaps_pipeline |= c->option[PLAN_OVERLAP].numbers[i] == 2;
     }
-    return 0;
 }
 
-static int parse_numbers(th_call *c, th_training_numbers *out)
+static void take_numbers(const th_call *c, th_training_numbers *out)
 {
-    const char *names[TH_N_NUMBERS + 1] = {NULL};
-    Tcl_Obj **words;
-    Tcl_Size n = 0;
     *out = th_training_numbers_shipped();
-    for (int i = 0; i < TH_N_NUMBERS; i++)
-        names[i] = th_number_meanings[i].name;
-    if (th_call_has(c, PLAN_NUMBERS) &&
-        (Tcl_ListObjGetElements(NULL, c->option[PLAN_NUMBERS].word, &n, &words) != TCL_OK ||
-         n % 2 != 0))
-        return th_error_set(&c->err, "TCL-0923", "-numbers \"%.100s\": a list of names and numbers",
-                            th_call_text(c, PLAN_NUMBERS, ""));
-    for (Tcl_Size i = 0; i < n; i += 2) {
-        int at = position(names, Tcl_GetString(words[i]));
-        double x;
-        if (at < 0)
-            return th_error_unknown(&c->err, "TCL-0924", "-numbers", Tcl_GetString(words[i]),
-                                    names);
-        if (Tcl_GetDoubleFromObj(NULL, words[i + 1], &x) != TCL_OK || !(x >= 0) ||
-            x > TH_NUMBER_MAX)
-            return th_error_set(&c->err, "TCL-0925", "-numbers %s \"%s\": a number from 0 to 1000",
-                                names[at], Tcl_GetString(words[i + 1]));
-        out->of[at] = x;
-    }
-    return 0;
-}
-
-/* A schedule by its name, or a file. */
-static int parse_schedule(th_call *c, th_plan_file *f)
-{
-    enum { N_SCHEDULES_MAX = 15 };
-    const char *names[N_SCHEDULES_MAX + 1] = {NULL};
-    const char *name = th_call_text(c, PLAN_SCHEDULE, "");
-    for (int i = 0; th_pipeline_types[i].name && i < N_SCHEDULES_MAX; i++)
-        names[i] = th_pipeline_types[i].name;
-    if (!th_call_has(c, PLAN_SCHEDULE))
-        return 0;
-    if (!th_pipeline_find(name) && !th_file_is_there(name))
-        return th_error_unknown(&c->err, "TCL-0963", "-schedule, a file or a name,", name, names);
-    return th_plan_file_set_schedule(f, name, &c->err);
+    for (int i = 0; i < c->option[PLAN_NUMBERS].n; i++)
+        out->of[c->option[PLAN_NUMBERS].indices[i]] = c->option[PLAN_NUMBERS].reals[i];
 }
 
 /* What the model says of a plan. */
@@ -270,9 +189,12 @@ static int parse_plan(th_call *c, th_plan_file *f)
     p->exchanges_by_node = th_call_number(c, PLAN_EXPERT_EXCHANGE, 0) == 1;
     p->frozen_weights = th_call_has(c, PLAN_FROZEN);
     p->gradient_bytes = th_call_number(c, PLAN_GRADIENTS, 0) == 0 ? 4 : 2;
+    take_overlap(c, p);
+    take_numbers(c, &f->numbers);
     parse_degrees(c, &p->n);
-    return parse_order(c, p) || parse_overlap(c, p) || parse_numbers(c, &f->numbers) ||
-                   parse_schedule(c, f)
+    return parse_order(c, p) ||
+                   (th_call_has(c, PLAN_SCHEDULE) &&
+                    th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
                ? -1
                : 0;
 }
@@ -309,9 +231,6 @@ static int make_schedule(const th_parallel_plan *p, th_pipeline_schedule *out, t
 
 static int need_model(th_call *c)
 {
-    if (th_session_need_system(c->session, &c->err) != 0 ||
-        th_session_need_no_trace(c->session, &c->err) != 0)
-        return -1;
     if (c->session->model.name[0])
         return 0;
     return th_error_set(&c->err, "TCL-0927", "no language model: create_transformer makes one");
@@ -413,7 +332,8 @@ const th_command th_parallel_commands[] = {
      "Needs a system and create_transformer. Ranks that do the same at the same time are simulated "
      "once. What does not divide, fit or suffice is refused, with the number to change. Returns "
      "the name of the model.",
-     .run = run_parallel_plan, .not_while_running = true},
+     .run = run_parallel_plan, .needs = {th_session_need_system, th_session_need_no_trace},
+     .not_while_running = true},
     {"report_training", "report", "", 0, 0, training_options,
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "

@@ -2,8 +2,6 @@
 /* cmd_pipeline.c - pipeline schedules as programs: add_pipeline, report_pipeline. */
 #include <config.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
-#include "base/names.h"
 #include "training/pipeline_program.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
@@ -33,7 +31,7 @@ static const char *schedule_name(int i)
 }
 
 static const th_option pipeline_options[] = {
-    [PIPELINE_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "NAME",
+    [PIPELINE_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
                            "gpipe, 1f1b, interleaved, zb_h1, zb_h2, zbv, or a file with a line of "
                            "operations per stage (docs/formats.md).",
                            .choice = schedule_name, .required = true},
@@ -46,9 +44,11 @@ static const th_option pipeline_options[] = {
                                 "Micro-batches of a step (of a file its own).", 1,
                                 TH_MICRO_BATCHES_MAX},
     [PIPELINE_FORWARD] = {"-forward", TH_OPTION_TIME, "TIME",
-                          "Forward time of a micro-batch on one chunk.", .required = true},
+                          "Forward time of a micro-batch on one chunk.", .minimum = 1,
+                          .required = true},
     [PIPELINE_BACKWARD] = {"-backward", TH_OPTION_TIME, "TIME",
-                           "Backward time, for the gradients of the inputs.", .required = true},
+                           "Backward time, for the gradients of the inputs.", .minimum = 1,
+                           .required = true},
     [PIPELINE_WEIGHTS] = {"-weights", TH_OPTION_TIME, "TIME",
                           "Backward time, for the gradients of the weights (0); schedules that do "
                           "not split the backward operation run both as one."},
@@ -56,9 +56,11 @@ static const th_option pipeline_options[] = {
                            "Time of a message between stages; it occupies no stage and no link "
                            "(0)."},
     [PIPELINE_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
-                        "Instead of -transfer: bytes of a message, over the network."},
-    [PIPELINE_ACCELS] = {"-accels", TH_OPTION_TEXT, "ACCELS",
-                         "The accelerator of each stage (0, 1, 2 ...)."},
+                        "Instead of -transfer: bytes of a message, over the network.",
+                        .maximum = TH_HAND_BUILT_BYTES_MAX, .without = "-transfer"},
+    [PIPELINE_ACCELS] = {"-accels", TH_OPTION_NODE, "ACCELS",
+                         "The accelerator of each stage (0, 1, 2 ...).", .most = TH_MANY,
+                         .classes = TH_BIT(TH_CLASS_ACCEL), .is_distinct = true},
     {.name = NULL},
 };
 
@@ -86,14 +88,7 @@ static int check_repeated(th_call *c, int option, int32_t of_file)
 
 static int read_schedule(th_call *c, th_pipeline_schedule *out)
 {
-    const char *path = Tcl_FSGetNativePath(c->option[PIPELINE_SCHEDULE].word);
-    const char *names[16] = {NULL};
-    for (int i = 0; th_pipeline_types[i].name && i < 15; i++)
-        names[i] = th_pipeline_types[i].name;
-    if (!path || !th_file_is_there(path))
-        return th_error_unknown(&c->err, "TCL-0902", "-schedule, a file or a name,",
-                                th_call_text(c, PIPELINE_SCHEDULE, ""), names);
-    if (th_pipeline_read(path, out, &c->err) != 0)
+    if (th_pipeline_read(c->option[PIPELINE_SCHEDULE].path, out, &c->err) != 0)
         return -1;
     if (check_repeated(c, PIPELINE_STAGES, out->shape.stages) == 0 &&
         check_repeated(c, PIPELINE_CHUNKS, out->shape.chunks) == 0 &&
@@ -105,42 +100,20 @@ static int read_schedule(th_call *c, th_pipeline_schedule *out)
 
 /* ---- the accelerators ---- */
 
-static int parse_accels(th_call *c, int32_t stages, int32_t *node)
-{
-    const th_system *s = c->session->system;
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, c->option[PIPELINE_ACCELS].word, &n, &words) != TCL_OK ||
-        n != stages)
-        return th_error_set(&c->err, "TCL-0903", "-accels: a list of %d accelerators was expected",
-                            (int)stages);
-    for (int32_t i = 0; i < stages; i++) {
-        node[i] = th_node_parse(c->session, Tcl_GetString(words[i]), &c->err);
-        if (node[i] < 0)
-            return th_call_prefix_error(c, "-accels", &c->err);
-        if (s->nodes[node[i]].kind != TH_NODE_ACCEL)
-            return th_error_set(&c->err, "TCL-0904", "-accels \"%s\": must be an accelerator",
-                                Tcl_GetString(words[i]));
-        for (int32_t k = 0; k < i; k++)
-            if (node[k] == node[i])
-                return th_error_set(&c->err, "TCL-0905", "-accels \"%s\": stands twice",
-                                    Tcl_GetString(words[i]));
-    }
-    return 0;
-}
-
 static int find_accels(th_call *c, int32_t stages, int32_t *node)
 {
     const th_system *s = c->session->system;
-    if (th_call_has(c, PIPELINE_ACCELS))
-        return parse_accels(c, stages, node);
+    const th_value *accels = &c->option[PIPELINE_ACCELS];
+    if (accels->word && accels->n != stages)
+        return th_error_set(&c->err, "TCL-0903", "-accels: a list of %d accelerators was expected",
+                            (int)stages);
     if (stages > s->n_accels)
         return th_error_set(&c->err, "TCL-0906",
                             "-stages %d: the system has %d accelerators; at most as many stages "
                             "were expected",
                             (int)stages, s->n_accels);
     for (int32_t i = 0; i < stages; i++)
-        node[i] = s->accel_node[i];
+        node[i] = accels->word ? accels->indices[i] : s->accel_node[i];
     return 0;
 }
 
@@ -163,13 +136,9 @@ static void fill_durations(const th_call *c, const th_pipeline_schedule *s, th_t
 
 static int check_times(th_call *c, const th_pipeline_schedule *s)
 {
-    for (int option = PIPELINE_FORWARD; option <= PIPELINE_WEIGHTS; option++)
-        if (th_call_number(c, option, 0) == 0 && (option != PIPELINE_WEIGHTS || s->splits_backward))
-            return th_error_set(&c->err, "TCL-0907", "%s: must be greater than zero",
-                                pipeline_options[option].name);
-    if (th_call_has(c, PIPELINE_BYTES) && th_call_has(c, PIPELINE_TRANSFER))
-        return th_error_set(&c->err, "TCL-0908", "-transfer and -bytes exclude each other");
-    return th_size_check(c, "-bytes", th_call_number(c, PIPELINE_BYTES, 0));
+    if (!s->splits_backward || th_call_number(c, PIPELINE_WEIGHTS, 0) > 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-0907", "-weights: must be more than 0");
 }
 
 static int lower(th_call *c, const th_pipeline_schedule *s)
@@ -202,10 +171,9 @@ static int lower(th_call *c, const th_pipeline_schedule *s)
 static int run_add_pipeline(th_call *c)
 {
     th_pipeline_schedule schedule;
-    if (th_session_open_hand_built(c->session, &c->err) != 0)
-        return -1;
-    const th_pipeline_type *type = th_pipeline_find(th_call_text(c, PIPELINE_SCHEDULE, ""));
-    if (type ? make_of_row(c, type, &schedule) : read_schedule(c, &schedule))
+    const th_value *of = &c->option[PIPELINE_SCHEDULE];
+    if (of->is_name ? make_of_row(c, &th_pipeline_types[of->number], &schedule)
+                    : read_schedule(c, &schedule))
         return -1;
     int status = lower(c, &schedule);
     th_pipeline_clear(&schedule);
@@ -222,7 +190,7 @@ const th_command th_pipeline_commands[] = {
      "The operations of a stage run on its accelerator in the order of the schedule; messages "
      "delay the next stage and occupy none. Refuses numbers that do not fit the schedule and "
      "orders that deadlock. Returns how many tasks were added.",
-     .run = run_add_pipeline, .not_while_running = true},
+     .run = run_add_pipeline, .needs = {th_session_open_hand_built}, .not_while_running = true},
     {"report_pipeline", "report", "", 0, 0, table_options, "print the bubble of every accelerator",
      "The cost of the pipeline is the longest time from the first start to the last end on an "
      "accelerator; the bubble is the part of it in which the accelerator computes nothing. The "

@@ -3,42 +3,23 @@
 #include <config.h>
 #include "tcl/command.h"
 
-static const char *source_name(int i)
-{
-    static const char *const names[] = {"runs",      "layers",  "utilization", "links",
-                                        "link_time", "traffic", "convergence", "pareto",
-                                        "study",     "graph",   NULL};
-    return names[i];
-}
-
-static const char *type_name(int i)
-{
-    static const char *const names[] = {"bar", "line", "scatter", "stacked", "heat", NULL};
-    return names[i];
-}
-
-static const char *log_name(int i)
-{
-    static const char *const names[] = {"x", "y", "xy", NULL};
-    return names[i];
-}
-
 static const th_option plot_options[] = {
     {"-of", TH_OPTION_CHOICE, "WHAT",
      "Saved runs (where RUNS are named), layers or utilization of the accelerators of the run, "
      "load of its links, flows on the most loaded links over time, traffic from node to node, "
      "convergence or Pareto front of the search; points of a study; graph: the layers of the "
      "workload.",
-     .choice = source_name},
+     .names = TH_NAMES("runs", "layers", "utilization", "links", "link_time", "traffic",
+                       "convergence", "pareto", "study", "graph")},
     {"-type", TH_OPTION_CHOICE, "TYPE",
      "The kind of plot; by default utilization is stacked, links, link_time and traffic are heat "
      "maps.",
-     .choice = type_name},
+     .names = TH_NAMES("bar", "line", "scatter", "stacked", "heat")},
     {"-x", TH_OPTION_TEXT, "COLUMN",
      "Column on the x axis; columns have the names of write_results and of -format csv "
      "of reports, without the unit (name: that of a run)."},
     {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
-     "Columns on the y axis; several of one kind side by side."},
+     "Columns on the y axis; several of one kind side by side.", .least = 1, .most = 8},
     {"-z", TH_OPTION_TEXT, "COLUMN",
      "Column shown as colour in the heat map of a study; of several points in a cell "
      "the best."},
@@ -48,8 +29,9 @@ static const th_option plot_options[] = {
      "For a study: only points for which it holds, as in report_study."},
     {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
      "Columns of a study where more is better, for the front and for -z; for "
-     "values that the script returns, less is better by default."},
-    {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .choice = log_name},
+     "values that the script returns, less is better by default.",
+     .most = TH_MANY},
+    {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .names = TH_NAMES("x", "y", "xy")},
     {"-title", TH_OPTION_TEXT, "TEXT", "Title of the plot."},
     {.name = NULL},
 };

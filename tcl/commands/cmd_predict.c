@@ -27,20 +27,17 @@ static const double PS_PER_MS = 1e9;
 
 /* The known devices, and those of the file (NULL: none), into *out, which the caller clears. 0 or
  * -1. */
-static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
+static int read_gpus(th_call *c, int option, th_gpus *out)
 {
     if (th_gpu_option_need_gpus(c->session, &c->err) != 0)
         return -1;
     if (th_gpus_copy(out, &c->session->gpu_models->gpus) != 0)
         return th_error_no_memory(&c->err);
-    if (!name)
+    if (!th_call_has(c, option))
         return 0;
-    Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
     th_strbuf notes = TH_STRBUF_INIT;
-    int failed = !path ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &notes, &c->err);
-    th_warn_notes(c, Tcl_GetString(name), failed, &notes);
-    if (path)
-        Tcl_DecrRefCount(path);
+    int failed = th_gpus_read(out, c->option[option].path, &notes, &c->err);
+    th_warn_notes(c, th_call_text(c, option, ""), failed, &notes);
     if (failed)
         th_gpus_clear(out);
     return failed;
@@ -85,9 +82,11 @@ static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "Names of the columns; auto (the default) detects them.",
                      .choice = format_name},
-    [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
-                      "Columns with other names, and their names in format tharsis (time_ms, "
-                      "time_us, batch, channels_in ...); \"-\": not read."},
+    [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}", .most = TH_MANY,
+                      .is_pairs = true,
+                      .help =
+                          "Columns with other names, and their names in format tharsis (time_ms, "
+                          "time_us, batch, channels_in ...); \"-\": not read."},
     [READ_UNITS] =
         {"-units", TH_OPTION_CHOICE, "UNIT",
          "Unit of times whose column does not name one (ms); never guessed for format tharsis.",
@@ -96,7 +95,8 @@ static const th_option read_options[] = {
     [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "For all rows."},
     [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "For all rows: the phase that was timed.",
                     .choice = phase_name},
-    [READ_DEVICES] = {"-devices", TH_OPTION_TEXT, "FILE", "File that describes further GPUs."},
+    [READ_DEVICES] = {"-devices", TH_OPTION_FILE, "FILE", "File that describes further GPUs.",
+                      .file = &th_devices_file},
     {.name = NULL},
 };
 
@@ -109,21 +109,13 @@ static const char *choice_text(const th_call *c, int option, const char *(*name)
  * pairs, or -1. */
 static int read_columns(th_call *c, const char ***out)
 {
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
-    *out = NULL;
-    if (!th_call_has(c, READ_COLUMNS))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[READ_COLUMNS].word, &n, &words) != TCL_OK ||
-        n % 2 != 0)
-        return th_error_set(&c->err, "TCL-0320", "-columns \"%.60s\": must be a list of pairs",
-                            th_call_text(c, READ_COLUMNS, ""));
-    *out = th_alloc_array((size_t)n + 1, sizeof **out);
+    const th_value *columns = &c->option[READ_COLUMNS];
+    *out = th_alloc_array(2 * (size_t)columns->n + 1, sizeof **out);
     if (!*out)
         return th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; i < n; i++)
-        (*out)[i] = Tcl_GetString(words[i]);
-    return (int)(n / 2);
+    for (int i = 0; i < 2 * columns->n; i++)
+        (*out)[i] = Tcl_GetString(columns->words[i]);
+    return columns->n;
 }
 
 /* Reads rows of the file at path into the named set; these GPUs are known besides. 0 or -1. */
@@ -152,21 +144,19 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     return 0;
 }
 
+static const th_option measurements_words[] = {
+    {"FILE", TH_OPTION_FILE, .file = &th_measurements_file}, {.name = NULL}};
+
 /* Descriptions of devices are kept only if the rows are. */
 static int run_read_measurements(th_call *c)
 {
     const char **columns;
     th_gpus gpus;
-    if (read_gpus(c, c->option[READ_DEVICES].word, &gpus) != 0)
+    if (read_gpus(c, READ_DEVICES, &gpus) != 0)
         return -1;
-    int n_columns = read_columns(c, &columns), failed = -1;
-    Tcl_Obj *path = n_columns < 0
-                        ? NULL
-                        : th_file_find(c->session, &th_measurements_file, c->words[0], &c->err);
-    if (path) {
-        failed = add_measurements(c, Tcl_FSGetNativePath(path), columns, n_columns, &gpus);
-        Tcl_DecrRefCount(path);
-    }
+    int n_columns = read_columns(c, &columns), failed = n_columns;
+    if (failed >= 0)
+        failed = add_measurements(c, c->word[0].path, columns, n_columns, &gpus);
     th_gpus dropped = gpus;
     if (!failed) {
         dropped = c->session->gpu_models->gpus;
@@ -212,8 +202,9 @@ static const th_option train_options[] = {
     [TRAIN_HELD_OUT] = {"-held_out", TH_OPTION_INTEGER, "PERCENT",
                         "Share of rows held out of training, for evaluate_predictor -held_out.", 0,
                         90},
-    [TRAIN_WITHOUT] = {"-without", TH_OPTION_TEXT, "{DEVICE ...}",
-                       "Devices whose rows are all held out, to test predictions for new devices."},
+    [TRAIN_WITHOUT] =
+        {"-without", TH_OPTION_TEXT, "{DEVICE ...}", .most = TH_MANY,
+         .help = "Devices whose rows are all held out, to test predictions for new devices."},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                     "Seed of the choice of held-out rows, and of training.", 0, INT64_MAX},
     [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
@@ -271,16 +262,10 @@ static int add_without(th_call *c, const th_measurements *m, const char *word, t
 static int parse_without(th_call *c, const th_measurements *m, char **out)
 {
     th_strbuf devices = TH_STRBUF_INIT;
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
     int failed = 0;
     *out = NULL;
-    if (th_call_has(c, TRAIN_WITHOUT) &&
-        Tcl_ListObjGetElements(NULL, c->option[TRAIN_WITHOUT].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0361", "-without \"%.60s\": must be a list of devices",
-                            th_call_text(c, TRAIN_WITHOUT, ""));
-    for (Tcl_Size i = 0; !failed && i < n; i++)
-        failed = add_without(c, m, Tcl_GetString(words[i]), &devices);
+    for (int i = 0; !failed && i < c->option[TRAIN_WITHOUT].n; i++)
+        failed = add_without(c, m, Tcl_GetString(c->option[TRAIN_WITHOUT].words[i]), &devices);
     if (!failed)
         *out = devices.text;
     else
@@ -316,21 +301,17 @@ static int run_train(th_call *c)
 
 /* ---- files ---- */
 
-static int run_write(th_call *c)
+static int text_of_predictor(th_call *c, th_strbuf *out)
 {
     const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
-    th_strbuf text = TH_STRBUF_INIT;
     if (!p)
         return -1;
-    th_predictor_write(p, &text);
-    int failed = text.failed
-                     ? th_error_no_memory(&c->err)
-                     : th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
-    th_strbuf_clear(&text);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    return failed;
+    th_predictor_write(p, out);
+    return 0;
 }
+
+static const th_option predictor_words[] = {{"FILE", TH_OPTION_FILE, .file = &th_predictor_file},
+                                            {.name = NULL}};
 
 enum { READ_CALIBRATE };
 
@@ -341,11 +322,7 @@ static const th_option read_predictor_options[] = {
 
 static int run_read(th_call *c)
 {
-    Tcl_Obj *path = th_file_find(c->session, &th_predictor_file, c->words[0], &c->err);
-    if (!path)
-        return -1;
-    th_predictor *p = th_predictor_read(Tcl_FSGetNativePath(path), &c->err);
-    Tcl_DecrRefCount(path);
+    th_predictor *p = th_predictor_read(c->word[0].path, &c->err);
     p = calibrated(c, READ_CALIBRATE, p);
     if (!p)
         return -1;
@@ -365,10 +342,12 @@ static const th_option predict_options[] = {
     [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
                           "Returns three times: the prediction, and the 10th and 90th percentile "
                           "of measurements, estimated from rows held out in training."},
-    [PREDICT_MEMBERS] = {"-members", TH_OPTION_TEXT, "{N ...}",
-                         "Members of unequal size, in place of batch: of a matmul the rows of "
-                         "each (experts of a mixture; 0: none), of attention the keys of each "
-                         "sequence."},
+    [PREDICT_MEMBERS] = {"-members", TH_OPTION_INTEGER, "{N ...}", .maximum = INT32_MAX / 2,
+                         .least = 1, .most = TH_MANY,
+                         .help =
+                             "Members of unequal size, in place of batch: of a matmul the rows of "
+                             "each (experts of a mixture; 0: none), of attention the keys of each "
+                             "sequence."},
     {.name = NULL},
 };
 
@@ -425,17 +404,10 @@ static int parse_op(th_call *c, th_op *op)
 {
     static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W, TH_OP_HEADS,
                                        TH_OP_KV_HEADS};
-    int kind = th_op_kind_find(th_call_word(c, 0));
-    if (kind < 0) {
-        const char *names[TH_N_OP_KINDS + 1] = {NULL};
-        for (int k = 0; k < TH_N_OP_KINDS; k++)
-            names[k] = th_op_kind_name((th_op_kind)k);
-        return th_error_unknown(&c->err, "TCL-0326", "kind", th_call_word(c, 0), names);
-    }
     if (c->n_words % 2 == 0)
         return th_error_set(&c->err, "TCL-0327", "\"%.40s\": needs a value",
                             th_call_word(c, c->n_words - 1));
-    *op = (th_op){.kind = (th_op_kind)kind};
+    *op = (th_op){.kind = (th_op_kind)c->word[0].number};
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
         if (th_op_has(op->kind, ones[i]))
             op->x[ones[i]] = 1;
@@ -501,38 +473,24 @@ static void warn_of_fewer(th_call *c, const th_op *op, th_phase phase, const th_
                                 llround(ms * PS_PER_MS));
 }
 
-/* Numbers of a list, each at least that, into *out, freed by the caller: how many; -1: something
- * else is there. */
-static int read_counts(th_call *c, Tcl_Obj *list, int32_t least, int32_t **out)
-{
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
-    *out = NULL;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) == TCL_OK && n > 0 && n <= INT32_MAX / 2)
-        *out = th_alloc_array((size_t)n, sizeof **out);
-    for (Tcl_Size i = 0; *out && i < n; i++) {
-        (*out)[i] = th_op_value(TH_OP_ROWS, Tcl_GetString(words[i]));
-        if ((*out)[i] >= least && (*out)[i] <= INT32_MAX / 2)
-            continue;
-        th_free(*out);
-        *out = NULL;
-    }
-    if (*out)
-        return (int)n;
-    return th_error_set(&c->err, "TCL-0333",
-                        "-members \"%.60s\": must be a list of whole numbers, %d or more",
-                        Tcl_GetString(list), least);
-}
-
 /* -members: of a matmul, rows of each; of attention, keys of each. *out is freed by the caller;
  * NULL: all are equal. Sets the batch, and the mean. 0 or -1. */
-static int parse_members(th_call *c, th_op *op, int32_t **out)
+static int take_members(th_call *c, th_op *op, int32_t **out)
 {
+    const th_value *members = &c->option[PREDICT_MEMBERS];
     *out = NULL;
-    if (!th_call_has(c, PREDICT_MEMBERS))
+    if (!members->word)
         return 0;
-    int n = read_counts(c, c->option[PREDICT_MEMBERS].word, th_op_member_min(op->kind), out);
-    return n < 0 ? -1 : th_op_set_members(op, *out, n, &c->err);
+    *out = th_alloc_array((size_t)members->n, sizeof **out);
+    if (!*out)
+        return th_error_no_memory(&c->err);
+    for (int i = 0; i < members->n; i++)
+        (*out)[i] = (int32_t)members->numbers[i];
+    for (int i = 0; i < members->n; i++)
+        if ((*out)[i] < th_op_member_min(op->kind))
+            return th_error_set(&c->err, "TCL-0333", "-members \"%d\": must be %d or more",
+                                (int)(*out)[i], (int)th_op_member_min(op->kind));
+    return th_op_set_members(op, *out, members->n, &c->err);
 }
 
 static int predict(th_call *c, const th_op *op, const int32_t *members)
@@ -554,6 +512,9 @@ static int predict(th_call *c, const th_op *op, const int32_t *members)
     return 0;
 }
 
+static const th_option layer_words[] = {{"KIND", TH_OPTION_CHOICE, .choice = kind_name},
+                                        {.name = NULL}};
+
 static int run_predict_layer(th_call *c)
 {
     th_op op;
@@ -561,7 +522,7 @@ static int run_predict_layer(th_call *c)
     int failed = -1;
     if (!th_gpu_models_predictor(c->session->gpu_models, &c->err) || parse_op(c, &op) != 0)
         return -1;
-    if (parse_members(c, &op, &members) == 0 && th_op_check(&op, &c->err) == 0)
+    if (take_members(c, &op, &members) == 0 && th_op_check(&op, &c->err) == 0)
         failed = predict(c, &op, members);
     th_free(members);
     return failed;
@@ -573,7 +534,7 @@ const th_command th_predict_commands[] = {
      "Adds the rows of a file of comma-separated values, plain or packed by xz or gzip, and "
      "returns how many there are then. A device is known by its name or by other names of it; "
      "further ones are described by -devices.",
-     .run = run_read_measurements},
+     .run = run_read_measurements, .kinds = measurements_words},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
      "One model for each kind of layer and phase among the measurements: an additive time law, and "
      "boosted trees and a perceptron on its residuals. Cross-validation selects the ensemble for "
@@ -581,10 +542,10 @@ const th_command th_predict_commands[] = {
      "evaluate_predictor -learners shows the members.",
      .run = run_train, .not_while_running = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
-     .run = run_write},
+     .text = text_of_predictor},
     {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
      "Files of another version, or edited by hand, are refused. Returns the kinds and phases.",
-     .run = run_read},
+     .run = run_read, .kinds = predictor_words},
     {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
      "predict the time of a layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
@@ -593,6 +554,6 @@ const th_command th_predict_commands[] = {
      "stride, padding for both axes. Numbers outside those of "
      "training give a warning, one for each kind and GPU; so does, with -interval, a GPU that was "
      "not measured, and a batch for which a smaller one is predicted to take longer.",
-     .run = run_predict_layer},
+     .run = run_predict_layer, .kinds = layer_words},
     {.name = NULL},
 };

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_program.c - hand-built programs: create_program, add_transfer, add_compute, save_program,
- * add_job.
+ * add_job; programs of execution traces: read_program, write_program, report_ranks.
  *   create_program -> (add_transfer | add_compute)* -> run
  * All options of a task are checked before the task is added. */
 #include <config.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
@@ -14,6 +11,15 @@
 #include "report/objects/objects.h"
 #include "report/session/jobs.h"
 #include "tcl/program_options.h"
+#include "sim/execution_trace/program_trace.h"
+#include "report/sections/sections.h"
+#include "tcl/report_call.h"
+#include "tcl/warning.h"
+#include "workloads/trace/trace_read.h"
+#include "workloads/trace/trace_write.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define GROUP "program"
 
@@ -33,8 +39,6 @@ static int run_create_program(th_call *c)
 {
     th_session *s = c->session;
     const char *name = th_call_word(c, 0);
-    if (th_session_need_system(s, &c->err) != 0 || th_session_need_no_trace(s, &c->err) != 0)
-        return -1;
     if (check_name(c, "a program", name) != 0)
         return -1;
     th_hand_built *made = th_hand_built_new(name, &c->err);
@@ -45,56 +49,13 @@ static int run_create_program(th_call *c)
     return 0;
 }
 
-/* ---- options of all tasks ---- */
+/* ---- all tasks ---- */
 
-static int parse_after(th_call *c, int option, th_timing *out)
+int th_call_add_task(th_call *c, int first, th_hand_built_task *t)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (!th_call_has(c, option))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0160", "-after \"%.100s\": must be a list of tasks",
-                            th_call_text(c, option, ""));
-    out->after = th_alloc_array((size_t)n + 1, sizeof *out->after);
-    if (!out->after)
-        return th_error_no_memory(&c->err);
-    for (; out->n_after < n; out->n_after++) {
-        th_object o;
-        if (th_object_parse(c->session, Tcl_GetString(words[out->n_after]), &o, &c->err) != 0)
-            return th_call_prefix_error(c, "-after", &c->err);
-        if (o.class != TH_CLASS_TASK)
-            return th_error_set(&c->err, "TCL-0161", "-after \"%s\": must be a task",
-                                Tcl_GetString(words[out->n_after]));
-        out->after[out->n_after] = o.index;
-    }
-    return 0;
-}
-
-int th_timing_parse(th_call *c, int first, th_timing *out)
-{
-    *out = (th_timing){
-        .at_ps = th_call_number(c, first + TH_TIMING_AT, 0),
-        .delay_ps = th_call_number(c, first + TH_TIMING_DELAY, 0),
-    };
-    if (parse_after(c, first + TH_TIMING_AFTER, out) == 0)
-        return 0;
-    th_free(out->after);
-    out->after = NULL;
-    return -1;
-}
-
-int th_size_check(th_call *c, const char *option, int64_t bytes)
-{
-    if (bytes <= TH_HAND_BUILT_BYTES_MAX)
-        return 0;
-    char limit[64];
-    return th_error_set(&c->err, "TCL-0162", "%s: must be at most %s", option,
-                        th_format_bytes(TH_HAND_BUILT_BYTES_MAX, limit, sizeof limit));
-}
-
-int th_call_add_task(th_call *c, const th_hand_built_task *t)
-{
+    t->task.release_ps = th_call_number(c, first + TH_TIMING_AT, 0);
+    t->after = c->option[first + TH_TIMING_AFTER].indices;
+    t->n_after = c->option[first + TH_TIMING_AFTER].n;
     int32_t number = th_hand_built_add(c->session->hand_built, t, &c->err);
     if (number < 0)
         return -1;
@@ -107,56 +68,33 @@ int th_call_add_task(th_call *c, const th_hand_built_task *t)
 enum { TRANSFER_FROM, TRANSFER_TO, TRANSFER_BYTES, TRANSFER_TIMING };
 
 static const th_option transfer_options[] = {
-    [TRANSFER_FROM] = {"-from", TH_OPTION_TEXT, "NODE", "The sender: 0, accel/0, node/host.",
+    [TRANSFER_FROM] = {"-from", TH_OPTION_NODE, "NODE", "The sender: 0, accel/0, node/host.",
                        .required = true},
-    [TRANSFER_TO] = {"-to", TH_OPTION_TEXT, "NODE", "The receiver, another node.",
+    [TRANSFER_TO] = {"-to", TH_OPTION_NODE, "NODE", "The receiver, another node.",
                      .required = true},
     [TRANSFER_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
-                        "Payload; 0 takes only the latencies of the route.", .required = true},
+                        "Payload; 0 takes only the latencies of the route.", .required = true,
+                        .maximum = TH_HAND_BUILT_BYTES_MAX},
     TH_TIMING_OPTIONS(TRANSFER_TIMING),
     {.name = NULL},
 };
 
-static int parse_node(th_call *c, int option)
+static int run_add_transfer(th_call *c)
 {
-    int node = th_node_parse(c->session, th_call_text(c, option, ""), &c->err);
-    return node >= 0 ? node : th_call_prefix_error(c, transfer_options[option].name, &c->err);
-}
-
-/* Checks all options of a transfer but those of its timing. */
-static int parse_transfer(th_call *c, th_task *out)
-{
-    int from = parse_node(c, TRANSFER_FROM), to = from >= 0 ? parse_node(c, TRANSFER_TO) : -1;
-    int64_t bytes = th_call_number(c, TRANSFER_BYTES, 0);
-    if (from < 0 || to < 0 || th_size_check(c, "-bytes", bytes) != 0)
-        return -1;
+    int from = (int)c->option[TRANSFER_FROM].number, to = (int)c->option[TRANSFER_TO].number;
     if (from == to)
         return th_error_set(&c->err, "TCL-0163",
                             "-from and -to are both \"%s\": nothing would cross a link",
                             c->session->system->nodes[from].name);
-    *out = (th_task){.kind = TH_TASK_TRANSFER,
-                     .node = from,
-                     .peer = to,
-                     .compute_cost = -1,
-                     .bytes = bytes,
-                     .layer = -1};
-    return 0;
-}
-
-static int run_add_transfer(th_call *c)
-{
-    th_hand_built_task t = {.collective = NULL};
-    th_timing timing;
-    if (th_session_open_hand_built(c->session, &c->err) != 0 || parse_transfer(c, &t.task) != 0 ||
-        th_timing_parse(c, TRANSFER_TIMING, &timing) != 0)
-        return -1;
-    t.task.release_ps = timing.at_ps;
-    t.task.delay_ps = timing.delay_ps;
-    t.after = timing.after;
-    t.n_after = timing.n_after;
-    int failed = th_call_add_task(c, &t);
-    th_free(timing.after);
-    return failed;
+    th_hand_built_task t = {
+        .task = {.kind = TH_TASK_TRANSFER,
+                 .node = from,
+                 .peer = to,
+                 .compute_cost = -1,
+                 .bytes = th_call_number(c, TRANSFER_BYTES, 0),
+                 .delay_ps = th_call_number(c, TRANSFER_TIMING + TH_TIMING_DELAY, 0),
+                 .layer = -1}};
+    return th_call_add_task(c, TRANSFER_TIMING, &t);
 }
 
 /* ---- add_compute ---- */
@@ -164,32 +102,22 @@ static int run_add_transfer(th_call *c)
 enum { COMPUTE_ON, COMPUTE_DURATION, COMPUTE_OPERATIONS, COMPUTE_BYTES, COMPUTE_AT, COMPUTE_AFTER };
 
 static const th_option compute_options[] = {
-    [COMPUTE_ON] = {"-on", TH_OPTION_TEXT, "ACCEL", "The accelerator: 3, accel/3.",
-                    .required = true},
-    [COMPUTE_DURATION] = {"-duration", TH_OPTION_TIME, "TIME", "How long it takes."},
+    [COMPUTE_ON] = {"-on", TH_OPTION_NODE, "ACCEL", "The accelerator: 3, accel/3.",
+                    .required = true, .classes = TH_BIT(TH_CLASS_ACCEL)},
+    [COMPUTE_DURATION] = {"-duration", TH_OPTION_TIME, "TIME", "How long it takes.", .minimum = 1,
+                          .without = "-operations -bytes"},
     [COMPUTE_OPERATIONS] = {"-operations", TH_OPTION_INTEGER, "N",
                             "Instead of -duration: operations (a multiply-accumulate is two) at "
                             "the accelerator's peak, with its first design, on 16-bit data.",
                             1, INT64_C(1) << 60},
     [COMPUTE_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
                        "Bytes that these operations move to or from the accelerator's DRAM (0); "
-                       "the longer of both times counts."},
+                       "the longer of both times counts.",
+                       .with = "-operations"},
     [COMPUTE_AT] = {"-at", TH_OPTION_TIME, "TIME", "Starts no earlier than this time (0)."},
-    [COMPUTE_AFTER] = {"-after", TH_OPTION_TEXT, "TASKS",
-                       "Starts when all of these have ended: {task/0 task/3}."},
+    [COMPUTE_AFTER] = TH_AFTER_OPTION,
     {.name = NULL},
 };
-
-static int parse_accel(th_call *c, int option)
-{
-    int node = th_node_parse(c->session, th_call_text(c, option, ""), &c->err);
-    if (node < 0)
-        return th_call_prefix_error(c, "-on", &c->err);
-    if (c->session->system->nodes[node].kind != TH_NODE_ACCEL)
-        return th_error_set(&c->err, "TCL-0805", "-on \"%s\": must be an accelerator",
-                            th_call_text(c, option, ""));
-    return node;
-}
 
 /* The time of the operations and bytes on the accelerator of a node. */
 static int roofline(th_call *c, int node, th_fixed_work *w)
@@ -215,45 +143,25 @@ static int roofline(th_call *c, int node, th_fixed_work *w)
 
 static int parse_work(th_call *c, int node, th_fixed_work *w)
 {
-    bool has_duration = th_call_has(c, COMPUTE_DURATION);
     *w = (th_fixed_work){.duration_ps = th_call_number(c, COMPUTE_DURATION, 0),
                          .operations = th_call_number(c, COMPUTE_OPERATIONS, 0),
                          .bytes = th_call_number(c, COMPUTE_BYTES, 0)};
-    if (has_duration == th_call_has(c, COMPUTE_OPERATIONS) ||
-        (has_duration && th_call_has(c, COMPUTE_BYTES)))
-        return th_error_set(
-            &c->err, "TCL-0807",
-            "either -duration, or -operations with or without -bytes, was expected");
-    if (!has_duration)
+    if (w->duration_ps > 0)
+        return 0;
+    if (w->operations > 0)
         return roofline(c, node, w);
-    return w->duration_ps > 0
-               ? 0
-               : th_error_set(&c->err, "TCL-0808", "-duration: must be greater than zero");
+    return th_error_set(&c->err, "TCL-0807", "either -duration or -operations is required");
 }
 
 static int run_add_compute(th_call *c)
 {
     th_fixed_work work;
-    th_timing timing = {.n_after = 0};
-    if (th_session_open_hand_built(c->session, &c->err) != 0)
+    int node = (int)c->option[COMPUTE_ON].number;
+    if (parse_work(c, node, &work) != 0)
         return -1;
-    int node = parse_accel(c, COMPUTE_ON);
-    if (node < 0 || parse_work(c, node, &work) != 0 ||
-        parse_after(c, COMPUTE_AFTER, &timing) != 0) {
-        th_free(timing.after);
-        return -1;
-    }
-    th_hand_built_task t = {.task = {.kind = TH_TASK_COMPUTE,
-                                     .node = node,
-                                     .peer = -1,
-                                     .release_ps = th_call_number(c, COMPUTE_AT, 0),
-                                     .layer = -1},
-                            .work = &work,
-                            .after = timing.after,
-                            .n_after = timing.n_after};
-    int failed = th_call_add_task(c, &t);
-    th_free(timing.after);
-    return failed;
+    th_hand_built_task t = {
+        .task = {.kind = TH_TASK_COMPUTE, .node = node, .peer = -1, .layer = -1}, .work = &work};
+    return th_call_add_task(c, COMPUTE_AT, &t);
 }
 
 /* ---- save_program ---- */
@@ -275,9 +183,10 @@ enum { JOB_NAME, JOB_START, JOB_RANKS };
 static const th_option job_options[] = {
     [JOB_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Its name in reports (that of the program)."},
     [JOB_START] = {"-start", TH_OPTION_TIME, "TIME", "Its tasks start no earlier (0)."},
-    [JOB_RANKS] = {"-ranks", TH_OPTION_TEXT, "ACCELS",
-                   "The accelerators that take the place of those that the program uses, in the "
-                   "order of their numbers: {8-15}, {0 2 accel/4} (these themselves)."},
+    [JOB_RANKS] =
+        {"-ranks", TH_OPTION_TEXT, "ACCELS", .least = 1, .most = TH_MANY,
+         .help = "The accelerators that take the place of those that the program uses, in the "
+                 "order of their numbers: {8-15}, {0 2 accel/4} (these themselves)."},
     {.name = NULL},
 };
 
@@ -328,17 +237,10 @@ static int add_ranks(th_call *c, th_job_request *q, int32_t *nodes, const char *
 
 static int parse_ranks(th_call *c, th_job_request *q, int32_t *nodes)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
+    const th_value *ranks = &c->option[JOB_RANKS];
     q->nodes = nodes;
-    if (!th_call_has(c, JOB_RANKS))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[JOB_RANKS].word, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0939",
-                            "-ranks \"%.100s\": must be a list of accelerators",
-                            th_call_text(c, JOB_RANKS, ""));
-    for (Tcl_Size i = 0; i < n; i++)
-        if (add_ranks(c, q, nodes, Tcl_GetString(words[i])))
+    for (int i = 0; i < ranks->n; i++)
+        if (add_ranks(c, q, nodes, Tcl_GetString(ranks->words[i])))
             return -1;
     return 0;
 }
@@ -347,8 +249,7 @@ static int run_add_job(th_call *c)
 {
     th_session *s = c->session;
     th_job_request q = {.start_ps = th_call_number(c, JOB_START, 0)};
-    if (th_session_open_hand_built(s, &c->err) != 0 ||
-        !(q.program = th_saved_program_find(s, th_call_word(c, 0), &c->err)))
+    if (!(q.program = th_saved_program_find(s, th_call_word(c, 0), &c->err)))
         return -1;
     q.name = th_call_text(c, JOB_NAME, q.program->name);
     if (check_name(c, "a job", q.name) != 0)
@@ -363,6 +264,144 @@ static int run_add_job(th_call *c)
     return failed;
 }
 
+/* ---- read_program ---- */
+
+enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE };
+
+static const char *format_name(int i)
+{
+    return i == 0 ? "chakra" : NULL;
+}
+
+static const th_option read_options[] = {
+    [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                     "chakra: Chakra execution traces, as ASTRA-sim reads them.",
+                     .choice = format_name},
+    [READ_GROUPS] = {"-groups", TH_OPTION_TEXT, "FILE",
+                     "The groups of ranks, by number: {\"1\": [0, 1], \"2\": [2, 3]}."},
+    [READ_MEMORY] = {"-memory", TH_OPTION_TEXT, "FILE",
+                     "The memory outside the accelerators that nodes load from and store to: "
+                     "ASTRA-sim's memory.json."},
+    [READ_ROOFLINE] = {"-roofline", TH_OPTION_CHOICE, "WHEN",
+                       "Computations take what num_ops and tensor_size take at the accelerator's "
+                       "peak and memory bandwidth (on), or what was measured (off); system (the "
+                       "default): as system.json says, else off.",
+                       .names = TH_NAMES([TH_ROOFLINE_OF_SYSTEM] = "system",
+                                         [TH_ROOFLINE_OFF] = "off", [TH_ROOFLINE_ON] = "on")},
+    {.name = NULL},
+};
+
+/* The native path of a file, from a word; NULL: none was given. */
+static const char *path_of(Tcl_Obj *word)
+{
+    return word ? Tcl_FSGetNativePath(word) : NULL;
+}
+
+static int need_path(th_call *c, const char *path)
+{
+    return path ? 0
+                : th_error_set(&c->err, "TCL-0802", "\"%s\": must be a path",
+                               Tcl_GetString(c->words[0]));
+}
+
+static int run_read_program(th_call *c)
+{
+    th_session *s = c->session;
+    th_trace_files files = {
+        .prefix = path_of(c->words[0]),
+        .groups = path_of(c->option[READ_GROUPS].word),
+        .memory = path_of(c->option[READ_MEMORY].word),
+    };
+    if (need_path(c, files.prefix))
+        return -1;
+    th_trace *t = th_trace_read(&files, &c->err);
+    th_hand_built *made = t ? th_hand_built_of_trace(t, s->system,
+                                                     (th_roofline_choice)th_call_number(
+                                                         c, READ_ROOFLINE, TH_ROOFLINE_OF_SYSTEM),
+                                                     &c->err)
+                            : NULL;
+    if (!made)
+        return -1;
+    th_session_set_hand_built(s, made);
+    th_call_return_text(c, made->name);
+    return 0;
+}
+
+/* ---- write_program ---- */
+
+static const th_option write_options[] = {
+    {"-format", TH_OPTION_CHOICE, "FORMAT",
+     "chakra: Chakra execution traces, as ASTRA-sim reads them.", .choice = format_name},
+    {.name = NULL},
+};
+
+/* The program with what is known of its run. 0 or -1. */
+static int describe_program(th_call *c, th_program_trace_options *o)
+{
+    th_session *s = c->session;
+    bool has_run = s->simulation && th_machine_is_done(s->simulation->machine);
+    if (th_session_need_program(s, &c->err) != 0)
+        return -1;
+    if ((!s->hand_built || s->hand_built->program->n_placed > 0) && !has_run)
+        return th_error_set(&c->err, "TCL-0809",
+                            "computations of a mapping take what they took in a run: run it to its "
+                            "end first");
+    o->system = s->system;
+    o->workload = s->workload;
+    if (has_run) {
+        o->times = th_machine_times(s->simulation->machine);
+        o->costs = th_simulation_costs(s->simulation);
+    }
+    o->program = s->hand_built ? s->hand_built->program : s->simulation->program;
+    return s->hand_built ? th_program_finish(s->hand_built->program, &c->err) : 0;
+}
+
+static int write_made(th_call *c, const char *prefix)
+{
+    th_program_trace_options o = {.prefix = prefix};
+    int64_t n_unordered;
+    if (describe_program(c, &o))
+        return -1;
+    th_trace *t = th_trace_of_program(&o, &n_unordered, &c->err);
+    int status = t ? th_trace_write(t, prefix, &c->err) : -1;
+    th_trace_free(t);
+    if (status == 0 && n_unordered > 0)
+        th_warn(c, "TCL-0810",
+                "%lld waits for a task of another rank have no message: ASTRA-sim does not know "
+                "them",
+                (long long)n_unordered);
+    return status;
+}
+
+static int run_write_program(th_call *c)
+{
+    th_session *s = c->session;
+    const char *prefix = path_of(c->words[0]);
+    if (need_path(c, prefix) || th_session_make_folder_of(s, th_call_word(c, 0), &c->err))
+        return -1;
+    int status = s->hand_built && s->hand_built->trace
+                     ? th_trace_write(s->hand_built->trace, prefix, &c->err)
+                     : write_made(c, prefix);
+    if (status == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    return status;
+}
+
+/* ---- report_ranks ---- */
+
+static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+static int run_report_ranks(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    if (!s->hand_built || !s->hand_built->trace)
+        return th_error_set(&c->err, "TCL-0803",
+                            "what ran is no execution trace: read_program reads one");
+    return th_report_run(c, "ranks", "Ranks", th_section_ranks, true);
+}
+
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
      "begin a hand-built program, in place of a mapping",
@@ -370,16 +409,19 @@ const th_command th_program_commands[] = {
      "reports take it as "
      "they take a mapping. The previous workload, mapping and run are dropped; a new system or "
      "workload drops the program. Returns NAME.",
-     .run = run_create_program, .not_while_running = true},
+     .run = run_create_program, .needs = {th_session_need_system, th_session_need_no_trace},
+     .not_while_running = true},
     {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
      "Returns task/N. Refused once the program has begun to run, until restart.",
-     .run = run_add_transfer, .ignores_run = true, .not_while_running = true},
+     .run = run_add_transfer, .needs = {th_session_open_hand_built}, .ignores_run = true,
+     .not_while_running = true},
     {"add_compute", GROUP, "", 0, 0, compute_options, "add a computation to the program",
      "An accelerator runs one computation at a time, of those that are ready the one that was "
      "added "
      "first. Its time is fixed: it does not share the DRAM with transfers. Returns task/N. Refused "
      "once the program has begun to run, until restart.",
-     .run = run_add_compute, .ignores_run = true, .not_while_running = true},
+     .run = run_add_compute, .needs = {th_session_open_hand_built}, .ignores_run = true,
+     .not_while_running = true},
     {"save_program", GROUP, "NAME", 1, 1, NULL, "keep a copy of what is simulated now, for add_job",
      "Of a hand-built program, a parallel plan, an execution trace (as traffic of its own) or a "
      "mapping (under the options of the present run, without its layers' names). A program of the "
@@ -393,6 +435,33 @@ const th_command th_program_commands[] = {
      "the hosts that they are. report_jobs compares each with itself alone; report_links -by job "
      "tells what each sent. Returns the job's name. Refused once the program has begun to run, "
      "until restart.",
-     .run = run_add_job, .ignores_run = true, .not_while_running = true},
+     .run = run_add_job, .needs = {th_session_open_hand_built}, .ignores_run = true,
+     .not_while_running = true},
+    {"read_program", "program", "PREFIX", 1, 1, read_options,
+     "read execution traces, in place of a mapping",
+     "Reads PREFIX.0.et, PREFIX.1.et ..., one file for each rank; of a folder, its rank.0.et, "
+     "rank.1.et ... Rank N runs on accel/N, and task/N is the N-th node of all ranks, rank by rank "
+     "and by id. Under run -network astra_aware and astra_unaware every node starts and ends when "
+     "it does in ASTRA-sim; under the other networks messages and collectives share the links, and "
+     "a collective begins when the last of its ranks is there, by the algorithm of system.json "
+     "where that has one dimension, else by the fastest; report_collectives names it. The previous "
+     "workload, mapping and "
+     "run are dropped. Returns the prefix.",
+     .run = run_read_program, .needs = {th_session_need_system, th_session_need_no_trace},
+     .not_while_running = true},
+    {"write_program", "program", "PREFIX", 1, 1, write_options,
+     "write the program as execution traces",
+     "Writes PREFIX.0.et, PREFIX.1.et ..., one file for each accelerator, and PREFIX.groups.json "
+     "where collectives have groups: all of them, or none. A program that read_program read is "
+     "written as it was read. Of any other, each node has the number of its task as its id; "
+     "computations take what they took in the run, which a mapping needs first; transfers and "
+     "collectives are simulated again where the trace is read. What a trace cannot express is an "
+     "error that names the task. Changes by set_property and inject_fault are not written. Missing "
+     "folders are created. Returns PREFIX.",
+     .run = run_write_program, .needs = {th_session_need_system}, .not_while_running = true},
+    {"report_ranks", "report", "", 0, 0, table_options, "print when each rank of a trace finished",
+     "Exposed: the time of the finish less what the accelerator computed. Of a rank that has not "
+     "finished, and of messages that nobody receives: which node waits for what.",
+     .run = run_report_ranks, .is_report = true},
     {.name = NULL},
 };

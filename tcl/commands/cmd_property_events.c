@@ -102,31 +102,26 @@ static int parse_clock(th_call *c, int accel, const char *text, double *factor)
                         text, (int)TH_FACTOR_MAX);
 }
 
-/* A link, or an accelerator by any of its names. */
-static int parse_changed(th_call *c, const char *text, th_property_event *out)
+/* A link or an accelerator. */
+static void take_changed(th_object o, th_property_event *out)
 {
-    th_object o;
-    if (th_object_parse(c->session, text, &o, &c->err) != 0)
-        return -1;
-    int accel = o.class == TH_CLASS_ACCEL  ? o.index
-                : o.class == TH_CLASS_NODE ? c->session->system->nodes[o.index].accel
-                                           : -1;
-    if (o.class != TH_CLASS_LINK && accel < 0)
-        return th_error_set(&c->err, "TCL-0408",
-                            "\"%s\": only links and accelerators can be changed", text);
-    out->kind = accel >= 0 ? TH_PROPERTY_FREQUENCY : TH_PROPERTY_BANDWIDTH;
-    out->object = accel >= 0 ? accel : o.index;
-    return 0;
+    out->kind = o.class == TH_CLASS_ACCEL ? TH_PROPERTY_FREQUENCY : TH_PROPERTY_BANDWIDTH;
+    out->object = o.index;
 }
 
 /* ---- set_property ---- */
 
-static int parse_change(th_call *c, const char *object, th_property_event *out)
+static const th_option property_words[] = {
+    {"OBJECTS", TH_OPTION_OBJECT, "LINKS or ACCELERATORS", .least = 1, .most = TH_MANY,
+     .classes = TH_BIT(TH_CLASS_LINK) | TH_BIT(TH_CLASS_ACCEL)},
+    {.name = NULL},
+};
+
+static int parse_change(th_call *c, th_object o, th_property_event *out)
 {
     const char *name = th_call_word(c, 1), *value = th_call_word(c, 2);
     *out = (th_property_event){.at = 0};
-    if (parse_changed(c, object, out) != 0)
-        return -1;
+    take_changed(o, out);
     bool is_link = out->kind == TH_PROPERTY_BANDWIDTH;
     if (strcmp(name, is_link ? "bandwidth" : "clock") != 0)
         return th_error_set(&c->err, "TCL-0409", "\"%s\": of %s only %s can be set", name,
@@ -137,20 +132,13 @@ static int parse_change(th_call *c, const char *object, th_property_event *out)
 
 static int run_set_property(th_call *c)
 {
-    Tcl_Obj **objects;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &objects) != TCL_OK || n < 1)
-        return th_error_set(&c->err, "TCL-0417",
-                            "\"%s\": must be a list of at least one link or accelerator",
-                            th_call_word(c, 0));
-    th_property_event *changes = th_alloc_array((size_t)n, sizeof *changes);
-    if (!changes)
-        return th_error_no_memory(&c->err);
-    int failed = 0;
-    for (Tcl_Size i = 0; i < n && !failed; i++)
-        failed = parse_change(c, Tcl_GetString(objects[i]), &changes[i]);
+    const th_value *objects = &c->word[0];
+    th_property_event *changes = th_alloc_array((size_t)objects->n, sizeof *changes);
+    int failed = changes ? 0 : th_error_no_memory(&c->err);
+    for (int i = 0; i < objects->n && !failed; i++)
+        failed = parse_change(c, objects->objects[i], &changes[i]);
     if (!failed)
-        failed = th_property_events_add(c->session, changes, (size_t)n, false, &c->err);
+        failed = th_property_events_add(c->session, changes, (size_t)objects->n, false, &c->err);
     th_free(changes);
     return failed;
 }
@@ -159,6 +147,12 @@ static int run_set_property(th_call *c)
 
 /* Of the index of draws, beside th_property_kind: of hosts and switches. */
 enum { NODE_DRAWS = 16 };
+
+static const th_option fault_words[] = {
+    {"OBJECTS", TH_OPTION_OBJECT, "LINKS, ACCELERATORS or NODES", .least = 1, .most = TH_MANY,
+     .classes = TH_BIT(TH_CLASS_LINK) | TH_BIT(TH_CLASS_ACCEL) | TH_BIT(TH_CLASS_NODE)},
+    {.name = NULL},
+};
 
 enum {
     FAULT_AT,
@@ -179,7 +173,7 @@ enum {
 
 static const th_option fault_options[] = {
     [FAULT_AT] = {"-at", TH_OPTION_TIME, "TIME", "Time of the fault (now)."},
-    [FAULT_FOR] = {"-for", TH_OPTION_TIME, "TIME", "Length of the fault (for good)."},
+    [FAULT_FOR] = {"-for", TH_OPTION_TIME, "TIME", "Length of the fault (for good).", .minimum = 1},
     [FAULT_UNTIL] = {"-until", TH_OPTION_TIME, "TIME",
                      "Instead of -for: the end of the fault. With -period, -mtbf and -times: no "
                      "fault begins from then on."},
@@ -190,25 +184,29 @@ static const th_option fault_options[] = {
                      "An accelerator runs at this clock, a factor as x0.5 or a clock as 100MHz; "
                      "without it, it is dead."},
     [FAULT_JITTER] =
-        {"-jitter", TH_OPTION_TEXT, "SHARE",
-         "The tasks of an accelerator take longer, each by a random share of its time, "
-         "in the mean this one, as 2%."},
+        {"-jitter", TH_OPTION_PERCENT, "SHARE", .high = 10, .range = TH_ABOVE, .without = "-clock",
+         .help = "The tasks of an accelerator take longer, each by a random share of its time, "
+                 "in the mean this one, as 2%."},
     [FAULT_PERIOD] = {"-period", TH_OPTION_TIME, "TIME",
-                      "It flaps from -at to -until: each period begins with a fault."},
-    [FAULT_DUTY] = {"-duty", TH_OPTION_TEXT, "X", "The part of a period that is faulty (0.5)."},
-    [FAULT_MTBF] = {"-mtbf", TH_OPTION_TEXT, "TIME",
-                    "Random faults of the length -for: from -at, and from each repair, it takes "
-                    "this time in the mean until the object fails; system: the mtbf that the "
-                    "system file states for it, where both directions of a cable fail together. "
-                    "Without -for, one fault for good."},
-    [FAULT_SHAPE] = {"-shape", TH_OPTION_TEXT, "K",
-                     "Of a Weibull law of these times (1: exponential)."},
+                      "It flaps from -at to -until: each period begins with a fault.", .minimum = 2,
+                      .with = "-until", .without = "-mtbf -times -for"},
+    [FAULT_DUTY] = {"-duty", TH_OPTION_NUMBER, "X", "The part of a period that is faulty (0.5).",
+                    .high = 1, .range = TH_BETWEEN, .with = "-period"},
+    [FAULT_MTBF] =
+        {"-mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE, .names = TH_NAMES("system"),
+         .without = "-times",
+         .help = "Random faults of the length -for: from -at, and from each repair, it takes "
+                 "this time in the mean until the object fails; system: the mtbf that the "
+                 "system file states for it, where both directions of a cable fail together. "
+                 "Without -for, one fault for good."},
+    [FAULT_SHAPE] = {"-shape", TH_OPTION_NUMBER, "K", .low = 0.05, .high = 20, .range = TH_BETWEEN,
+                     .with = "-mtbf", .help = "Of a Weibull law of these times (1: exponential)."},
     [FAULT_TIMES] = {"-times", TH_OPTION_TEXT, "FILE",
                      "Faults of the length -for at the times of a file, one in a line."},
     [FAULT_PICK] = {"-pick", TH_OPTION_INTEGER, "N", "Only N of the objects, at random.", 1,
                     INT32_MAX},
     [FAULT_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of -mtbf, -pick and -jitter (1).", 0,
-                    INT64_MAX},
+                    INT64_MAX, .with = "-mtbf -pick -jitter"},
     [FAULT_REROUTE] = {"-reroute_after", TH_OPTION_TIME, "TIME",
                        "From then on in a fault, routes go round the link, also of transfers in "
                        "flight, where there is another route (never)."},
@@ -218,20 +216,10 @@ static const th_option fault_options[] = {
 /* Jitter of an accelerator. 0 or -1. */
 static int parse_jitter(th_call *c, th_property_event *change)
 {
-    enum { MOST_PERCENT = 1000 };
-    const char *text = th_call_text(c, FAULT_JITTER, "");
-    double share;
     if (change->kind == TH_PROPERTY_BANDWIDTH)
         return th_error_set(&c->err, "TCL-1160", "-jitter: is not for links");
-    if (th_call_has(c, FAULT_CLOCK))
-        return th_error_set(&c->err, "TCL-1161", "-jitter, -clock: exclude each other in one call");
-    if (th_parse_percent(text, &share) != 0 || !(share > 0 && share <= MOST_PERCENT / 100))
-        return th_error_set(&c->err, "TCL-1162",
-                            "-jitter \"%.40s\": must be a percentage as 2%%, above 0%%, at most "
-                            "%d%%",
-                            text, (int)MOST_PERCENT);
     change->kind = TH_PROPERTY_JITTER;
-    change->factor = share;
+    change->factor = c->option[FAULT_JITTER].real;
     change->seed = (uint64_t)th_call_number(c, FAULT_SEED, 1);
     return 0;
 }
@@ -257,45 +245,15 @@ static int parse_severity(th_call *c, th_property_event *change)
     return 0;
 }
 
-/* A number of an option from least to most, both excluded. 0 or -1. */
-static int parse_number(th_call *c, int option, double least, double most, double *out)
-{
-    double value;
-    if (!th_call_has(c, option))
-        return 0;
-    if (Tcl_GetDoubleFromObj(NULL, c->option[option].word, &value) != TCL_OK ||
-        !(value > least && value < most))
-        return th_error_set(&c->err, "TCL-1122", "%s \"%.40s\": must be a number between %g and %g",
-                            fault_options[option].name, th_call_text(c, option, ""), least, most);
-    *out = value;
-    return 0;
-}
-
 /* Which options go together. 0 or -1. */
 static int check_pattern(th_call *c)
 {
-    bool has_mtbf = th_call_has(c, FAULT_MTBF), has_period = th_call_has(c, FAULT_PERIOD),
-         has_times = th_call_has(c, FAULT_TIMES), has_for = th_call_has(c, FAULT_FOR),
-         has_until = th_call_has(c, FAULT_UNTIL);
-    if (has_mtbf + has_period + has_times > 1)
-        return th_error_set(&c->err, "TCL-1123", "-period, -mtbf, -times: exclude each other");
+    bool has_mtbf = th_call_has(c, FAULT_MTBF), has_times = th_call_has(c, FAULT_TIMES),
+         has_for = th_call_has(c, FAULT_FOR), has_until = th_call_has(c, FAULT_UNTIL);
     if (has_for && has_until && !has_mtbf && !has_times)
         return th_error_set(&c->err, "TCL-1124", "-for and -until exclude each other here");
-    if ((has_period || (has_mtbf && has_for)) && !has_until)
-        return th_error_set(&c->err, "TCL-1125", "%s: must have an end: -until TIME",
-                            has_period ? "-period" : "-mtbf with -for");
-    if (has_period && th_call_number(c, FAULT_PERIOD, 0) < 2)
-        return th_error_set(&c->err, "TCL-1126", "-period \"%s\": must be at least 2ps",
-                            th_call_text(c, FAULT_PERIOD, ""));
-    if ((th_call_has(c, FAULT_DUTY) && !has_period) || (th_call_has(c, FAULT_SHAPE) && !has_mtbf) ||
-        (th_call_has(c, FAULT_SEED) && !has_mtbf && !th_call_has(c, FAULT_PICK) &&
-         !th_call_has(c, FAULT_JITTER)))
-        return th_error_set(&c->err, "TCL-1127",
-                            "-duty is for -period, -shape for -mtbf, -seed for -mtbf, -pick and "
-                            "-jitter");
-    if (has_for && th_call_number(c, FAULT_FOR, 0) == 0)
-        return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
-                            th_call_text(c, FAULT_FOR, ""));
+    if (has_mtbf && has_for && !has_until)
+        return th_error_set(&c->err, "TCL-1125", "-mtbf with -for: must have an end: -until TIME");
     return 0;
 }
 
@@ -306,17 +264,12 @@ static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double 
                               .until = th_call_number(c, FAULT_UNTIL, TH_TIME_MAX),
                               .length = th_call_number(c, FAULT_FOR, TH_TIME_MAX),
                               .period = th_call_number(c, FAULT_PERIOD, 0),
-                              .duty = 0.5,
-                              .shape = 1,
+                              .duty = th_call_real(c, FAULT_DUTY, 0.5),
+                              .shape = th_call_real(c, FAULT_SHAPE, 1),
+                              .mtbf_s = th_call_real(c, FAULT_MTBF, 0),
                               .seed = (uint64_t)th_call_number(c, FAULT_SEED, 1)};
-    bool is_of_system = strcmp(th_call_text(c, FAULT_MTBF, ""), "system") == 0;
-    if (check_pattern(c) != 0 || parse_number(c, FAULT_DUTY, 0, 1, &out->duty) != 0 ||
-        parse_number(c, FAULT_SHAPE, 0.05, 20, &out->shape) != 0 ||
-        (!is_of_system && th_call_seconds(c, FAULT_MTBF, 0, &out->mtbf_s) != 0))
+    if (check_pattern(c) != 0)
         return -1;
-    if (th_call_has(c, FAULT_MTBF) && !is_of_system && out->mtbf_s <= 0)
-        return th_error_set(&c->err, "TCL-1128", "-mtbf \"%s\": must be more than 0",
-                            th_call_text(c, FAULT_MTBF, ""));
     if (out->from < now)
         return th_error_set(&c->err, "TCL-0411", "-at \"%s\": the run is already past this time",
                             th_call_text(c, FAULT_AT, ""));
@@ -340,18 +293,18 @@ static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double 
 }
 
 /* Leaves -pick of the n objects, in their order; the number. 0: an error. */
-static Tcl_Size pick_objects(th_call *c, Tcl_Obj **objects, Tcl_Size n)
+static int pick_objects(th_call *c, th_object *objects, int n)
 {
-    Tcl_Size left = (Tcl_Size)th_call_number(c, FAULT_PICK, (int64_t)n), kept = 0;
+    int left = (int)th_call_number(c, FAULT_PICK, n), kept = 0;
     if (left > n) {
-        th_error_set(&c->err, "TCL-1130", "-pick %d: there are %d objects", (int)left, (int)n);
+        th_error_set(&c->err, "TCL-1130", "-pick %d: there are %d objects", left, n);
         return 0;
     }
     gsl_rng *random = th_random_stream((uint64_t)th_call_number(c, FAULT_SEED, 1), "pick", 0);
     if (!random)
         th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; random && i < n; i++) /* each with the chance left / (those to come) */
-        if ((Tcl_Size)th_random_below(random, (uint64_t)(n - i)) < left - kept)
+    for (int i = 0; random && i < n; i++) /* each with the chance left / (those to come) */
+        if ((int)th_random_below(random, (uint64_t)(n - i)) < left - kept)
             objects[kept++] = objects[i];
     if (random)
         gsl_rng_free(random);
@@ -360,11 +313,10 @@ static Tcl_Size pick_objects(th_call *c, Tcl_Obj **objects, Tcl_Size n)
 
 /* The mean of the system file and the number of its draws, where -mtbf is `system`. o: NULL
  * otherwise. 0 or -1. */
-static int set_mtbf(th_call *c, th_object o, const char *name, const int32_t *cable,
-                    th_fault_pattern *p)
+static int set_mtbf(th_call *c, th_object o, const int32_t *cable, th_fault_pattern *p)
 {
     const double s_per_us = 1e-6;
-    if (strcmp(th_call_text(c, FAULT_MTBF, ""), "system") != 0)
+    if (!c->option[FAULT_MTBF].is_name)
         return 0;
     p->mtbf_s = (double)th_system_mtbf_us(c->session->system, o) * s_per_us;
     if (o.class == TH_CLASS_LINK)
@@ -372,7 +324,8 @@ static int set_mtbf(th_call *c, th_object o, const char *name, const int32_t *ca
     if (p->mtbf_s > 0)
         return 0;
     return th_error_set(&c->err, "TCL-1171",
-                        "-mtbf system: the system states no mtbf of %s: must be -mtbf TIME", name);
+                        "-mtbf system: the system states no mtbf of %s/%s: must be -mtbf TIME",
+                        th_class_name(o.class), th_object_short_name(c->session, o));
 }
 
 /* The faults of one link or accelerator; index: of their draws. */
@@ -402,19 +355,15 @@ static int add_links_of(th_call *c, int node, th_fault_pattern *p, th_fault_even
     return failed;
 }
 
-static int add_object(th_call *c, const char *name, const int32_t *cable, th_fault_pattern *p,
+static int add_object(th_call *c, th_object o, const int32_t *cable, th_fault_pattern *p,
                       th_fault_events *out)
 {
     th_property_event fault = {.at = 0};
-    th_object o;
-    if (th_object_parse(c->session, name, &o, &c->err) != 0)
-        return -1;
-    bool is_node = o.class == TH_CLASS_NODE && c->session->system->nodes[o.index].accel < 0;
-    if (!is_node && parse_changed(c, name, &fault) != 0)
-        return -1;
+    bool is_node = o.class == TH_CLASS_NODE;
+    take_changed(o, &fault);
     p->index = (uint64_t)(is_node ? NODE_DRAWS : fault.kind) << 32 |
                (uint32_t)(is_node ? o.index : fault.object);
-    if (set_mtbf(c, o, name, cable, p) != 0)
+    if (set_mtbf(c, o, cable, p) != 0)
         return -1;
     return is_node ? add_links_of(c, o.index, p, out) : add_faults(c, fault, p, out);
 }
@@ -434,25 +383,13 @@ static int32_t *cables_of(const th_system *s)
 /* The events of all objects. 0 or -1. */
 static int add_objects(th_call *c, th_fault_pattern *p, th_fault_events *out)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK || n < 1)
-        return th_error_set(&c->err, "TCL-1131",
-                            "\"%.100s\": must be a list of at least one link, accelerator or node",
-                            th_call_word(c, 0));
-    Tcl_Obj **objects = th_alloc_array((size_t)n, sizeof *objects);
     int32_t *cable = cables_of(c->session->system);
-    if (!objects || !cable) {
-        th_free(objects);
-        th_free(cable);
+    if (!cable)
         return th_error_no_memory(&c->err);
-    }
-    memcpy(objects, words, (size_t)n * sizeof *objects);
-    n = pick_objects(c, objects, n);
+    int n = pick_objects(c, c->word[0].objects, c->word[0].n);
     int failed = n < 1;
-    for (Tcl_Size i = 0; i < n && !failed; i++)
-        failed = add_object(c, Tcl_GetString(objects[i]), cable, p, out);
-    th_free(objects);
+    for (int i = 0; i < n && !failed; i++)
+        failed = add_object(c, c->word[0].objects[i], cable, p, out);
     th_free(cable);
     return failed ? -1 : 0;
 }
@@ -486,7 +423,8 @@ const th_command th_property_event_commands[] = {
      "objects or, on an error, none. Until "
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
-     .run = run_set_property, .needs_every_rank = true, .ignores_run = true},
+     .run = run_set_property, .kinds = property_words, .needs_every_rank = true,
+     .ignores_run = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make links and accelerators fail",
      "A link goes down, or is degraded (-bandwidth), with a host or switch all of its links; an "
      "accelerator dies, is slowed (-clock), or its tasks vary (-jitter). Of faults of an object "
@@ -499,6 +437,6 @@ const th_command th_property_event_commands[] = {
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
      "random faults of an object depend on the seed and the object alone. All objects or, on an "
      "error, none. Faults happen again after restart, until another system is read.",
-     .run = run_inject_fault, .needs_every_rank = true, .ignores_run = true},
+     .run = run_inject_fault, .kinds = fault_words, .needs_every_rank = true, .ignores_run = true},
     {.name = NULL},
 };

@@ -9,18 +9,12 @@
 enum { QUERY_AS = RECORD_N_OPTIONS, QUERY_TABLES };
 enum { AS_LIST, AS_DICT };
 
-static const char *as_name(int i)
-{
-    static const char *const names[] = {"list", "dict", NULL};
-    return names[i];
-}
-
 static const th_option query_options[] = {
     RECORD_OPTIONS,
     [QUERY_AS] = {"-as", TH_OPTION_CHOICE, "KIND",
                   "Returns the rows, each a list of its values or a dict by the names of the "
                   "columns, and prints nothing; NULL is the empty string.",
-                  .choice = as_name},
+                  .names = TH_NAMES("list", "dict")},
     [QUERY_TABLES] = {"-tables", TH_OPTION_FLAG, NULL,
                       "The tables and their columns, with units and meanings; of one table, if it "
                       "is named in the place of SQL."},

@@ -29,7 +29,8 @@ static const th_option utilization_options[] = {
                      "In N windows of equal length, with links.", 1, WINDOWS_MAX},
     [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME",
                     "In windows of this length, the last one shorter."},
-    [USE_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these accelerators and links."},
+    [USE_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS", "Only these accelerators and links.",
+                .most = TH_MANY, .classes = TH_BIT(TH_CLASS_ACCEL) | TH_BIT(TH_CLASS_LINK)},
     {.name = NULL},
 };
 
@@ -59,36 +60,13 @@ static int parse_windows(th_call *c, th_windows *x)
 }
 
 /* Accelerators and links out of -of; all without it. */
-static int parse_used(th_call *c, bool *accels, bool *links)
+static void take_used(const th_call *c, bool *accels, bool *links)
 {
-    Tcl_Obj **words = NULL;
-    Tcl_Size n = 0;
-    const th_system *s = c->session->system;
-    bool has_of = th_call_has(c, USE_OF);
-    for (int a = 0; a < s->n_accels; a++)
-        accels[a] = !has_of;
-    for (int l = 0; l < s->n_links; l++)
-        links[l] = !has_of;
-    if (has_of && Tcl_ListObjGetElements(NULL, c->option[USE_OF].word, &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0717", "-of \"%.100s\": must be a list of objects",
-                            th_call_text(c, USE_OF, ""));
-    for (Tcl_Size i = 0; i < n; i++) {
-        th_object o;
-        if (th_object_parse(c->session, Tcl_GetString(words[i]), &o, &c->err) != 0)
-            return th_call_prefix_error(c, "-of", &c->err);
-        int accel = o.class == TH_CLASS_ACCEL  ? o.index
-                    : o.class == TH_CLASS_NODE ? s->nodes[o.index].accel
-                                               : -1;
-        if (accel < 0 && o.class != TH_CLASS_LINK)
-            return th_error_set(&c->err, "TCL-0718",
-                                "-of \"%.100s\": must be an accelerator or a link",
-                                Tcl_GetString(words[i]));
-        if (accel >= 0)
-            accels[accel] = true;
-        else
-            links[o.index] = true;
-    }
-    return 0;
+    const th_value *of = &c->option[USE_OF];
+    memset(accels, !of->word, (size_t)c->session->system->n_accels);
+    memset(links, !of->word, (size_t)c->session->system->n_links);
+    for (int i = 0; i < of->n; i++)
+        (of->objects[i].class == TH_CLASS_ACCEL ? accels : links)[of->indices[i]] = true;
 }
 
 static int report_windows(th_call *c, th_windows *x)
@@ -115,10 +93,9 @@ static int run_report_utilization(th_call *c)
     th_windows x = {.accels = accels, .links = links, .used_links = !th_call_has(c, USE_OF)};
     int failed = accels && links ? 0 : th_error_no_memory(&c->err);
     if (!failed)
-        failed = parse_windows(c, &x) != 0 || parse_used(c, accels, links) != 0 ||
-                         report_windows(c, &x) != 0
-                     ? -1
-                     : 0;
+        take_used(c, accels, links);
+    if (!failed)
+        failed = parse_windows(c, &x) != 0 || report_windows(c, &x) != 0 ? -1 : 0;
     th_free(accels);
     th_free(links);
     return failed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_step.c - step, where.
+/* cmd_step.c - run, now, restart, stop, save_run; step, where.
+ *   run: options -> simulation -> run_call
  *   step: options -> what counts as a step -> probe -> run_call */
 #include <config.h>
 #include "base/alloc.h"
@@ -7,6 +8,13 @@
 #include "tcl/objects/breakpoint.h"
 #include "tcl/report_call.h"
 #include "tcl/commands/run_call.h"
+#include "tcl/tcl_session.h"
+#include "report/session/property_events.h"
+#include "tcl/options.h"
+#include "report/html/html.h"
+#include "report/session/saved_figures.h"
+#include "report/session/saved_run.h"
+#include "tcl/warning.h"
 
 #define GROUP "simulate"
 
@@ -16,15 +24,20 @@ enum { STEP_TILE, STEP_LAYER, STEP_OF };
 
 static const th_option step_options[] = {
     [STEP_TILE] = {"-tile", TH_OPTION_FLAG, NULL,
-                   "Steps are tiles: each ends when the array of an accelerator has computed one."},
+                   "Steps are tiles: each ends when the array of an accelerator has computed one.",
+                   .without = "-layer"},
     [STEP_LAYER] = {"-layer", TH_OPTION_FLAG, NULL,
                     "Steps are layers: each ends when the first compute task of a layer starts, "
                     "of each input."},
-    [STEP_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS",
+    [STEP_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS",
                  "Only steps of these accelerators, nodes, links, layers and tasks; with -tile, of "
-                 "accelerators and tasks on them."},
+                 "accelerators and tasks on them.",
+                 .least = 1, .most = TH_MANY},
     {.name = NULL},
 };
+
+static const th_option step_words[] = {{"N", TH_OPTION_INTEGER, .minimum = 1, .maximum = INT64_MAX},
+                                       {.name = NULL}};
 
 /* The tasks and accelerators that count; NULL: all. */
 typedef struct th_step_marks {
@@ -50,44 +63,30 @@ static void mark(th_session *s, th_object o, th_step_marks *m)
 /* 0, or -1: the caller frees the marks then, too. */
 static int parse_of(th_call *c, th_step_marks *m)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
     th_session *s = c->session;
-    if (!th_call_has(c, STEP_OF))
+    const th_value *of = &c->option[STEP_OF];
+    if (!of->word)
         return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[STEP_OF].word, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0741", "-of \"%.100s\": must be a list of objects",
-                            th_call_text(c, STEP_OF, ""));
     m->tasks = th_alloc_zero((size_t)s->simulation->program->n_tasks + 1, sizeof *m->tasks);
     m->accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *m->accels);
     if (!m->tasks || !m->accels)
         return th_error_no_memory(&c->err);
-    for (Tcl_Size i = 0; i < n; i++) {
-        th_object o;
-        if (th_object_parse(s, Tcl_GetString(words[i]), &o, &c->err) != 0)
-            return th_call_prefix_error(c, "-of", &c->err);
-        if (th_call_has(c, STEP_TILE) && o.class == TH_CLASS_LINK)
+    for (int i = 0; i < of->n; i++) {
+        if (th_call_has(c, STEP_TILE) && of->objects[i].class == TH_CLASS_LINK)
             return th_error_set(&c->err, "TCL-0742", "-of \"%.100s\": a link computes no tiles",
-                                Tcl_GetString(words[i]));
-        mark(s, o, m);
+                                Tcl_GetString(of->words[i]));
+        mark(s, of->objects[i], m);
     }
     return 0;
 }
 
-static int parse_count(th_call *c, int64_t *n)
+static int check_layers(th_call *c)
 {
-    Tcl_WideInt word = 1;
-    if (c->n_words > 0 && (Tcl_GetWideIntFromObj(NULL, c->words[0], &word) != TCL_OK || word < 1))
-        return th_error_set(&c->err, "TCL-0103", "\"%s\": must be an integer, at least 1",
-                            th_call_word(c, 0));
-    if (th_call_has(c, STEP_TILE) && th_call_has(c, STEP_LAYER))
-        return th_error_set(&c->err, "TCL-0743", "-tile and -layer exclude each other");
     if (th_call_has(c, STEP_LAYER) && c->session->hand_built)
         return th_error_set(&c->err, "TCL-0744",
                             "-layer: the program \"%.100s\" is hand-built: only a mapped workload "
                             "has layers",
                             c->session->hand_built->name);
-    *n = word;
     return 0;
 }
 
@@ -114,8 +113,9 @@ static int run_step(th_call *c)
 {
     th_step_probe probe;
     th_step_marks marks = {NULL, NULL};
-    th_run_call d = {.call = c, .session = c->session};
-    if (parse_count(c, &d.steps) != 0 || !(d.sim = th_session_simulation(c->session, &c->err)))
+    th_run_call d = {
+        .call = c, .session = c->session, .steps = c->word[0].word ? c->word[0].number : 1};
+    if (check_layers(c) != 0 || !(d.sim = th_session_simulation(c->session, &c->err)))
         return -1;
     bool is_event = !th_call_has(c, STEP_TILE) && !th_call_has(c, STEP_LAYER);
     int failed = parse_of(c, &marks);
@@ -142,6 +142,174 @@ static int run_step(th_call *c)
 
 static const th_option where_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
 
+/* ---- run ---- */
+
+enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_LENIENT, RUN_NETWORK, RUN_STREAM };
+
+static const th_option run_options[] = {
+    [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default.",
+                 .without = "-until -for"},
+    [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time.",
+                   .without = "-for"},
+    [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For this much simulated time from now."},
+    [RUN_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
+                     "Of an execution trace: nodes that wait for what never comes, and messages "
+                     "that nobody receives, are a warning, as ASTRA-sim has it, not an error."},
+    [RUN_NETWORK] = TH_NETWORK_OPTION,
+    TH_STREAM_OPTIONS(RUN_STREAM),
+    {.name = NULL},
+};
+
+static const th_option run_words[] = {{"TIME", TH_OPTION_TIME, .without = "-all -until -for"},
+                                      {.name = NULL}};
+
+/* "run 100us" is "run -for 100us". */
+static bool is_relative(const th_call *c)
+{
+    return th_call_has(c, RUN_FOR) || c->n_words > 0;
+}
+
+/* A run with other options starts at time 0; of the property events only faults remain. */
+static void warn_of_lost_changes(const th_call *c)
+{
+    const th_session *s = c->session;
+    int n = 0;
+    for (size_t i = 0; i < s->events.n; i++)
+        n += !s->events.all[i].is_fault;
+    if (n > 0)
+        th_warn(c, "TCL-0422",
+                "other options begin a new run, without the %d change%s by set_property: begin it "
+                "with -until 0s and change it then, or use inject_fault",
+                n, n > 1 ? "s" : "");
+}
+
+enum { LONG_STREAM = 200 }; /* inputs: preparing more of a large network may take a second */
+
+/* The simulation that the options ask for: the present one, or a new one where nothing would be
+ * lost but what set_property changed. */
+static th_simulation *simulation_for(th_call *c)
+{
+    th_session *s = c->session;
+    th_run_options wanted = s->simulation ? s->simulation->options : s->defaults;
+    if (th_call_has(c, RUN_NETWORK))
+        wanted.network = th_network_types[c->option[RUN_NETWORK].number];
+    th_session_use_network(s, &wanted);
+    if (th_stream_parse(c, RUN_STREAM, &wanted) != 0)
+        return NULL;
+    th_simulation *old = s->simulation;
+    if (old && th_run_options_equal(&wanted, &old->options))
+        return old;
+    if (old && old->has_begun && !th_machine_is_done(old->machine)) {
+        th_error_set(&c->err, "TCL-0101", "a run with other options is under way: restart first");
+        return NULL;
+    }
+    th_progress progress = th_progress_start(s->is_quiet);
+    if (progress.is_on && wanted.stream.n_inputs >= LONG_STREAM)
+        th_progress_show(&progress, "run: prepares the tasks of %d inputs",
+                         (int)wanted.stream.n_inputs);
+    th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
+    th_progress_end(&progress);
+    if (!fresh)
+        return NULL;
+    warn_of_lost_changes(c);
+    return th_session_take_simulation(s, fresh, &c->err) == 0 ? fresh : NULL;
+}
+
+static int run_run(th_call *c)
+{
+    th_time until = c->n_words > 0              ? c->word[0].number
+                    : th_call_has(c, RUN_UNTIL) ? c->option[RUN_UNTIL].number
+                                                : th_call_number(c, RUN_FOR, TH_TIME_MAX);
+    th_run_call d = {.call = c, .session = c->session, .sim = simulation_for(c)};
+    if (!d.sim && th_error_is_interrupted(&c->err))
+        return th_call_cancel(c, "interrupted while its tasks were prepared; nothing has run");
+    if (!d.sim)
+        return -1;
+    th_time now = th_machine_now(d.sim->machine);
+    if (is_relative(c))
+        until = until > TH_TIME_MAX - now ? TH_TIME_MAX : now + until;
+    if (until < now)
+        return th_error_set(&c->err, "TCL-0102", "-until \"%s\": the run is already past this time",
+                            th_call_text(c, RUN_UNTIL, ""));
+    if (c->session->trace && th_machine_is_done(d.sim->machine))
+        th_warn(c, "TCL-0998", "the run has ended, and nothing is traced: restart, then run");
+    th_run_begin(&d);
+    d.is_lenient = th_call_has(c, RUN_LENIENT);
+    return th_run_finish(&d, th_run_to(&d, until));
+}
+
+/* ---- now, restart, stop, save_run ---- */
+
+static int run_now(th_call *c)
+{
+    th_simulation *sim = c->session->simulation;
+    th_call_return_time(c, sim ? th_machine_now(sim->machine) : 0);
+    return 0;
+}
+
+static int begin_again(th_call *c, th_simulation *sim)
+{
+    if (th_simulation_restart(sim, &c->err) != 0)
+        return -1;
+    th_tcl_of(c->session)->stop.is_known = false;
+    th_event_recorder_clear(&th_tcl_of(c->session)->recorder);
+    if (th_probes_update(c->session, &c->err) != 0 ||
+        th_property_events_reapply(c->session, sim, &c->err) != 0)
+        return -1;
+    th_property_events_discard(c->session);
+    return 0;
+}
+
+static int run_restart(th_call *c)
+{
+    th_simulation *sim = c->session->simulation;
+    th_run_options next = sim ? sim->options : c->session->defaults;
+    th_session_use_network(c->session, &next);
+    if (sim && (th_simulation_calls_scripts(sim) || !th_run_options_equal(&next, &sim->options))) {
+        c->session->defaults = next;
+        th_session_drop_run(c->session); /* the next run has the present procedures and network */
+        return 0;
+    }
+    if (!sim)
+        return 0;
+    if (begin_again(c, sim) == 0)
+        return 0;
+    if (!th_error_is_no_memory(&c->err))
+        return -1;
+    c->err = (th_error){"", ""};
+    th_session_drop_run(c->session); /* the next command that needs the run makes it */
+    return 0;
+}
+
+static int run_stop(th_call *c)
+{
+    if (!th_tcl_of(c->session)->is_running)
+        return th_error_set(&c->err, "TCL-0104",
+                            "no run is under way: stop belongs in the script of a breakpoint");
+    th_tcl_of(c->session)->stop_asked = true;
+    return 0;
+}
+
+static int run_save_run(th_call *c)
+{
+    th_session *s = c->session;
+    const char *name = th_call_word(c, 0);
+    char *page;
+    if (!th_machine_is_done(s->simulation->machine))
+        return th_error_set(&c->err, "TCL-0105", "the run is not done: run first");
+    if (name[0] == '\0')
+        return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
+    if (!(page = th_html_keep(s, name, &c->err)))
+        return -1;
+    if (th_saved_run_add(s, name, &c->err) != 0) {
+        th_free(page);
+        return -1;
+    }
+    th_saved_run_find(s, name, &c->err)->figures->page = page;
+    Tcl_SetObjResult(c->interp, c->words[0]);
+    return 0;
+}
+
 const th_command th_step_commands[] = {
     {"step", GROUP, "?N?", 0, 1, step_options,
      "simulate N steps (1): events of tasks, tiles or layers",
@@ -149,12 +317,34 @@ const th_command th_step_commands[] = {
      "tasks alone. Returns until, or why it stopped before; at the prompt it also prints when, by "
      "which task, and why. A breakpoint is noticed after the event that passed it. Steps change no "
      "simulated time.",
-     .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
+     .run = run_step, .not_while_running = true, .kinds = step_words,
+     .after_interrupt = "nothing has run"},
     {"where", GROUP, "", 0, 0, where_options, "print what accelerators do now, and what waits",
      "A line per accelerator: its task and how far that is; and of an idle one, the next task and "
      "an unfinished task that this waits for. Then the transfers and other tasks in flight. "
      "Prepares the run where none is: figures of links and accelerators that were unknown are 0 "
      "from then on.",
      .run = th_lib_run, .is_report = true},
+    {"run", GROUP, "?TIME?", 0, 1, run_options, "simulate; return why it stopped",
+     "TIME is short for -for TIME. Returns done, until, \"breakpoint NAME\" or interrupted. "
+     "Continues where the previous run "
+     "stopped. Options of the stream and the network hold until others are given; before, those of "
+     "map_workload. "
+     "Ctrl-C stops between two events, and `run` continues from there. A run that runs out of "
+     "memory is lost: the next command begins it anew.",
+     .run = run_run, .kinds = run_words, .needs = {th_session_need_program},
+     .not_while_running = true},
+    {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
+    {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
+     "Breakpoints and faults are kept and happen again; changes by set_property are undone; an "
+     "open trace is restarted.",
+     .run = run_restart, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+    {"stop", GROUP, "", 0, 0, NULL, "end the run after the script of this breakpoint", NULL,
+     .run = run_stop},
+    {"save_run", GROUP, "NAME", 1, 1, NULL,
+     "keep the figures of the finished run for report_compare",
+     "Returns NAME. A run saved under the same name before is replaced. Saved runs outlive system "
+     "and workload.",
+     .run = run_save_run, .needs = {th_session_need_run}},
     {.name = NULL},
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_system.c - read_system, create_system and create_pod. The session's system is replaced only
+/* cmd_system.c - read_system, create_system. The session's system is replaced only
  * by a complete one. */
 #include <config.h>
+#include <math.h>
 #include <string.h>
 #include "base/names.h"
 #include "sim/design/design.h"
@@ -21,7 +22,7 @@
 
 /* ---- read_system ---- */
 
-static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
+static int add_design(th_call *c, const th_value *design, th_system *system)
 {
     if (th_design_option_apply(design, system, &c->err) != 0)
         return -1;
@@ -41,7 +42,7 @@ static th_system *read_scalesim(th_call *c, const char *file, th_strbuf *notes)
 
 /* Reads a system file, adds the design of the call, and checks the keys of all designs. */
 static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_links,
-                           Tcl_Obj *design)
+                           const th_value *design)
 {
     th_strbuf notes = TH_STRBUF_INIT;
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
@@ -53,14 +54,14 @@ static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_
     th_warn_notes(c, file, !system, &notes);
     Tcl_DecrRefCount(path);
     if (system && (th_design_check_system(system, &c->err) != 0 ||
-                   (design && add_design(c, design, system) != 0))) {
+                   (design && design->word && add_design(c, design, system) != 0))) {
         th_system_free(system);
         return NULL;
     }
     return system;
 }
 
-static th_system *read_prototype(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
+static th_system *read_prototype(th_call *c, Tcl_Obj *name, const th_value *design)
 {
     return read_one(c, name, false, TH_LINKS_DEFAULT_MAX, design);
 }
@@ -87,21 +88,16 @@ static void take_system(th_call *c, th_system *s)
 enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
 enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
 
-static const char *format_name(int i)
-{
-    static const char *const names[] = {
-        [FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra", [FORMAT_SCALESIM] = "scalesim", NULL};
-    return names[i];
-}
-
 static const th_option read_system_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json. "
                      "scalesim: SCALE-Sim's configuration.",
-                     .choice = format_name},
-    [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-                     "Adds a design to every accelerator (name, type, and its keys), or changes "
-                     "keys of a design in the file."},
+                     .names = TH_NAMES([FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra",
+                                       [FORMAT_SCALESIM] = "scalesim")},
+    [READ_DESIGN] =
+        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
+         .help = "Adds a design to every accelerator (name, type, and its keys), or changes "
+                 "keys of a design in the file."},
     [READ_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -123,6 +119,9 @@ static th_system *read_astra(th_call *c, int max_links)
     return system;
 }
 
+static const th_option system_words[] = {{"FILE", TH_OPTION_TEXT, .file = &th_system_file},
+                                         {.name = NULL}};
+
 static int run_read_system(th_call *c)
 {
     static const char *const wanted[] = {[FORMAT_CFG] = "-format cfg takes one",
@@ -131,13 +130,11 @@ static int run_read_system(th_call *c)
                                          [FORMAT_SCALESIM] = "-format scalesim takes one"};
     int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
     bool is_astra = format == FORMAT_ASTRA;
-    if (th_session_need_no_trace(c->session, &c->err) != 0)
-        return -1;
     if (c->n_words != (is_astra ? 2 : 1))
         return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words, wanted[format]);
     if (is_astra && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
-    Tcl_Obj *design = c->option[READ_DESIGN].word;
+    const th_value *design = &c->option[READ_DESIGN];
     int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
     th_system *system =
         is_astra ? read_astra(c, max_links)
@@ -153,34 +150,27 @@ static int run_read_system(th_call *c)
 /* In this order, for parse_mtbf. */
 #define MTBF_OPTIONS(OF_ACCEL, OF_LINK, OF_SWITCH)                                                 \
     [OF_ACCEL] =                                                                                   \
-        {"-accel_mtbf", TH_OPTION_TEXT, "TIME",                                                    \
-         "Mean time between failures of an accelerator, as 50000h, for "                           \
-         "report_reliability and inject_fault -mtbf system; default: that in the file of "         \
-         "-accel."},                                                                               \
-    [OF_LINK] = {"-link_mtbf", TH_OPTION_TEXT, "TIME",                                             \
-                 "The same of every cable, those to the host included (none fails)."},             \
-    [OF_SWITCH] = {"-switch_mtbf", TH_OPTION_TEXT, "TIME",                                         \
-                   "The same of every switch (none fails)."}
+        {"-accel_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                             \
+         .help = "Mean time between failures of an accelerator, as 50000h, for "                   \
+                 "report_reliability and inject_fault -mtbf system; default: that in the file of " \
+                 "-accel."},                                                                       \
+    [OF_LINK] = {"-link_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                      \
+                 .help = "The same of every cable, those to the host included (none fails)."},     \
+    [OF_SWITCH] = {"-switch_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                  \
+                   .help = "The same of every switch (none fails)."}
 
-/* Leaves *us where the option was not given. 0 or -1. */
-static int parse_mtbf(th_call *c, int option, int64_t *us)
+static void take_mtbf(const th_call *c, int option, int64_t *us)
 {
-    const char *text = th_call_text(c, option, "");
-    if (!th_call_has(c, option) || (th_parse_duration(text, us, NULL) == 0 && *us > 0))
-        return 0;
-    return th_error_set(&c->err, "TCL-1172",
-                        "%s \"%.40s\": must be a time above 0 in us, ms, s, min, h or d, as 50000h",
-                        c->command->options[option].name, text);
+    if (th_call_has(c, option))
+        *us = llround(1e6 * c->option[option].real);
 }
 
 /* of_accel: the option for accelerators, which the other two follow; accel: the template. */
-static int parse_mtbfs(th_call *c, int of_accel, th_accel *accel, th_topology_options *o)
+static void take_mtbfs(const th_call *c, int of_accel, th_accel *accel, th_topology_options *o)
 {
-    return parse_mtbf(c, of_accel, &accel->mtbf_us) != 0 ||
-                   parse_mtbf(c, of_accel + 1, &o->link_mtbf_us) != 0 ||
-                   parse_mtbf(c, of_accel + 2, &o->switch_mtbf_us) != 0
-               ? -1
-               : 0;
+    take_mtbf(c, of_accel, &accel->mtbf_us);
+    take_mtbf(c, of_accel + 1, &o->link_mtbf_us);
+    take_mtbf(c, of_accel + 2, &o->switch_mtbf_us);
 }
 
 static th_accel *template_of(const th_system *prototype)
@@ -213,6 +203,7 @@ enum {
     CREATE_LINK_MTBF,
     CREATE_SWITCH_MTBF,
     CREATE_HOST_MTBF,
+    CREATE_SIZE,
     CREATE_MAX_LINKS
 };
 
@@ -221,77 +212,90 @@ static const char *topology_name(int i)
     return th_topology_types[i] ? th_topology_types[i]->name : NULL;
 }
 
-static const char *island_name(int i)
-{
-    static const char *const names[] = {"switch", "fully_connected", NULL};
-    return names[i];
-}
-
-static const char *nics_name(int i)
-{
-    static const char *const names[] = {"accelerator", "island", NULL};
-    return names[i];
-}
-
 static const th_option create_system_options[] = {
-    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system.", .required = true},
+    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (of a pod POD_N).",
+                     .required = true, .unless = "POD"},
     [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "The topology.",
-                         .choice = topology_name, .required = true},
-    [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
-                     "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
-                     "a composition {KIND N} for each dimension, KIND being line, ring, "
-                     "fully_connected or switch.",
-                     .required = true},
-    [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
-                      "System file; its first accelerator is the template for all accelerators.",
-                      .required = true},
+                         .choice = topology_name, .required = true, .unless = "POD",
+                         .without = "POD"},
+    [CREATE_DIMS] =
+        {"-dims", TH_OPTION_TEXT, "{N ...}", .least = 1, .most = TH_MAX_DIMS,
+         .help = "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
+                 "a composition {KIND N} for each dimension, KIND being line, ring, "
+                 "fully_connected or switch.",
+         .required = true, .unless = "POD", .without = "POD"},
+    [CREATE_ACCEL] =
+        {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
+         .help = "System file; its first accelerator is the template for all accelerators.",
+         .required = true, .unless = "POD"},
     [CREATE_DESIGN] =
-        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-         "Adds a design to that accelerator, or changes keys of a design in the file."},
-    [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_TEXT, "{RATE ...}",
-                          "Bandwidth of every link, in each direction; or a value per dimension, "
-                          "or per level from the accelerators up.",
-                          .required = true},
-    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
-                        "Latency of every link; or a list like that of -link_bandwidth.",
-                        .required = true},
-    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-                                 "Links down per link up at the switches of a fat tree (1)."},
+        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
+         .help = "Adds a design to that accelerator, or changes keys of a design in the file.",
+         .without = "POD"},
+    [CREATE_BANDWIDTH] =
+        {"-link_bandwidth", TH_OPTION_BANDWIDTH, "{RATE ...}", .least = 1, .most = TH_MAX_DIMS,
+         .help = "Bandwidth of every link, in each direction; or a value per dimension, "
+                 "or per level from the accelerators up.",
+         .required = true, .unless = "POD", .without = "POD"},
+    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TIME, "{TIME ...}", .least = 1,
+                        .most = TH_MAX_DIMS,
+                        .help = "Latency of every link; or a list like that of -link_bandwidth.",
+                        .required = true, .unless = "POD", .without = "POD"},
+    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_NUMBER, "RATIO", .low = 1,
+                                 .help =
+                                     "Links down per link up at the switches of a fat tree (1)."},
     [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
                        "How the accelerators of an island are connected (switch).",
-                       .choice = island_name},
+                       .names = TH_NAMES("switch", "fully_connected"), .without = "POD"},
     [CREATE_NICS] =
         {"-nics", TH_OPTION_CHOICE, "OF",
          "Links from islands to the fabric: one per accelerator (the default), or one per island.",
-         .choice = nics_name},
+         .names = TH_NAMES("accelerator", "island"), .without = "POD"},
     [CREATE_REDUCES] =
         {"-switches_reduce", TH_OPTION_FLAG, NULL,
          "All switches can reduce data in the network; without it those that connect the "
          "accelerators of an island alone (islands, rails), none where an island is "
-         "fully connected."},
+         "fully connected.",
+         .without = "POD"},
     [CREATE_REDUCTION_RATE] = {"-reduction_rate", TH_OPTION_BANDWIDTH, "RATE",
                                "Data of all inputs together that a switch adds; by default as fast "
-                               "as they arrive."},
+                               "as they arrive.",
+                               .without = "POD"},
     [CREATE_REDUCTION_LATENCY] = {"-reduction_latency", TH_OPTION_TIME, "TIME",
-                                  "From the last input of a switch that adds to its sum (0)."},
+                                  "From the last input of a switch that adds to its sum (0).",
+                                  .without = "POD"},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
-                            "Both directions of a link share its bandwidth."},
-    [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
-                     "Adds a host with a link to every accelerator."},
+                            "Both directions of a link share its bandwidth.", .without = "POD"},
+    [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL, "Adds a host with a link to every accelerator.",
+                     .without = "POD"},
     [CREATE_HOST_BANDWIDTH] =
         {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
-         "Bandwidth of the links to the host; default: that of -link_bandwidth."},
+         "Bandwidth of the links to the host; default: that of -link_bandwidth.", .with = "-host"},
     [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
-                             "Latency of the links to the host; default: that of -link_latency."},
-    [CREATE_LINK_COST] = {"-link_cost", TH_OPTION_TEXT, "COST",
-                          "Cost of every cable, for report_advice; those of accelerators are in "
-                          "the file of -accel."},
+                             "Latency of the links to the host; default: that of -link_latency.",
+                             .with = "-host"},
+    [CREATE_LINK_COST] =
+        {"-link_cost", TH_OPTION_NUMBER, "COST", .high = TH_COST_MAX, .range = TH_ABOVE,
+         .help = "Cost of every cable, for report_advice; those of accelerators are in "
+                 "the file of -accel.",
+         .without = "POD"},
     MTBF_OPTIONS(CREATE_ACCEL_MTBF, CREATE_LINK_MTBF, CREATE_SWITCH_MTBF),
-    [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_TEXT, "TIME",
-                          "The same of the host (it does not fail)."},
+    [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,
+                          .help = "The same of the host (it does not fail).", .with = "-host"},
+    [CREATE_SIZE] = {"-size", TH_OPTION_INTEGER, "{N ...}",
+                     "Of a pod: the number of nodes or racks; of TPUs the sides of the torus.", 1,
+                     TH_MAX_ACCELS, .most = TH_MAX_DIMS, .with = "POD"},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
+
+static const char *pod_name(int i)
+{
+    return th_pods[i].name;
+}
+
+static const th_option pod_words[] = {{"POD", TH_OPTION_CHOICE, .choice = pod_name},
+                                      {.name = NULL}};
 
 enum { LARGEST_DIM = TH_MAX_ACCELS };
 
@@ -320,171 +324,36 @@ static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options
 
 static int parse_dims(th_call *c, bool has_kinds, th_topology_options *o)
 {
-    Tcl_Obj **words;
-    Tcl_Size n;
-    Tcl_Obj *list = c->option[CREATE_DIMS].word;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
-        return th_error_set(&c->err, "TCL-0070", "-dims \"%s\": must be a list of 1 to %d %s",
-                            Tcl_GetString(list), TH_MAX_DIMS,
-                            has_kinds ? "dimensions" : "integers");
-    for (Tcl_Size d = 0; d < n; d++)
-        if (has_kinds ? parse_shape_dim(c, words[d], (int)d, o) < 0
-                      : parse_extent(c, words[d], &o->dims[d]) < 0)
+    const th_value *dims = &c->option[CREATE_DIMS];
+    for (int d = 0; d < dims->n; d++)
+        if (has_kinds ? parse_shape_dim(c, dims->words[d], d, o) < 0
+                      : parse_extent(c, dims->words[d], &o->dims[d]) < 0)
             return -1;
-    o->n_dims = (int)n;
+    o->n_dims = dims->n;
     return 0;
 }
 
-typedef int parse_quantity(const char *text, int64_t *out, th_error *err);
-
-/* One quantity or a list of them into values[TH_MAX_DIMS]. Their number, or -1. */
-static int parse_values(th_call *c, int option, parse_quantity *parse, int64_t *values)
+static int take_values(const th_call *c, int option, int64_t *values)
 {
-    Tcl_Obj **words, *list = c->option[option].word;
-    Tcl_Size n;
-    th_error e = {"", ""};
-    const char *name = create_system_options[option].name;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
-        return th_error_set(&c->err, "TCL-0076", "%s \"%s\": must be a list of 1 to %d quantities",
-                            name, Tcl_GetString(list), TH_MAX_DIMS);
-    for (Tcl_Size i = 0; i < n; i++)
-        if (parse(Tcl_GetString(words[i]), &values[i], &e) != 0)
-            return th_call_prefix_error(c, name, &e);
-    return (int)n;
+    memcpy(values, c->option[option].numbers, (size_t)c->option[option].n * sizeof *values);
+    return c->option[option].n;
 }
 
-static int parse_cables(th_call *c, th_topology_options *o)
-{
-    o->n_bandwidths = parse_values(c, CREATE_BANDWIDTH, th_parse_bandwidth, o->bits_per_s);
-    if (o->n_bandwidths < 0)
-        return -1;
-    o->n_latencies = parse_values(c, CREATE_LATENCY, th_parse_time, o->latency_ps);
-    return o->n_latencies < 0 ? -1 : 0;
-}
-
-static int parse_oversubscription(th_call *c, Tcl_Obj *word, th_topology_options *o)
-{
-    if (!word || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
-                  o->oversubscription >= 1))
-        return 0;
-    return th_error_set(&c->err, "TCL-0077",
-                        "-oversubscription \"%s\": must be a number of at least 1",
-                        Tcl_GetString(word));
-}
-
-static int parse_cost(th_call *c, double *cost)
-{
-    Tcl_Obj *word = c->option[CREATE_LINK_COST].word;
-    if (!word ||
-        (Tcl_GetDoubleFromObj(NULL, word, cost) == TCL_OK && *cost > 0 && *cost <= TH_COST_MAX))
-        return 0;
-    return th_error_set(&c->err, "TCL-0738", "-link_cost \"%s\": must be above 0, at most %g",
-                        Tcl_GetString(word), TH_COST_MAX);
-}
-
-/* Options that only a host uses are an error without one. */
-static int need_host(th_call *c)
-{
-    static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY, CREATE_HOST_MTBF};
-    for (int i = 0; i < 3; i++)
-        if (th_call_has(c, of_host[i]) && !th_call_has(c, CREATE_HOST))
-            return th_error_set(&c->err, "TCL-0073", "%s: needs -host",
-                                create_system_options[of_host[i]].name);
-    return 0;
-}
-
-static int run_create_system(th_call *c)
-{
-    th_topology_options o = {
-        .has_island_options = th_call_has(c, CREATE_ISLAND) || th_call_has(c, CREATE_NICS),
-        .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
-        .has_island_nics = th_call_number(c, CREATE_NICS, 0) == 1,
-        .switches_reduce = th_call_has(c, CREATE_REDUCES),
-        .reduction_bits_per_s = th_call_number(c, CREATE_REDUCTION_RATE, 0),
-        .reduction_latency_ps = th_call_number(c, CREATE_REDUCTION_LATENCY, 0),
-        .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
-        .with_host = th_call_has(c, CREATE_HOST),
-        .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
-        .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
-        .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
-    };
-    const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
-    if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
-        parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
-        parse_oversubscription(c, c->option[CREATE_OVERSUBSCRIPTION].word, &o) != 0 ||
-        parse_cost(c, &o.cost) != 0 || parse_mtbf(c, CREATE_HOST_MTBF, &o.host_mtbf_us) != 0)
-        return -1;
-    o.host_cost = o.cost;
-    th_system *prototype =
-        read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
-    if (!prototype)
-        return -1;
-    th_system *system = NULL;
-    if (parse_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), &o) == 0)
-        system = th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
-    th_system_free(prototype);
-    if (!system)
-        return -1;
-    take_system(c, system);
-    return 0;
-}
-
-/* ---- create_pod ---- */
-
-enum {
-    POD_SIZE,
-    POD_OVERSUBSCRIPTION,
-    POD_ACCEL,
-    POD_NAME,
-    POD_ACCEL_MTBF,
-    POD_LINK_MTBF,
-    POD_SWITCH_MTBF,
-    POD_MAX_LINKS
-};
-
-static const th_option pod_options[] = {
-    [POD_SIZE] = {"-size", TH_OPTION_TEXT, "{N ...}",
-                  "Number of nodes or racks; of TPUs the sides of the torus.", .required = true},
-    [POD_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-                              "Links from leaf switches down per link to the spines (1)."},
-    [POD_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
-                   "Another accelerator in the place of the pod's, as in create_system."},
-    [POD_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (POD_N)."},
-    MTBF_OPTIONS(POD_ACCEL_MTBF, POD_LINK_MTBF, POD_SWITCH_MTBF),
-    [POD_MAX_LINKS] = MAX_LINKS_OPTION,
-    {.name = NULL},
-};
-
-static const th_pod *find_pod(th_call *c)
-{
-    enum { MOST = 32 };
-    const char *names[MOST + 1];
-    const th_pod *pod = th_pod_find(th_call_word(c, 0));
-    int n = 0;
-    for (; !pod && n < MOST && th_pods[n].name; n++)
-        names[n] = th_pods[n].name;
-    names[n] = NULL;
-    if (!pod)
-        th_error_unknown(&c->err, "TCL-0995", "pod", th_call_word(c, 0), names);
-    return pod;
-}
+/* ---- a pod ---- */
 
 /* -size into the pod's options, and the default name, which grows by "_N" for each. */
-static int parse_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
+static int take_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
 {
-    Tcl_Obj **words, *list = c->option[POD_SIZE].word;
-    Tcl_Size n;
+    const th_value *size = &c->option[CREATE_SIZE];
     int sizes[TH_MAX_DIMS];
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n != pod->n_sizes)
+    if (!size->word)
+        return th_error_set(&c->err, "TCL-2332", "-size {N ...}: is required with POD");
+    if (size->n != pod->n_sizes)
         return th_error_set(&c->err, "TCL-0996", "-size \"%s\": %s was expected for %s",
-                            Tcl_GetString(list), pod->size, pod->name);
+                            Tcl_GetString(size->word), pod->size, pod->name);
     th_strbuf_add(name, pod->name);
-    for (Tcl_Size i = 0; i < n; i++) {
-        if (Tcl_GetIntFromObj(NULL, words[i], &sizes[i]) != TCL_OK || sizes[i] < 1 ||
-            sizes[i] > LARGEST_DIM)
-            return th_error_set(&c->err, "TCL-0997",
-                                "-size \"%s\": must be an integer from 1 to %d",
-                                Tcl_GetString(words[i]), (int)LARGEST_DIM);
+    for (int i = 0; i < size->n; i++) {
+        sizes[i] = (int)size->numbers[i];
         th_strbuf_printf(name, "_%d", sizes[i]);
     }
     th_pod_options(pod, sizes, o);
@@ -502,13 +371,16 @@ static void fit_cables(const th_topology_type *type, th_topology_options *o)
 static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o, const char *name)
 {
     const th_topology_type *type = th_topology_find(pod->topology);
-    Tcl_Obj *accel = c->option[POD_ACCEL].word;
+    Tcl_Obj *accel = c->option[CREATE_ACCEL].word;
     accel = accel ? accel : Tcl_NewStringObj(pod->accel, -1);
     Tcl_IncrRefCount(accel);
     th_system *prototype = read_prototype(c, accel, NULL), *system = NULL;
     fit_cables(type, o);
-    if (prototype && parse_mtbfs(c, POD_ACCEL_MTBF, template_of(prototype), o) == 0)
-        system = th_topology_create(th_call_text(c, POD_NAME, name), type, o, prototype, &c->err);
+    if (prototype) {
+        take_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), o);
+        system =
+            th_topology_create(th_call_text(c, CREATE_NAME, name), type, o, prototype, &c->err);
+    }
     if (system)
         system->collective_start_ps = pod->collective_start_ps;
     th_system_free(prototype);
@@ -516,16 +388,15 @@ static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o
     return system;
 }
 
-static int run_create_pod(th_call *c)
+static int create_pod(th_call *c)
 {
     th_topology_options o;
     th_strbuf name = TH_STRBUF_INIT;
-    const th_pod *pod = find_pod(c);
+    const th_pod *pod = &th_pods[c->word[0].number];
     th_system *system = NULL;
-    if (pod && th_session_need_no_trace(c->session, &c->err) == 0 &&
-        parse_size(c, pod, &o, &name) == 0 &&
-        parse_oversubscription(c, c->option[POD_OVERSUBSCRIPTION].word, &o) == 0) {
-        o.max_links = (int)th_call_number(c, POD_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
+    if (take_size(c, pod, &o, &name) == 0) {
+        o.oversubscription = th_call_real(c, CREATE_OVERSUBSCRIPTION, o.oversubscription);
+        o.max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
         if (name.failed)
             th_error_no_memory(&c->err);
         else
@@ -538,26 +409,67 @@ static int run_create_pod(th_call *c)
     return 0;
 }
 
+/* ---- the command ---- */
+
+static int run_create_system(th_call *c)
+{
+    if (c->n_words > 0)
+        return create_pod(c);
+    th_topology_options o = {
+        .has_island_options = th_call_has(c, CREATE_ISLAND) || th_call_has(c, CREATE_NICS),
+        .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
+        .has_island_nics = th_call_number(c, CREATE_NICS, 0) == 1,
+        .switches_reduce = th_call_has(c, CREATE_REDUCES),
+        .reduction_bits_per_s = th_call_number(c, CREATE_REDUCTION_RATE, 0),
+        .reduction_latency_ps = th_call_number(c, CREATE_REDUCTION_LATENCY, 0),
+        .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
+        .with_host = th_call_has(c, CREATE_HOST),
+        .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
+        .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
+        .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
+        .oversubscription = th_call_real(c, CREATE_OVERSUBSCRIPTION, 0),
+        .cost = th_call_real(c, CREATE_LINK_COST, 0),
+    };
+    const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
+    if (parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0)
+        return -1;
+    o.n_bandwidths = take_values(c, CREATE_BANDWIDTH, o.bits_per_s);
+    o.n_latencies = take_values(c, CREATE_LATENCY, o.latency_ps);
+    take_mtbf(c, CREATE_HOST_MTBF, &o.host_mtbf_us);
+    o.host_cost = o.cost;
+    th_system *prototype =
+        read_prototype(c, c->option[CREATE_ACCEL].word, &c->option[CREATE_DESIGN]);
+    if (!prototype)
+        return -1;
+    take_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), &o);
+    th_system *system =
+        th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
+    th_system_free(prototype);
+    if (!system)
+        return -1;
+    take_system(c, system);
+    return 0;
+}
+
 const th_command th_system_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
      "read a system: accelerators, links, designs",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
      "extension may be left out. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
-     .run = run_read_system, .not_while_running = true},
-    {"create_system", GROUP, "", 0, 0, create_system_options,
-     "create a regular system from one kind of accelerator",
-     "Returns the system's name. The mapping and the run of the previous system are dropped.",
-     .run = run_create_system, .not_while_running = true},
-    {"create_pod", GROUP, "POD", 1, 1, pod_options,
-     "create a system that is sold: nodes, racks, slices",
-     "POD is dgx_a100, dgx_h100, dgx_h200, dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
+     .run = run_read_system, .kinds = system_words, .needs = {th_session_need_no_trace},
+     .not_while_running = true},
+    {"create_system", GROUP, "?POD?", 0, 1, create_system_options,
+     "create a regular system, or one that is sold",
+     "POD is a system of nodes, racks or slices that is sold: dgx_a100, dgx_h100, dgx_h200, "
+     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
      "on a rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), "
      "mi300x or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or "
-     "three dimensions). Rates are what messages reach of those of data sheets, latencies are "
-     "assumed; the manual's page "
-     "on topologies names the sources. Returns the system's name. The mapping and the run of the "
+     "three dimensions); -size says how many, and no other option is needed. Rates are what "
+     "messages reach of those of data sheets, latencies are assumed; the manual's page on "
+     "topologies names the sources. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
-     .run = run_create_pod, .not_while_running = true},
+     .run = run_create_system, .kinds = pod_words, .needs = {th_session_need_no_trace},
+     .not_while_running = true},
     {.name = NULL},
 };

@@ -97,21 +97,21 @@ enum { ADD_SIGNALS };
 
 static const th_option add_options[] = {
     [ADD_SIGNALS] =
-        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
-         "Of accelerators: state task layer sending receiving busy queue_depth health, "
-         "and inside tasks buffer_fill array load_input load_weight load_partial store; "
-         "of links: busy flows queue_depth health; of hosts and switches: task layer sending "
-         "receiving busy. Glob patterns select the matching signals of each object (*, "
-         "load_*). Default: all signals but those inside tasks, and health where there are faults.",
+        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}", .least = 1, .most = TH_MANY,
+         .help =
+             "Of accelerators: state task layer sending receiving busy queue_depth health, "
+             "and inside tasks buffer_fill array load_input load_weight load_partial store; "
+             "of links: busy flows queue_depth health; of hosts and switches: task layer sending "
+             "receiving busy. Glob patterns select the matching signals of each object (*, "
+             "load_*). Default: all signals but those inside tasks, and health where there are "
+             "faults.",
          .choice = th_signal_name},
     {.name = NULL},
 };
 
-static int need_open_trace(th_call *c)
+static int need_open_trace(th_session *s, th_error *err)
 {
-    if (!c->session->trace)
-        return th_error_set(&c->err, "TCL-0132", "no trace is open");
-    return 0;
+    return s->trace ? 0 : th_error_set(err, "TCL-0132", "no trace is open");
 }
 
 /* The signals that a name or a glob pattern means, as bits; 0: none. */
@@ -134,24 +134,12 @@ typedef struct traced {
     int index;
 } traced;
 
-/* An accelerator by any of its names, a link, a host or a switch. */
-static int parse_traced(th_call *c, const char *text, traced *out)
+static traced traced_of(th_object o)
 {
-    th_session *s = c->session;
-    th_object o;
-    if (th_object_parse(s, text, &o, &c->err) != 0)
-        return -1;
-    int accel = o.class == TH_CLASS_NODE ? s->system->nodes[o.index].accel : -1;
-    if (o.class == TH_CLASS_LINK)
-        *out = (traced){TH_TRACED_LINK, o.index};
-    else if (o.class == TH_CLASS_ACCEL)
-        *out = (traced){TH_TRACED_ACCEL, o.index};
-    else if (o.class == TH_CLASS_NODE)
-        *out = accel >= 0 ? (traced){TH_TRACED_ACCEL, accel} : (traced){TH_TRACED_NODE, o.index};
-    else
-        return th_error_set(&c->err, "TCL-0393",
-                            "\"%s\": only accelerators, links and nodes have signals", text);
-    return 0;
+    th_traced_class class = o.class == TH_CLASS_LINK    ? TH_TRACED_LINK
+                            : o.class == TH_CLASS_ACCEL ? TH_TRACED_ACCEL
+                                                        : TH_TRACED_NODE;
+    return (traced){class, o.index};
 }
 
 /* The option -signals. A named signal must exist for every object; of a pattern, each object takes
@@ -179,19 +167,15 @@ static int add_signals(th_call *c, const char *word, unsigned there, asked *out)
     return 0;
 }
 
-static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked *out)
+static int parse_signals(th_call *c, const traced *all, int n_traced, asked *out)
 {
-    Tcl_Size n;
-    Tcl_Obj **words, *list = c->option[ADD_SIGNALS].word;
+    const th_value *signals = &c->option[ADD_SIGNALS];
     unsigned there = 0;
     *out = (asked){0, 0};
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals",
-                            Tcl_GetString(list));
-    for (Tcl_Size i = 0; i < n_traced; i++)
+    for (int i = 0; i < n_traced; i++)
         there |= th_signals_of(all[i].class, true);
-    for (Tcl_Size i = 0; i < n; i++)
-        if (add_signals(c, Tcl_GetString(words[i]), there, out) != 0)
+    for (int i = 0; i < signals->n; i++)
+        if (add_signals(c, Tcl_GetString(signals->words[i]), there, out) != 0)
             return -1;
     return 0;
 }
@@ -211,63 +195,22 @@ static unsigned signals_of(th_call *c, const traced *t, const char *text, const 
     return 0;
 }
 
-/* The names of the accelerators, links and nodes that the pattern matches, at the end of the list.
- * A pattern that begins with the name of a class means objects of that class. */
-static int append_matching(th_call *c, const char *pattern, Tcl_Obj *names)
-{
-    static const th_class classes[] = {TH_CLASS_ACCEL, TH_CLASS_LINK, TH_CLASS_NODE};
-    bool is_met = false;
-    for (int k = 0; k < (int)(sizeof classes / sizeof *classes); k++) {
-        int32_t n = th_class_count(c->session, classes[k]);
-        for (int32_t i = 0; i < n; i++) {
-            Tcl_Obj *name = th_object_name(c->session, (th_object){classes[k], i});
-            const char *whole = Tcl_GetString(name), *bare = strchr(whole, '/') + 1;
-            Tcl_IncrRefCount(name);
-            if (Tcl_StringMatch(whole, pattern) || Tcl_StringMatch(bare, pattern)) {
-                Tcl_ListObjAppendElement(NULL, names, name);
-                is_met = true;
-            }
-            Tcl_DecrRefCount(name);
-        }
-    }
-    return is_met ? 0
-                  : th_error_set(&c->err, "TCL-1150",
-                                 "\"%.100s\": no accelerator, link or node matches", pattern);
-}
-
-/* The list of objects with names in place of patterns. */
-static int expand_patterns(th_call *c, Tcl_Obj *names)
-{
-    Tcl_Size n;
-    Tcl_Obj **words;
-    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
-                            th_call_word(c, 0));
-    for (Tcl_Size i = 0; i < n; i++) {
-        const char *word = Tcl_GetString(words[i]);
-        if (!is_pattern(word))
-            Tcl_ListObjAppendElement(NULL, names, words[i]);
-        else if (append_matching(c, word, names) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Checks all objects before the first is traced. */
-static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
+static int add_all(th_call *c, traced *all)
 {
+    const th_value *objects = &c->word[0];
+    int n = objects->n;
     asked a;
     bool is_asked = th_call_has(c, ADD_SIGNALS);
     unsigned health = c->session->events.n > 0 ? 1u << TH_SIGNAL_HEALTH : 0;
-    for (Tcl_Size i = 0; i < n; i++)
-        if (parse_traced(c, Tcl_GetString(words[i]), &all[i]) != 0)
-            return -1;
+    for (int i = 0; i < n; i++)
+        all[i] = traced_of(objects->objects[i]);
     if (is_asked && parse_signals(c, all, n, &a) != 0)
         return -1;
-    for (Tcl_Size i = 0; is_asked && i < n; i++)
-        if (signals_of(c, &all[i], Tcl_GetString(words[i]), &a) == 0)
+    for (int i = 0; is_asked && i < n; i++)
+        if (signals_of(c, &all[i], Tcl_GetString(objects->words[i]), &a) == 0)
             return -1;
-    for (Tcl_Size i = 0; i < n; i++)
+    for (int i = 0; i < n; i++)
         th_trace_add(c->session->trace, all[i].class, all[i].index,
                      is_asked ? signals_of(c, &all[i], "", &a)
                               : th_signals_of(all[i].class, false) |
@@ -275,26 +218,20 @@ static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
     return 0;
 }
 
+static const th_option trace_words[] = {
+    {"OBJECTS", TH_OPTION_OBJECT, "OBJECTS", .most = TH_MANY,
+     .classes = TH_BIT(TH_CLASS_ACCEL) | TH_BIT(TH_CLASS_LINK) | TH_BIT(TH_CLASS_NODE)},
+    {.name = NULL},
+};
+
 static int run_add_trace(th_call *c)
 {
-    Tcl_Size n = 0;
-    Tcl_Obj **words, *names;
-    traced *all = NULL;
-    if (need_open_trace(c) != 0)
-        return -1;
     if (th_trace_has_begun(c->session->trace))
         return th_error_set(&c->err, "TCL-0395",
                             "the trace has begun: add_trace before run, or restart first");
-    names = Tcl_NewListObj(0, NULL);
-    Tcl_IncrRefCount(names);
-    int failed = expand_patterns(c, names);
-    if (!failed) {
-        Tcl_ListObjGetElements(NULL, names, &n, &words);
-        all = th_alloc_array((size_t)n + 1, sizeof *all);
-        failed = all ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
-    }
+    traced *all = th_alloc_array((size_t)c->word[0].n + 1, sizeof *all);
+    int failed = all ? add_all(c, all) : th_error_no_memory(&c->err);
     th_free(all);
-    Tcl_DecrRefCount(names);
     return failed ? -1 : th_probes_update(c->session, &c->err);
 }
 
@@ -302,7 +239,7 @@ static int run_add_trace(th_call *c)
 
 static int run_close_trace(th_call *c)
 {
-    return need_open_trace(c) != 0 ? -1 : th_session_close_trace(c->session, &c->err);
+    return th_session_close_trace(c->session, &c->err);
 }
 
 const th_command th_trace_commands[] = {
@@ -318,12 +255,12 @@ const th_command th_trace_commands[] = {
      "those of earlier add_trace commands. Signals inside tasks show tile by tile what a run "
      "otherwise skips, between -since and -until, at -resolution. That slows the run down there, "
      "but changes no simulated time.",
-     .run = run_add_trace},
+     .run = run_add_trace, .kinds = trace_words, .needs = {need_open_trace}},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
      "An open trace is closed when the session ends. It is an error if not all of it could be "
      "written; at the end of the program, the exit status is 1. Beside a VCD of a run, NAME.gtkw "
      "is written, which GTKWave opens: the signals in groups, one per accelerator with the links "
      "that leave it. A NAME.gtkw that GTKWave has saved is kept.",
-     .run = run_close_trace},
+     .run = run_close_trace, .needs = {need_open_trace}},
     {.name = NULL},
 };

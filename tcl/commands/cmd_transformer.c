@@ -56,16 +56,6 @@ static const char *precision_name(int i)
     return names[i];
 }
 
-static const char *recompute_name(int i)
-{
-    static const char *const names[] = {[TH_RECOMPUTE_NONE] = "none",
-                                        [TH_RECOMPUTE_SELECTIVE] = "selective",
-                                        [TH_RECOMPUTE_NEEDED] = "needed",
-                                        [TH_RECOMPUTE_FULL] = "full",
-                                        NULL};
-    return names[i];
-}
-
 #define EXTENT(NAME, HELP)                                                                         \
     {                                                                                              \
         NAME, TH_OPTION_INTEGER, "N", HELP, 1, EXTENT_MAX                                          \
@@ -112,13 +102,15 @@ static const th_option transformer_options[] = {
                          "Of products: bf16 (the default), fp16; in the layers fp8 with a scale "
                          "per tensor, fp8_rows per row, mxfp8 or nvfp4 per block.",
                          .choice = precision_name},
-    [MODEL_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "WHAT",
-                         "What the backward operation computes again: none (the default), "
-                         "selective (the scores of attention), full (the layer), needed (the "
-                         "layer up to the last tensor that a gradient needs).",
-                         .choice = recompute_name},
-    [MODEL_SKEW] = {"-expert_skew", TH_OPTION_TEXT, "FACTOR",
-                    "Tokens of the busiest rank's experts over the mean (1: balanced)."},
+    [MODEL_RECOMPUTE] =
+        {"-recompute", TH_OPTION_CHOICE, "WHAT",
+         "What the backward operation computes again: none (the default), "
+         "selective (the scores of attention), full (the layer), needed (the "
+         "layer up to the last tensor that a gradient needs).",
+         .names = TH_NAMES([TH_RECOMPUTE_NONE] = "none", [TH_RECOMPUTE_SELECTIVE] = "selective",
+                           [TH_RECOMPUTE_NEEDED] = "needed", [TH_RECOMPUTE_FULL] = "full")},
+    [MODEL_SKEW] = {"-expert_skew", TH_OPTION_NUMBER, "FACTOR", .low = 1, .high = 1e6,
+                    .help = "Tokens of the busiest rank's experts over the mean (1: balanced)."},
     [MODEL_FORWARD] = {"-forward", TH_OPTION_FLAG, NULL,
                        "Also makes its forward pass the workload, layer by layer, for "
                        "map_workload. The mapping and the run of the previous workload are "
@@ -197,16 +189,6 @@ static th_transformer parse_shape(const th_call *c)
     return t;
 }
 
-static int parse_skew(th_call *c, double *out)
-{
-    Tcl_Obj *word = c->option[MODEL_SKEW].word;
-    *out = 1;
-    if (!word || (Tcl_GetDoubleFromObj(NULL, word, out) == TCL_OK && *out >= 1 && *out <= 1e6))
-        return 0;
-    return th_error_set(&c->err, "TCL-0910", "-expert_skew \"%s\": a number of at least 1",
-                        Tcl_GetString(word));
-}
-
 /* Precisions of training that a workload has too. */
 static int forward_precision(th_call *c, th_train_precision p, th_precision *out)
 {
@@ -247,12 +229,13 @@ static int run_create_transformer(th_call *c)
     th_session_model m = {.shape = parse_shape(c),
                           .sequence = (int32_t)th_call_number(c, MODEL_SEQUENCE, 2048),
                           .precision = (th_train_precision)th_call_number(c, MODEL_PRECISION, 0),
-                          .recompute = (th_recompute)th_call_number(c, MODEL_RECOMPUTE, 0)};
+                          .recompute = (th_recompute)th_call_number(c, MODEL_RECOMPUTE, 0),
+                          .expert_skew = th_call_real(c, MODEL_SKEW, 1)};
     const char *name = th_call_text(c, MODEL_NAME, m.shape.name ? m.shape.name : "transformer");
     if (strlen(name) > NAME_MAX_BYTES || name[0] == '\0' || strpbrk(name, "\r\n"))
         return th_error_set(&c->err, "TCL-0911", "-name \"%.70s\": one line of 1 to %d bytes", name,
                             NAME_MAX_BYTES);
-    if (parse_skew(c, &m.expert_skew) || take_latent(c, &m.shape) || check_head_dim(c, &m.shape) ||
+    if (take_latent(c, &m.shape) || check_head_dim(c, &m.shape) ||
         th_transformer_check(&m.shape, &c->err))
         return -1;
     strcpy(m.name, name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_workload.c - read_workload, read_mapping, check_setup. The session's workload and mapping are
- * replaced only by complete ones. */
+/* cmd_workload.c - read_workload, create_workload, read_mapping, check_setup. The session's
+ * workload and mapping are replaced only by complete ones. The list of create_workload is converted
+ * to the text of a workload file with layer i in line i, and read as such: so both have the same
+ * keys, and messages name the layer. */
 #include <config.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
 #include "mapper/lower/capacity.h"
@@ -18,6 +19,9 @@
 #include "workloads/onnx/read.h"
 #include "tcl/core/lib_report.h"
 #include "workloads/workload_read.h"
+#include "base/config_write.h"
+#include <string.h>
+#include <ctype.h>
 
 #define GROUP "build"
 
@@ -49,11 +53,7 @@ static const char *precision_name(int i)
     return i < TH_N_PRECISIONS ? th_precision_name((th_precision)i) : NULL;
 }
 
-static const char *unknown_name(int i)
-{
-    static const char *const names[] = {"error", "copy", NULL};
-    return names[i];
-}
+enum { DIMS_MAX = 64 };
 
 static const th_option read_workload_options[] = {
     [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
@@ -67,14 +67,16 @@ static const th_option read_workload_options[] = {
         {"-precision", TH_OPTION_CHOICE, "PRECISION",
          "Precision of all tensors, instead of that of the file (-format scalesim: int8).",
          .choice = precision_name},
-    [WORKLOAD_DIM] = {"-dim", TH_OPTION_TEXT, "LIST",
-                      "Lengths of the axes that an ONNX model leaves open: {NAME N ...}, by the "
-                      "axis's name or as INPUT.AXIS."},
+    [WORKLOAD_DIM] =
+        {"-dim", TH_OPTION_INTEGER, "LIST", .minimum = 1, .maximum = 1 << 28, .most = DIMS_MAX,
+         .is_pairs = true,
+         .help = "Lengths of the axes that an ONNX model leaves open: {NAME N ...}, by the "
+                 "axis's name or as INPUT.AXIS."},
     [WORKLOAD_UNKNOWN] =
         {"-unknown", TH_OPTION_CHOICE, "WHAT",
          "Operators of an ONNX model that have no rule: error, or copy: a pass over their inputs, "
          "with a warning. Default: error.",
-         .choice = unknown_name},
+         .names = TH_NAMES("error", "copy")},
     [WORKLOAD_FUSE] = {"-fuse", TH_OPTION_FLAG, NULL,
                        "Makes one layer of what one kernel computes: scores, softmax and context "
                        "of an attention; "
@@ -85,41 +87,13 @@ static const th_option read_workload_options[] = {
                        "Name of the model, a prefix of its layers' names (that of the workload)."},
     [WORKLOAD_ARRIVAL] = {"-arrival", TH_OPTION_TIME, "TIME",
                           "When the model's first input arrives (0)."},
-    [WORKLOAD_DEADLINE] =
-        {"-deadline", TH_OPTION_TIME, "TIME",
-         "Every input of the model must be finished this long after its arrival."},
+    [WORKLOAD_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
+                           "Every input of the model must be finished this long after its arrival.",
+                           .minimum = 1},
     {.name = NULL},
 };
 
 /* ---- ONNX ---- */
-
-enum { DIMS_MAX = 64 };
-
-static int bad_dims(th_call *c)
-{
-    return th_error_set(&c->err, "TCL-0275",
-                        "-dim \"%.200s\": must be a list {NAME N ...} of at most %d axes and their "
-                        "lengths, each from 1 to 268435456",
-                        th_call_text(c, WORKLOAD_DIM, ""), DIMS_MAX);
-}
-
-/* The words of -dim, whose texts last as long as they do. -1: they are no list of axes. */
-static int read_dims(th_call *c, Tcl_Obj *list, th_onnx_dim *dims)
-{
-    enum { LONGEST = 1 << 28 };
-    Tcl_Size n = 0;
-    Tcl_Obj **words = NULL;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n % 2 != 0 || n > 2 * DIMS_MAX)
-        return bad_dims(c);
-    for (Tcl_Size i = 0; i < n / 2; i++) {
-        Tcl_WideInt extent;
-        if (Tcl_GetWideIntFromObj(NULL, words[2 * i + 1], &extent) != TCL_OK || extent < 1 ||
-            extent > LONGEST)
-            return bad_dims(c);
-        dims[i] = (th_onnx_dim){.name = Tcl_GetString(words[2 * i]), .extent = extent};
-    }
-    return (int)(n / 2);
-}
 
 /* What was read of a model otherwise than its file says. */
 static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
@@ -156,15 +130,16 @@ static th_workload *read_onnx(th_call *c, const char *path, int32_t batch)
 {
     th_onnx_dim dims[DIMS_MAX];
     th_onnx_notes notes;
-    Tcl_Obj *list = Tcl_NewStringObj(th_call_text(c, WORKLOAD_DIM, ""), -1);
-    Tcl_IncrRefCount(list);
+    const th_value *given = &c->option[WORKLOAD_DIM];
     th_onnx_options o = {.batch = batch,
                          .precision = (int)th_call_number(c, WORKLOAD_PRECISION, -1),
                          .dims = dims,
-                         .n_dims = read_dims(c, list, dims),
+                         .n_dims = given->n,
                          .copies_unknown = th_call_number(c, WORKLOAD_UNKNOWN, 0) == 1};
-    th_workload *w = o.n_dims < 0 ? NULL : th_workload_read_onnx(path, &o, &notes, &c->err);
-    Tcl_DecrRefCount(list);
+    for (int i = 0; i < given->n; i++)
+        dims[i] =
+            (th_onnx_dim){.name = Tcl_GetString(given->words[2 * i]), .extent = given->numbers[i]};
+    th_workload *w = th_workload_read_onnx(path, &o, &notes, &c->err);
     if (w)
         warn_of_notes(c, &notes);
     return w;
@@ -248,16 +223,6 @@ static th_workload *make_model(th_call *c, th_workload *w)
     return joined;
 }
 
-static int check_model_options(th_call *c)
-{
-    if (th_call_has(c, WORKLOAD_ADD) && th_session_need_workload(c->session, &c->err) != 0)
-        return -1;
-    if (th_call_has(c, WORKLOAD_DEADLINE) && th_call_number(c, WORKLOAD_DEADLINE, 0) == 0)
-        return th_error_set(&c->err, "TCL-0255", "-deadline \"%s\": must be more than 0",
-                            th_call_text(c, WORKLOAD_DEADLINE, ""));
-    return 0;
-}
-
 static int run_read_workload(th_call *c)
 {
     static const th_file_kind *const kinds[] = {
@@ -266,9 +231,8 @@ static int run_read_workload(th_call *c)
         [WORKLOAD_ONNX] = &th_onnx_workload_file,
     };
     int64_t format = format_of(c);
-    if (th_session_need_no_trace(c->session, &c->err) != 0)
-        return -1;
-    if (check_model_options(c) != 0 || check_format_options(c, format) != 0)
+    if ((th_call_has(c, WORKLOAD_ADD) && th_session_need_workload(c->session, &c->err) != 0) ||
+        check_format_options(c, format) != 0)
         return -1;
     Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
     if (!path)
@@ -298,18 +262,18 @@ static int take_mapping(th_call *c, const char *path)
     return mapping ? 0 : -1;
 }
 
+static const th_option mapping_words[] = {{"FILE", TH_OPTION_FILE, .file = &th_mapping_file},
+                                          {.name = NULL}};
+static const th_option workload_words[] = {{"FILE", TH_OPTION_TEXT, .file = &th_workload_file},
+                                           {.name = NULL}};
+
 static int run_read_mapping(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_system(s, &c->err) != 0 ||
-        (!s->model.name[0] && th_session_need_problem(s, &c->err) != 0))
-        return -1;
-    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->words[0], &c->err);
-    if (!path)
-        return -1;
-    int failed = take_mapping(c, Tcl_FSGetNativePath(path));
-    Tcl_DecrRefCount(path);
     char digest[20];
+    if (!s->model.name[0] && th_session_need_problem(s, &c->err) != 0)
+        return -1;
+    int failed = take_mapping(c, c->word[0].path);
     if (!failed)
         th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
     return failed;
@@ -399,6 +363,146 @@ static int run_check_setup(th_call *c)
     return 0;
 }
 
+enum { LAYERS_NAME, LAYERS_INPUT, LAYERS_BATCH, LAYERS_PRECISION, LAYERS_LAYERS };
+
+static const th_option layers_options[] = {
+    [LAYERS_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the workload.", .required = true},
+    [LAYERS_INPUT] = {"-input", TH_OPTION_TEXT, "{CHANNELS HEIGHT WIDTH}", "Size of one input.",
+                      .least = 3, .most = 3, .required = true},
+    [LAYERS_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Inputs per batch (1).", 1, 1000000},
+    [LAYERS_PRECISION] =
+        {"-precision", TH_OPTION_CHOICE, "PRECISION",
+         "Precision of the input, and of layers without a precision of their own (fp16).",
+         .choice = precision_name},
+    [LAYERS_LAYERS] = {"-layers", TH_OPTION_TEXT, "{LAYER ...}",
+                       "In order; each is {NAME TYPE ?KEY VALUE ...?}.", .least = 1,
+                       .most = TH_MANY, .required = true},
+    {.name = NULL},
+};
+
+/* ---- values ---- */
+
+static void put_scalar(th_strbuf *out, Tcl_Obj *word)
+{
+    double number;
+    const char *text = Tcl_GetString(word);
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        th_strbuf_add(out, text);
+    else if (Tcl_GetDoubleFromObj(NULL, word, &number) == TCL_OK && number - number == 0)
+        th_config_put_number(out, number);
+    else
+        th_config_put_text(out, text);
+}
+
+/* Several words are a list; so is the empty list. are_names: those of layers, which may look like
+ * numbers, are always a list. */
+static void put_value(th_strbuf *out, Tcl_Obj *value, bool are_names)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    bool is_list = Tcl_ListObjGetElements(NULL, value, &n, &words) == TCL_OK;
+    if (!is_list && are_names)
+        th_config_put_text(out, Tcl_GetString(value));
+    if (!are_names && (!is_list || n == 1))
+        put_scalar(out, value);
+    if (!is_list || (n == 1 && !are_names))
+        return;
+    th_strbuf_add(out, "(");
+    for (Tcl_Size i = 0; i < n; i++) {
+        th_strbuf_add(out, i > 0 ? ", " : "");
+        if (are_names)
+            th_config_put_text(out, Tcl_GetString(words[i]));
+        else
+            put_scalar(out, words[i]);
+    }
+    th_strbuf_add(out, ")");
+}
+
+/* ---- layers ---- */
+
+static bool is_key(const char *text)
+{
+    if (!isalpha((unsigned char)*text))
+        return false;
+    while (isalnum((unsigned char)*text) || *text == '_')
+        text++;
+    return *text == '\0';
+}
+
+static int put_layer(th_call *c, Tcl_Obj *layer, th_strbuf *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, layer, &n, &words) != TCL_OK || n < 2 || n % 2 != 0)
+        return th_error_set(&c->err, "TCL-0600",
+                            "-layers: layer \"%s\": must be {NAME TYPE ?KEY VALUE ...?}",
+                            Tcl_GetString(layer));
+    th_strbuf_add(out, "{ name = ");
+    th_config_put_text(out, Tcl_GetString(words[0]));
+    th_strbuf_add(out, "; type = ");
+    th_config_put_text(out, Tcl_GetString(words[1]));
+    th_strbuf_add(out, ";");
+    for (Tcl_Size i = 2; i < n; i += 2) {
+        const char *key = Tcl_GetString(words[i]);
+        if (!is_key(key))
+            return th_error_set(
+                &c->err, "TCL-0601",
+                "-layers: layer \"%s\": key \"%s\": must be a word of letters, digits and _",
+                Tcl_GetString(words[0]), key);
+        th_strbuf_printf(out, " %s = ", key);
+        put_value(out, words[i + 1], strcmp(key, "inputs") == 0);
+        th_strbuf_add(out, ";");
+    }
+    th_strbuf_add(out, " }");
+    return 0;
+}
+
+static int put_layers(th_call *c, th_strbuf *out)
+{
+    const th_value *layers = &c->option[LAYERS_LAYERS];
+    th_strbuf_add(out, " layers = (");
+    for (int i = 0; i < layers->n; i++) {
+        th_strbuf_add(out, i > 0 ? ",\n" : "");
+        if (put_layer(c, layers->words[i], out) != 0)
+            return -1;
+    }
+    th_strbuf_add(out, ");\n");
+    return out->failed ? th_error_no_memory(&c->err) : 0;
+}
+
+/* ---- the head ---- */
+
+static void put_head(const th_call *c, th_strbuf *out)
+{
+    static const char *const keys[] = {"channels", "height", "width"};
+    th_strbuf_add(out, "name = ");
+    th_config_put_text(out, th_call_text(c, LAYERS_NAME, ""));
+    th_strbuf_printf(out, "; precision = \"%s\"; input = {",
+                     precision_name((int)th_call_number(c, LAYERS_PRECISION, TH_FP16)));
+    for (int i = 0; i < 3; i++) {
+        th_strbuf_printf(out, " %s = ", keys[i]);
+        put_scalar(out, c->option[LAYERS_INPUT].words[i]);
+        th_strbuf_add(out, ";");
+    }
+    th_strbuf_add(out, " };");
+}
+
+static int run_create_workload(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_workload *w = NULL;
+    put_head(c, &text);
+    if (put_layers(c, &text) == 0)
+        w = th_workload_read_text(text.text, th_call_text(c, LAYERS_NAME, ""),
+                                  (int32_t)th_call_number(c, LAYERS_BATCH, 1), &c->err);
+    th_strbuf_clear(&text);
+    if (!w)
+        return -1;
+    th_session_set_workload(c->session, w);
+    th_call_return_text(c, w->name);
+    return 0;
+}
+
 const th_command th_workload_commands[] = {
     {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
      "read a workload: the layers of a network",
@@ -407,16 +511,24 @@ const th_command th_workload_commands[] = {
      "dropped. Several networks share the system if each but the first is read with -add: their "
      "layers are then called NAME/LAYER, all have the same batch, and where two wait for one "
      "accelerator, the network read first has priority.",
-     .run = run_read_workload, .not_while_running = true},
+     .run = run_read_workload, .kinds = workload_words, .needs = {th_session_need_no_trace},
+     .not_while_running = true},
     {"read_mapping", GROUP, "FILE", 1, 1, NULL,
      "read a mapping for the present system and workload",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
      "out. Returns the mapping's digest. The previous run is dropped. A file with a plan, which "
      "write_mapping made of parallel_plan, is read for the model of create_transformer.",
-     .run = run_read_mapping, .not_while_running = true},
+     .run = run_read_mapping, .kinds = mapping_words, .needs = {th_session_need_system},
+     .not_while_running = true},
     {"check_setup", GROUP, "", 0, 0, NULL, "check inputs for problems; return 1 if there are none",
      "Warnings go to standard error. Checks that the mapping fits the memories, or, without a "
      "mapping, that the parameters can.",
      .run = run_check_setup},
+    {"create_workload", GROUP, "", 0, 0, layers_options, "create a workload from a list of layers",
+     "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "
+     "norm true}; keys with several values take a list ({padding {0 1}}, {inputs {a b}}). A "
+     "message about line N means layer N. write_workload writes it to a file. Returns the "
+     "workload's name. The mapping and the run of the previous workload are dropped.",
+     .run = run_create_workload, .needs = {th_session_need_no_trace}, .not_while_running = true},
     {.name = NULL},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_write.c - write_system and write_workload: the system and the workload of the session as
- * files that read_system and read_workload accept. */
+/* cmd_write.c - write_system, write_workload and write_mapping: files that read_system,
+ * read_workload and read_mapping accept; select_mapping. */
 #include <config.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,17 +13,6 @@
 #include "workloads/workload_write.h"
 
 #define GROUP "build"
-
-/* Writes the text unless making it has failed, and clears it. */
-static int write_text(th_call *c, th_strbuf *text, int failed)
-{
-    if (!failed)
-        failed = th_session_write_file(c->session, th_call_word(c, 0), false, text, &c->err);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    th_strbuf_clear(text);
-    return failed;
-}
 
 /* ---- write_system ---- */
 
@@ -68,24 +57,50 @@ static const char *text_of(void *context, const th_design_block *d, const th_par
     return scratch->failed ? NULL : scratch->text;
 }
 
-static int run_write_system(th_call *c)
+static int text_of_system(th_call *c, th_strbuf *out)
 {
-    th_strbuf text = TH_STRBUF_INIT, scratch = TH_STRBUF_INIT;
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
-    int failed = th_system_write(c->session->system, text_of, &scratch, &text, &c->err);
+    th_strbuf scratch = TH_STRBUF_INIT;
+    int failed = th_system_write(c->session->system, text_of, &scratch, out, &c->err);
     th_strbuf_clear(&scratch);
-    return write_text(c, &text, failed);
+    return failed;
 }
 
-/* ---- write_workload ---- */
-
-static int run_write_workload(th_call *c)
+static int text_of_workload(th_call *c, th_strbuf *out)
 {
-    th_strbuf text = TH_STRBUF_INIT;
-    if (th_session_need_workload(c->session, &c->err) != 0)
+    return th_workload_write(c->session->workload, out, &c->err);
+}
+
+/* ---- select_mapping, write_mapping ---- */
+
+static const th_option front_words[] = {{"N", TH_OPTION_INTEGER, .maximum = INT64_MAX},
+                                        {.name = NULL}};
+
+static int run_select_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    char digest[20];
+    int64_t number = c->word[0].number;
+    if (number >= s->search.front->n)
+        return th_error_set(&c->err, "TCL-0257",
+                            "mapping \"%.40s\": must be an integer from 0 to %d",
+                            th_call_word(c, 0), s->search.front->n - 1);
+    if (th_session_select(s, (int)number, &c->err) != 0)
         return -1;
-    return write_text(c, &text, th_workload_write(c->session->workload, &text, &c->err));
+    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return 0;
+}
+
+static int text_of_mapping(th_call *c, th_strbuf *out)
+{
+    const th_session *s = c->session;
+    const th_plan_file *plan = s->hand_built ? s->hand_built->plan : NULL;
+    if (plan)
+        th_plan_file_write(plan, out);
+    else if (th_session_need_mapping(c->session, &c->err) != 0)
+        return -1;
+    else
+        th_mapping_write(s->mapping, s->system, s->workload, out);
+    return 0;
 }
 
 const th_command th_write_commands[] = {
@@ -93,10 +108,19 @@ const th_command th_write_commands[] = {
      "Contains the links one by one, or the options of the generator. Files of designs are named "
      "by full path. Changes by set_property and inject_fault are not written. Missing folders are "
      "created. Returns FILE.",
-     .run = run_write_system},
+     .text = text_of_system, .needs = {th_session_need_system}},
     {"write_workload", GROUP, "FILE", 1, 1, NULL, "write the workload to a file for read_workload",
      "An attention layer is written as the layers that it consists of. Several models are refused: "
      "a file holds one network. Missing folders are created. Returns FILE.",
-     .run = run_write_workload},
+     .text = text_of_workload, .needs = {th_session_need_workload}},
+    {"select_mapping", "map", "N", 1, 1, NULL, "select another mapping of the Pareto front",
+     "N counts from 0, as report_search -pareto lists them. The front is kept, the run is dropped. "
+     "Returns the mapping's digest.",
+     .run = run_select_mapping, .kinds = front_words, .needs = {th_session_need_front},
+     .not_while_running = true},
+    {"write_mapping", "map", "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
+     "Missing folders are created. Of parallel_plan it is the plan, with all numbers. Returns "
+     "FILE.",
+     .text = text_of_mapping},
     {.name = NULL},
 };

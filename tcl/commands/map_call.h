@@ -34,7 +34,7 @@ enum {
     MAP_SURVIVE_LOSS,
     MAP_DESIGNS,
     MAP_NETWORK,
-    MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
+    MAP_STREAM
 };
 
 extern const th_option th_map_options[];

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "mapper/mapping_read.h"
 #include "mapper/search/partition/sets.h"
-#include "tcl/files.h"
 
 /* --- designs --- */
 
@@ -25,13 +24,10 @@ static bool can_all_take(const th_system *s, const char *name)
 static int restrict_designs(th_call *c, th_map_given *out)
 {
     th_system *s = &out->system;
-    Tcl_Obj **words;
-    Tcl_Size n = 0;
+    Tcl_Obj **words = c->option[MAP_DESIGNS].words;
+    int n = c->option[MAP_DESIGNS].n;
     if (!th_call_has(c, MAP_DESIGNS))
         return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[MAP_DESIGNS].word, &n, &words) != TCL_OK || n == 0)
-        return th_error_set(&c->err, "TCL-1203", "-designs \"%.60s\": must be a list of designs",
-                            th_call_text(c, MAP_DESIGNS, ""));
     th_node *nodes = th_alloc_array((size_t)s->n_nodes, sizeof *nodes);
     out->designs = th_alloc_array((size_t)n, sizeof *out->designs);
     if (!nodes || !out->designs) {
@@ -41,7 +37,7 @@ static int restrict_designs(th_call *c, th_map_given *out)
         return th_error_no_memory(&c->err);
     }
     s->nodes = memcpy(nodes, s->nodes, (size_t)s->n_nodes * sizeof *nodes);
-    for (Tcl_Size i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
         const char *name = Tcl_GetString(words[i]);
         if (!can_all_take(c->session->system, name))
             return th_error_set(
@@ -51,7 +47,7 @@ static int restrict_designs(th_call *c, th_map_given *out)
     }
     for (int a = 0; a < s->n_accels; a++) {
         s->nodes[s->accel_node[a]].a.designs = out->designs;
-        s->nodes[s->accel_node[a]].a.n_designs = (int)n;
+        s->nodes[s->accel_node[a]].a.n_designs = n;
     }
     return 0;
 }
@@ -84,14 +80,13 @@ static int check_chunks(th_call *c, const char *option, const th_mapping *start)
 static int read_start(th_call *c, const th_system *system, th_mapping **out)
 {
     th_session *s = c->session;
-    bool is_current = strcmp(th_call_text(c, MAP_START, ""), "current") == 0;
     if (th_map_checkpoint_read(c, system, out) != 0)
         return -1;
     if (*out)
         return check_chunks(c, "-checkpoint", *out);
     if (!th_call_has(c, MAP_START))
         return 0;
-    if (is_current) {
+    if (c->option[MAP_START].is_name) {
         if (th_session_need_mapping(s, &c->err) != 0)
             return -1;
         *out = th_mapping_copy(s->mapping);
@@ -102,11 +97,7 @@ static int read_start(th_call *c, const th_system *system, th_mapping **out)
                    ? -1
                    : 0;
     }
-    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_START].word, &c->err);
-    if (!path)
-        return -1;
-    *out = th_mapping_read(Tcl_FSGetNativePath(path), system, s->workload, &c->err);
-    Tcl_DecrRefCount(path);
+    *out = th_mapping_read(c->option[MAP_START].path, system, s->workload, &c->err);
     return *out ? check_chunks(c, "-start", *out) : -1;
 }
 
@@ -119,18 +110,11 @@ typedef int restrict_layers(th_constraints *c, const th_system *s, const th_work
 static int read_pairs(th_call *c, int option, restrict_layers *restrict_to, th_constraints *to)
 {
     const th_session *s = c->session;
-    Tcl_Obj **words;
-    int n;
+    Tcl_Obj **words = c->option[option].words;
     th_error e;
-    if (!th_call_has(c, option))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &words) != TCL_OK || n % 2 != 0)
-        return th_error_set(&c->err, "TCL-0230",
-                            "%s \"%s\": must be a list of layers and accelerators in turn",
-                            th_map_options[option].name, th_call_text(c, option, ""));
-    for (int i = 0; i < n; i += 2)
-        if (restrict_to(to, s->system, s->workload, Tcl_GetString(words[i]),
-                        Tcl_GetString(words[i + 1]), &e) != 0)
+    for (int i = 0; i < c->option[option].n; i++)
+        if (restrict_to(to, s->system, s->workload, Tcl_GetString(words[2 * i]),
+                        Tcl_GetString(words[2 * i + 1]), &e) != 0)
             return th_call_prefix_error(c, th_map_options[option].name, &e);
     return 0;
 }
@@ -140,13 +124,7 @@ static int read_partial(th_call *c, const th_system *system, th_constraints *to)
     th_session *s = c->session;
     if (!th_call_has(c, MAP_COMPLETE))
         return 0;
-    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_COMPLETE].word, &c->err);
-    if (!path)
-        return -1;
-    int failed =
-        th_mapping_read_partial(Tcl_FSGetNativePath(path), system, s->workload, to, &c->err);
-    Tcl_DecrRefCount(path);
-    return failed;
+    return th_mapping_read_partial(c->option[MAP_COMPLETE].path, system, s->workload, to, &c->err);
 }
 
 /* *out is NULL where there are none. */

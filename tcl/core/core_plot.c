@@ -100,11 +100,9 @@ static Tcl_Obj *rows_of(const th_table *t)
 
 static int fill_from_runs(th_call *c, th_report *r)
 {
-    th_runs runs = {NULL, 0};
-    int failed = th_saved_runs_parse(c->session, c->words[1], &runs, &c->err) ||
-                 th_section_saved(c->session, r, &runs, &c->err);
-    th_free(runs.all);
-    return failed ? -1 : 0;
+    return th_call_find_runs(c, 1) || th_section_saved(c->session, r, &c->word[1].runs, &c->err)
+               ? -1
+               : 0;
 }
 
 static int fill(th_call *c, th_report *r)
@@ -338,15 +336,12 @@ static th_plot *make_plot(th_call *c)
 
 static int set_looks(th_call *c, th_plot *p)
 {
-    th_runs runs = {NULL, 0};
-    int failed = strcmp(th_call_word(c, 0), "runs") == 0 &&
-                 th_saved_runs_parse(c->session, c->words[1], &runs, &c->err) != 0;
+    if (strcmp(th_call_word(c, 0), "runs") == 0 && th_call_find_runs(c, 1) != 0)
+        return -1;
     p->is_titled = c->n_words > 5;
-    if (!failed)
-        p->title =
-            p->is_titled ? th_plot_text(p, "%s", th_call_word(c, 5)) : usual_title(c, p, &runs);
-    th_free(runs.all);
-    return failed || set_log(p, th_call_word(c, 4), &c->err) ? -1 : 0;
+    p->title = p->is_titled ? th_plot_text(p, "%s", th_call_word(c, 5))
+                            : usual_title(c, p, &c->word[1].runs);
+    return set_log(p, th_call_word(c, 4), &c->err);
 }
 
 /* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: without a description the source's own

@@ -10,13 +10,12 @@
 /* saved_ids NAMES: their numbers. */
 static int run_saved_ids(th_call *c)
 {
-    th_runs runs = {NULL, 0};
     Tcl_Obj *ids = Tcl_NewListObj(0, NULL);
-    int failed = th_saved_runs_parse(c->session, c->words[0], &runs, &c->err);
+    int failed = th_call_find_runs(c, 0);
+    const th_runs runs = c->word[0].runs;
     for (int i = 0; !failed && i < runs.n; i++)
         Tcl_ListObjAppendElement(NULL, ids,
                                  Tcl_NewIntObj(th_saved_run_number(c->session, runs.all[i])));
-    th_free(runs.all);
     Tcl_SetObjResult(c->interp, ids);
     return failed;
 }

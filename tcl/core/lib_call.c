@@ -23,9 +23,10 @@ const th_call *th_lib_caller(const th_call *c)
 
 static Tcl_Obj *value_of(const th_option *o, const th_value *v)
 {
-    if (o->kind == TH_OPTION_CHOICE)
-        return Tcl_NewStringObj(o->choice((int)v->number), -1);
-    return o->kind == TH_OPTION_TEXT ? v->word : Tcl_NewWideIntObj(v->number);
+    bool is_number = o->kind <= TH_OPTION_BYTES && o->kind != TH_OPTION_TEXT && o->most == 0;
+    if (o->kind == TH_OPTION_CHOICE && o->most == 0)
+        return Tcl_NewStringObj(th_option_choice(o, (int)v->number), -1);
+    return is_number ? Tcl_NewWideIntObj(v->number) : v->word;
 }
 
 static Tcl_Obj *options_of(const th_call *c)

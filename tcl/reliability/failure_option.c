@@ -11,30 +11,6 @@
 #include "base/units.h"
 #include "tcl/warning.h"
 
-/* ---- durations ---- */
-
-int th_parse_seconds(const char *text, double *out, th_error *e)
-{
-    int64_t value;
-    if (th_parse_time(text, &value, NULL) == 0) {
-        *out = (double)value * 1e-12;
-        return 0;
-    }
-    if (th_parse_duration(text, &value, e) != 0)
-        return -1;
-    *out = (double)value * 1e-6;
-    return 0;
-}
-
-int th_call_seconds(th_call *c, int option, double otherwise, double *out)
-{
-    th_error e;
-    *out = otherwise;
-    if (!th_call_has(c, option) || th_parse_seconds(th_call_text(c, option, ""), out, &e) == 0)
-        return 0;
-    return th_call_prefix_error(c, c->command->options[option].name, &e);
-}
-
 /* ---- a trace file ---- */
 
 static int add_time(const char *path, int line, const char *text, double **times, size_t *capacity,

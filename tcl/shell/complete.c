@@ -149,7 +149,7 @@ static void offer_options(th_completion *c)
 static void offer_choices(th_completion *c, const th_option *o)
 {
     const char *name;
-    for (int i = 0; (name = o->choice(i)); i++)
+    for (int i = 0; (name = th_option_choice(o, i)); i++)
         offer(c, name);
 }
 
@@ -279,26 +279,6 @@ static void offer_files(th_completion *c, const th_file_kind *kind)
     Tcl_DecrRefCount(names);
 }
 
-static const struct {
-    const char *command, *option; /* option NULL: the words of the command */
-    const th_file_kind *kind;
-} file_places[] = {
-    {"read_system", NULL, &th_system_file},    {"read_workload", NULL, &th_workload_file},
-    {"read_mapping", NULL, &th_mapping_file},  {"create_system", "-accel", &th_system_file},
-    {"create_pod", "-accel", &th_system_file},
-};
-
-static const th_file_kind *files_of(const th_completion *c, const th_option *o)
-{
-    for (size_t i = 0; i < sizeof file_places / sizeof *file_places; i++) {
-        const char *option = file_places[i].option;
-        bool is_there = o ? option && strcmp(option, o->name) == 0 : !option;
-        if (is_there && strcmp(file_places[i].command, c->row->name) == 0)
-            return file_places[i].kind;
-    }
-    return NULL;
-}
-
 /* ---- candidates by position ---- */
 
 /* The option whose value follows this word; NULL: the word is no option. */
@@ -312,12 +292,11 @@ static const th_option *option_of(const th_command *row, th_span word)
 
 static void offer_value(th_completion *c, const th_option *o)
 {
-    const th_file_kind *kind = files_of(c, o);
-    if (kind)
-        offer_files(c, kind);
-    else if (o->choice)
+    if (o->file)
+        offer_files(c, o->file);
+    if (o->choice || o->names)
         offer_choices(c, o);
-    else if (o->kind == TH_OPTION_TEXT)
+    else if (!o->file && o->value)
         offer_named(c, o->value);
 }
 
@@ -325,7 +304,7 @@ static void offer_value(th_completion *c, const th_option *o)
 static bool offer_element(th_completion *c)
 {
     const th_option *o = option_of(row_of(c->command.outer_first), c->command.outer_last);
-    if (!o || (!o->choice && strcmp(o->value, "OBJECTS") != 0))
+    if (!o || (o->most == 0 && !o->choice))
         return false;
     offer_value(c, o);
     return true;
@@ -334,7 +313,7 @@ static bool offer_element(th_completion *c)
 static void offer_argument(th_completion *c)
 {
     const th_option *o = option_of(c->row, c->command.last);
-    const th_file_kind *kind = files_of(c, NULL);
+    const th_option *kinds = c->row->kinds;
     bool takes_attribute = strstr(c->row->words, "ATTRIBUTE");
     if (is_word(c->command.last, ">") || is_word(c->command.last, ">>"))
         return;
@@ -344,12 +323,12 @@ static void offer_argument(th_completion *c)
         offer_options(c);
     else if (strcmp(c->row->name, "help") == 0)
         offer_commands(c);
-    else if (kind)
-        offer_files(c, kind);
-    else if (takes_attribute && strchr(c->row->words, '.'))
-        offer_paths(c);
+    else if (kinds && kinds->file)
+        offer_files(c, kinds->file);
     else if (takes_attribute && c->command.n_words == 2)
         offer_attributes(c);
+    else if (takes_attribute && strchr(c->row->words, '.'))
+        offer_paths(c);
     else if (c->length == 0 && c->row->max_words == 0)
         offer_options(c);
     else

@@ -96,6 +96,9 @@ static int unknown(ClientData unused, Tcl_Interp *interp, int objc, Tcl_Obj *con
     if (auto_load(interp, objv[1]))
         return Tcl_EvalObjv(interp, objc - 1, objv + 1, 0);
     const char *name = Tcl_GetString(objv[1]), *near = nearest(name);
+    for (const th_command *row = th_removed_commands; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return run_as(interp, Tcl_ObjPrintf("::tharsis::%s", name), objc - 1, objv + 1);
     int code = TCL_ERROR;
     if (name[0] != '\0' && th_session_is_typed(th_session_of(interp)) &&
         run_abbreviated(interp, objc - 1, objv + 1, &code))

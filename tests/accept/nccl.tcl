@@ -320,10 +320,10 @@ proc judge {row} {
     return $error
 }
 
-# The error in percent of a row of several nodes on links as create_pod dgx_a100 makes them
+# The error in percent of a row of several nodes on links as create_system dgx_a100 makes them
 # (docs/models/topologies.md, "The fitted share"), to which none of these rows was fitted.
 proc judge_pod {row} {
-    create_pod dgx_a100 -size 1
+    create_system dgx_a100 -size 1
     set share [expr {[get_property link/0_s2.0 bandwidth -exact] / 200e9}]
     set shape [shape_of [dict get $::machines [dict get $row system]] [dict get $row nodes]\
         [dict get $row gpus]]

@@ -7,7 +7,7 @@
 # latency_s) and flows.csv (case, flow, src, dst, bytes, start_s, route, finish_simgrid_cm02_s; a
 # route is names of links). A case becomes a system file: SimGrid's hosts are hosts, its links are
 # segments, and every pair of hosts that a flow joins has the flow's route. Its flows become a
-# program, which runs under -network fluid -weights latency. Exit status: 0 where no flow's end
+# program, which runs under set_network -weights latency. Exit status: 0 where no flow's end
 # deviates by more than 1e-6 of it, 1 where one does, 2 where the data cannot be read.
 
 set bar 1e-6
@@ -145,7 +145,8 @@ proc run_case {case flows folder} {
         add_transfer -from $from -to $to -bytes [dict get $flow bytes]B \
             -at [time_text [dict get $flow start_s]]
     }
-    run -network fluid -weights latency
+    set_network -weights latency
+    run -network fluid
     set worst {0 0 -1}
     set n 0
     foreach flow $flows {

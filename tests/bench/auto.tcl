@@ -10,10 +10,10 @@
 set near {-link_bandwidth 50GB/s -link_latency 500ns}
 set far {-link_bandwidth {300GB/s 25GB/s} -link_latency {300ns 3us}}
 set systems [dict create \
-    server {create_pod dgx_h100 -size 1} \
-    servers_2 {create_pod dgx_h100 -size 2} \
-    servers_4 {create_pod dgx_h100 -size 4} \
-    servers_16 {create_pod dgx_h100 -size 16}]
+    server {create_system dgx_h100 -size 1} \
+    servers_2 {create_system dgx_h100 -size 2} \
+    servers_4 {create_system dgx_h100 -size 4} \
+    servers_16 {create_system dgx_h100 -size 16}]
 foreach {name spec} {
     ring {ring 16} star {star 16} full {fully_connected 8} mesh {mesh {4 4}}
     torus {torus {4 4}} torus_64 {torus {8 8}} torus_of_3 {torus {4 4 4}} hypercube {hypercube 5}

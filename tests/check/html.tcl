@@ -99,7 +99,7 @@ foreach {type dims} {
     write_picture picture_$type
 }
 foreach size {2 4 7} {
-    create_pod dgx_h100 -size $size
+    create_system dgx_h100 -size $size
     write_picture picture_pod_$size
 }
 create_system -name x -topology fattree -dims {4 4} -accel npu_v1 -link_bandwidth 100Gbps \

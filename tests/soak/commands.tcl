@@ -44,7 +44,8 @@ set templates {
     {add_breakpoint
         -when {{accel/0.busy == 1} {link/0_1.flows > 0} x {accel/99.busy == 1}}}
     {delete_breakpoint {* b1 b9}}
-    {disable_breakpoint {* b1 b9}} {enable_breakpoint {* b2 b9}}
+    {enable_breakpoint {* b2 b9} -off}
+    {set_network -weights {equal latency bogus}} {set_network -packet_bytes {1kB 0B} -reset}
     {save_checkpoint {a.ckpt no/where/\0 b.ckpt}}
     {load_checkpoint {a.ckpt b.ckpt c.ckpt}}
     {save_run {a b a}}

@@ -136,7 +136,7 @@ proc play_other {case} {
 # The result of a case, or why it has none: figures of the time that the machine took are left out.
 proc play {number} {
     set case [case_of $number]
-    set run "run [dict get $case run]"
+    set run [run_line $case]
     set ::is_there 0
     puts "== $number"
     if {[catch {

@@ -342,7 +342,7 @@ proc check_ideal {child case rows makespan} {
 proc check_slower {child case rows makespan} {
     if {[has_choice $child $case $rows] || "-network" in [dict get $case run]} {return ""}
     foreach {what objects bar} {bandwidth get_links 0.001 clock get_accels 0.01} {
-        $child eval "restart; set_property \[$objects\] $what x0.5; run [dict get $case run]"
+        $child eval "restart; set_property \[$objects\] $what x0.5; [run_line $case]"
         set slower [sum_of [rows_of $child report_summary] makespan_ps]
         if {$makespan > $slower * (1 + $bar)} {
             return "slower: $makespan, with $what x0.5 $slower"
@@ -377,7 +377,7 @@ proc try_case {case} {
     load {} Tharsis $child
     $child eval {namespace import ::tharsis::*; set_threads 1}
     set code [catch {$child eval [join [concat [script_of $case] \
-        [list "run [dict get $case run]"]] \n]} said]
+        [list [run_line $case]]] \n]} said]
     set what [if {$code} {string cat "refused: " $said} else {examine_run $child $case}]
     interp delete $child
     return $what
@@ -424,7 +424,7 @@ proc show_failure {seed case what} {
     puts "# seed $seed: $what"
     set case [made_smaller $case $what]
     puts "# the same with: [lindex [tried [list $case]] 0]"
-    foreach line [split [join [concat [script_of $case] [list "run [dict get $case run]"]] \n] \n] {
+    foreach line [split [join [concat [script_of $case] [list [run_line $case]]] \n] \n] {
         puts "#   $line"
     }
 }

@@ -202,6 +202,13 @@ proc random_case {seed} {
     return $case
 }
 
+# The line that runs the case, whatever ran before it in the session.
+proc run_line {case} {
+    set options [dict get $case run]
+    if {"-weights" in $options} {return "set_network -reset [join $options]; run"}
+    return "set_network -reset; run $options"
+}
+
 # ---- as a script ----
 
 proc graph_lines {cables n} {

@@ -17,7 +17,7 @@ proc show_case {seed} {
     load {} Tharsis $child
     $child eval {namespace import ::tharsis::*; set_threads 1}
     puts "== seed $seed"
-    set script [concat [script_of $case] [list "run [dict get $case run]"]]
+    set script [concat [script_of $case] [list [run_line $case]]]
     if {[catch {$child eval [join $script \n]} said]} {
         puts "refused: $said"
     }
