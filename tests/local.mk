@@ -73,7 +73,7 @@ if HAVE_CUNIT
 check_PROGRAMS += $(unit_tests)
 check_LIBRARIES = tests/unit/libtap.a
 endif
-tests_unit_libtap_a_SOURCES = tests/unit/tap.c tests/unit/tap.h
+tests_unit_libtap_a_SOURCES = tests/unit/no_memory.c tests/unit/no_memory.h tests/unit/tap.c tests/unit/tap.h
 
 # For every program that does not say otherwise, and so for every unit test.
 LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/alloc.h"
 #include "base/config_guard.h"
 #include "base/config_read.h"
 #include "base/strbuf.h"
@@ -403,26 +402,6 @@ TEST(refuses_ten_megabytes_of_noise)
     write_file(b.text, b.length);
     th_strbuf_clear(&b);
     refuse_file(path, "BASE-0326", "test_config_read.tmp: must be 4194304 bytes at most");
-    remove(path);
-}
-
-/* Fails every allocation of ours in turn: an error, no leak, and nothing half open. */
-TEST(survives_every_failure)
-{
-    write_file(sample, sizeof sample - 1);
-    int64_t live = th_alloc_live();
-    th_config *c = NULL;
-    for (int k = 1; !c && k < 100; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        c = th_config_open(path, &e);
-        if (!c)
-            expect(&e, "BASE-0001", "memory ran out");
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT_PTR_NOT_NULL(c);
-    th_config_close(c);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
     remove(path);
 }
 

@@ -2,7 +2,6 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "tests/unit/tap.h"
 
@@ -101,19 +100,6 @@ TEST(says_which_heading_is_wrong)
         TAP_ASSERT_TEXT(e.text, bad[i].message);
         th_csv_clear(&c);
     }
-}
-
-TEST(no_memory)
-{
-    char text[] = "a,b";
-    int64_t live = th_alloc_live();
-    th_error e = {"", ""};
-    th_csv c = th_csv_open("f", text);
-    th_alloc_fail_at(1);
-    CU_ASSERT_EQUAL(th_csv_next(&c, &e), -1);
-    th_alloc_fail_at(0);
-    th_csv_clear(&c);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
 TAP_MAIN("csv")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/alloc.h"
 #include "base/random.h"
 #include "base/sort_by_time.h"
 #include "tests/unit/tap.h"

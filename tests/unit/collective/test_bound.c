@@ -3,7 +3,6 @@
  * them. */
 #include <config.h>
 #include "sim/collective/bound.h"
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/collective_shapes.h"
@@ -120,24 +119,6 @@ TEST(cuts_between_halves_bound_their_traffic)
               "latency = \"500ns\";"));
     c = collective(s, TH_ALL_TO_ALL, "direct", 16000);
     CU_ASSERT_EQUAL(bound_of(s, &c), 4 * 12000 / (2 * 10) + 500);
-    th_system_free(s);
-}
-
-TEST(bounds_survive_lack_of_memory)
-{
-    th_system *s = of_size("ring", 3);
-    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 100);
-    for (int64_t k = 1; k <= 2; k++) {
-        th_time bound = 77;
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_collective_bound(&c, s, &bound, &e), -1);
-        th_alloc_fail_at(0);
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(bound, 77);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
     th_system_free(s);
 }
 

@@ -4,7 +4,6 @@
 #include <config.h>
 #include "sim/replay/choices.h"
 #include <string.h>
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_time.h"
 #include "tests/unit/draw.h"
@@ -244,34 +243,6 @@ TEST(alike_groups_of_a_star_are_simulated_once)
     th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_system_free(s);
-}
-
-/* Wherever memory runs out, it says so and keeps nothing. */
-TEST(a_form_survives_lack_of_memory)
-{
-    gsl_rng *r = th_random_stream(3, "form", 0);
-    th_system *s = draw_system(r, N_TOPOLOGIES - 1);
-    while (!s->nodes[N].reduces) {
-        th_system_free(s);
-        s = draw_system(r, N_TOPOLOGIES - 1);
-    }
-    int32_t nodes[GROUP];
-    th_collective c = group_of(1, false, TH_ALL_REDUCE, 100000, nodes);
-    int found = -1, n_failures = 0;
-    for (int64_t k = 1; found < 0; k++) {
-        th_collective_choice_key key;
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        found = th_group_form(&c, s, 0, &key, &e);
-        th_alloc_fail_at(0);
-        n_failures += found < 0;
-        CU_ASSERT_TRUE(th_alloc_live() <= live || found > 0);
-        TAP_ASSERT_TEXT(e.id, found < 0 ? "BASE-0001" : "");
-    }
-    CU_ASSERT_TRUE(n_failures > 10);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("group_form")

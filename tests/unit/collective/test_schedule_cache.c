@@ -4,7 +4,6 @@
 #include <config.h>
 #include "sim/replay/schedule_cache.h"
 #include <string.h>
-#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"

@@ -4,7 +4,6 @@
 #include "sim/machine/machine.h"
 #include <stdio.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
 
@@ -166,37 +165,6 @@ TEST(auto_chooses_chunks_and_passes_over_refusals)
     CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");
     CU_ASSERT_PTR_NULL(a);
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
-}
-
-/* Wherever memory runs out, choosing says so, keeps nothing and chooses nothing. */
-TEST(choosing_survives_lack_of_memory)
-{
-    th_system *s = of_size("star", 3);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
-    th_tuner_context tuner = th_machine_tuner_context(m);
-    tuner.choices = NULL;
-    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
-    c.algorithm = NULL;
-    int failed = -1, n_failures = 0;
-    for (int64_t k = 1; failed; k += 3) {
-        const th_algorithm *a = NULL;
-        int32_t chunks = 0;
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        failed = th_tuner_choose(&tuner, &c, &a, &chunks, &e);
-        th_alloc_fail_at(0);
-        n_failures += failed != 0;
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        if (failed)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(a == NULL, failed != 0);
-    }
-    CU_ASSERT_TRUE(n_failures > 20);
     th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_system_free(s);

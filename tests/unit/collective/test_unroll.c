@@ -238,42 +238,4 @@ TEST(what_cannot_be_written_out_is_refused)
     free_world(&w);
 }
 
-TEST(memory_that_runs_out_is_told)
-{
-    world w = new_world("ring", 4, "fluid");
-    int32_t nodes[] = {0, 1, 2, 3};
-    th_collective c = {.kind = TH_ALL_REDUCE,
-                       .algorithm = th_algorithm_find("ring"),
-                       .rank_node = nodes,
-                       .n_ranks = 4,
-                       .bytes = 100,
-                       .chunks = 1};
-    int64_t live = th_alloc_live();
-    int failed = 0, status = -1;
-    for (int64_t k = 1; status; k++) {
-        th_error e = {"", ""};
-        th_collective_schedule x;
-        unrolled_tasks u;
-        th_program *p = th_program_new(NULL);
-        th_alloc_fail_at(k);
-        status = th_collective_schedule_init(&x, &c, w.system, &e);
-        if (!status) {
-            status = unroll(&x, p, &u, &e);
-            th_collective_schedule_clear(&x);
-        }
-        th_alloc_fail_at(0);
-        if (status) {
-            failed++;
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        } else {
-            CU_ASSERT_EQUAL(u.n_messages, 24);
-            CU_ASSERT_EQUAL(p->n_tasks, 2 + 2 * 24);
-        }
-        th_program_free(p);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(failed > 5);
-    free_world(&w);
-}
-
 TAP_MAIN("unroll")

@@ -5,6 +5,7 @@
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
 #include "sim/machine/machine.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_time.h"
 #include "tests/unit/generated.h"
@@ -181,23 +182,18 @@ TEST(a_schedule_fits_its_group)
     th_system_free(s);
 }
 
+static int read_two(const void *unused, th_error *e)
+{
+    (void)unused;
+    th_user_schedule *u = th_user_schedule_read_text(
+        TWO("{ send = 1; size = \"1/2\"; }", "{ recv = 0; size = \"1/2\"; }"), "s.cfg", e);
+    th_user_schedule_free(u);
+    return u ? 0 : -1;
+}
+
 TEST(reading_survives_lack_of_memory)
 {
-    int failed = -1, n = 0;
-    for (int64_t k = 1; failed; k++, n++) {
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        th_user_schedule *u = th_user_schedule_read_text(
-            TWO("{ send = 1; size = \"1/2\"; }", "{ recv = 0; size = \"1/2\"; }"), "s.cfg", &e);
-        th_alloc_fail_at(0);
-        failed = u ? 0 : -1;
-        if (failed)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        th_user_schedule_free(u);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(n > 10);
+    CU_ASSERT_TRUE(fail_each_allocation(read_two, NULL) > 10);
 }
 
 TAP_MAIN("user_schedule")

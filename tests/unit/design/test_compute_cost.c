@@ -270,20 +270,4 @@ TEST(shards_beyond_counting_are_refused)
     th_system_free(s);
 }
 
-TEST(any_allocation_may_fail)
-{
-    th_system *s = shipped_system("f1_16xlarge");
-    int64_t live = th_alloc_live(), calls = th_alloc_calls();
-    CU_ASSERT_EQUAL(use(s), 0);
-    calls = th_alloc_calls() - calls;
-    for (int64_t k = 1; k <= calls; k++) {
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(use(s), -1);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_alloc_fail_at(0);
-    th_compute_cost_cache_free(NULL);
-    th_system_free(s);
-}
-
 TAP_MAIN("work")

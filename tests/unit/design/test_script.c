@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "mapper/pool/pool.h"
 #include "sim/design/script_memo.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/design_help.h"
 #include "tests/unit/pool_help.h"
 
@@ -406,27 +406,27 @@ TEST(threads_change_nothing)
 
 /* ---- memory ---- */
 
+static th_system *one_script;
+
+static int ask_script(const void *shard, th_error *e)
+{
+    fake f = {0};
+    const th_script_provider provider = {&f, take_text, check, answer, leave};
+    th_script_memo *m = th_script_memo_new(&provider, e);
+    th_compute_cost_cache *w = m ? th_compute_cost_cache_new(one_script, e) : NULL;
+    int failed =
+        !w || th_compute_cost_set_scripts(w, m, e) || th_compute_cost_lookup(w, 0, 0, shard, e) < 0;
+    th_compute_cost_cache_free(w);
+    th_script_memo_free(m);
+    return failed ? -1 : 0;
+}
+
 TEST(failed_allocations_leave_nothing)
 {
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
-    th_error e;
-    int64_t k = 0, live = th_alloc_live();
-    for (bool failed = true; failed; k++) {
-        fake f = {0};
-        th_system *system = system_with(SCRIPT);
-        th_alloc_fail_at(k + 1);
-        const th_script_provider provider = {&f, take_text, check, answer, leave};
-        th_script_memo *m = th_script_memo_new(&provider, &e);
-        th_compute_cost_cache *w = m ? th_compute_cost_cache_new(system, &e) : NULL;
-        failed = !w || th_compute_cost_set_scripts(w, m, &e) ||
-                 th_compute_cost_lookup(w, 0, 0, &s, &e) < 0;
-        th_alloc_fail_at(0);
-        CU_ASSERT_TRUE(!failed || strcmp(e.id, "BASE-0001") == 0);
-        th_compute_cost_cache_free(w);
-        th_script_memo_free(m);
-        th_system_free(system);
-    }
-    CU_ASSERT_TRUE(k > 5 && th_alloc_live() == live);
+    one_script = system_with(SCRIPT);
+    CU_ASSERT_TRUE(fail_each_allocation(ask_script, &s) > 5);
+    th_system_free(one_script);
 }
 
 TAP_MAIN("script")

@@ -328,26 +328,4 @@ TEST(a_run_under_way_has_slacks_up_to_now)
     free_world(&w);
 }
 
-TEST(any_allocation_may_fail)
-{
-    static th_time slack[TASKS_MAX];
-    world w = new_world(77, 0);
-    random_program(&w, 30);
-    th_result r = replay(&w, "fluid");
-    int64_t calls = th_alloc_calls(), live = th_alloc_live();
-    CU_ASSERT_EQUAL(th_slacks(w.program, &r, slack, NULL), 0);
-    calls = th_alloc_calls() - calls;
-    CU_ASSERT_TRUE(calls >= 5);
-    for (int64_t k = 1; k <= calls; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_slacks(w.program, &r, slack, &e), -1);
-        th_alloc_fail_at(0);
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_result_clear(&r);
-    free_world(&w);
-}
-
 TAP_MAIN("explain")

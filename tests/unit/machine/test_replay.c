@@ -409,28 +409,4 @@ static int run_all(const world *w, const th_machine_options *o, bool is_stepped)
     return failed ? -1 : 0;
 }
 
-TEST(any_allocation_may_fail)
-{
-    const th_machine_options ways[] = {{.per_layer = true},
-                                       {.per_layer = true}, /* tile by tile */
-                                       {.network = th_network_find("ideal")}};
-    for (int i = 0; i < 4; i++) {
-        world w = world_of_sort(61, i == 3 ? SLOW_DRAM : NONE);
-        const th_machine_options *o = &ways[i % 3];
-        random_program(&w, 60);
-        int64_t live = th_alloc_live(), calls = th_alloc_calls();
-        CU_ASSERT_EQUAL(run_all(&w, o, i == 1), 0);
-        calls = th_alloc_calls() - calls;
-        CU_ASSERT_TRUE(calls > 20);
-        for (int64_t k = 1; k <= calls; k++) {
-            th_alloc_fail_at(k);
-            CU_ASSERT_EQUAL(run_all(&w, o, i == 1), -1);
-            th_alloc_fail_at(0);
-            CU_ASSERT_EQUAL(th_alloc_live(), live);
-        }
-        free_world(&w);
-    }
-    th_machine_free(NULL);
-}
-
 TAP_MAIN("replay")

@@ -309,19 +309,4 @@ TEST(the_table_is_in_order)
     CU_ASSERT_PTR_NULL(th_trace_find("CSV"));
 }
 
-TEST(any_allocation_may_fail)
-{
-    th_system *s = system_of(system_text);
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 5; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        CU_ASSERT_PTR_NULL(th_trace_open("/dev/null", th_trace_find("csv"), NULL, s, NULL, &e));
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_alloc_fail_at(0);
-    th_system_free(s);
-}
-
 TAP_MAIN("trace")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/alloc.h"
 #include "sim/program/traffic.h"
 #include "tests/unit/mesh_load.h"
 #include "tests/unit/sim_help.h"
@@ -298,29 +297,6 @@ TEST(every_pattern_is_found_by_its_name)
     for (int i = 0; th_traffic_patterns[i]; i++)
         CU_ASSERT_PTR_EQUAL(th_traffic_find_pattern(th_traffic_patterns[i]->name),
                             th_traffic_patterns[i]);
-}
-
-/* GSL's generators come from malloc, which no test can fail: all others may. */
-TEST(any_allocation_may_fail)
-{
-    th_system *s = mesh(2, 2);
-    int64_t live = th_alloc_live(), calls = 0;
-    for (int64_t k = 0; k <= calls; k++) {
-        th_error e = {"", ""};
-        th_program *p = th_program_new(NULL);
-        int64_t before = th_alloc_calls();
-        th_alloc_fail_at(k);
-        int64_t n = th_traffic_add(p, s, &tenth, &e);
-        th_alloc_fail_at(0);
-        if (k == 0)
-            calls = th_alloc_calls() - before;
-        CU_ASSERT_EQUAL(n<0, k> 0);
-        CU_ASSERT_TRUE(k == 0 || (p->n_tasks == 0 && strcmp(e.id, "BASE-0001") == 0));
-        th_program_free(p);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(calls > 2);
-    th_system_free(s);
 }
 
 /* --- the known answer of the packet network --------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/evaluate/evaluate.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
@@ -176,34 +175,6 @@ TEST(shard_time_is_of_the_slowest_position)
     }
     CU_ASSERT_TRUE(t == expected && t > 0);
     th_evaluator_free(e);
-}
-
-/* What runs out of memory says so, and works the next time. */
-TEST(no_memory_is_an_error_once)
-{
-    gsl_rng *r = th_random_stream(5, "memory", 0);
-    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
-    th_mapping *m = random_mapping(r);
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_time expected = fitness_of(e, m, INFINITY);
-    th_evaluator_free(e);
-    int64_t live = th_alloc_live(), k = 1;
-    for (int failed = 1; failed; k += 1 + k / 8) {
-        th_error err = {"", ""};
-        th_fitness fitness;
-        e = th_evaluator_new(&p, NULL);
-        th_alloc_fail_at(k);
-        failed = th_evaluator_run(e, m, INFINITY, &fitness, &err);
-        th_alloc_fail_at(0);
-        if (failed)
-            TAP_ASSERT_TEXT(err.id, "BASE-0001");
-        CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), expected);
-        th_evaluator_free(e);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 20);
-    th_mapping_free(m);
-    gsl_rng_free(r);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_lower.c - programs and timelines solved by hand; test_lower_random.c does the rest. */
 #include <config.h>
-#include "base/alloc.h"
 #include "mapper/lower/lower.h"
 #include "mapper/strategies.h"
 #include "sim/machine/machine.h"
@@ -459,38 +458,6 @@ TEST(an_interruption_leaves_nothing_behind)
     th_lower_set_interrupt_check(lower, NULL);
     lower_stream((th_stream){6, 0, 1, 0});
     tear_down();
-}
-
-TEST(out_of_memory_leaks_nothing)
-{
-    int64_t k = 1, before = th_alloc_live();
-    set_up(RING4, CHAIN("2"), "20 13");
-    put_layer(map, 0, 0, "H2 rK");
-    put_layer(map, 1, 1, "K2");
-    put_layer(map, 2, 0, "C2");
-    lower_stream((th_stream){.n_inputs = 2, .micro_batches = 2, .in_flight = 1});
-    int32_t n_tasks = program->n_tasks;
-    int64_t n_dependencies = program->n_dependencies, live = th_alloc_live();
-    for (int failed = 1; failed && k < 10000; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        th_lower *l = th_lower_new(sys, net, &e);
-        th_program *p = l ? th_program_new(&e) : NULL;
-        failed = !p || th_lower_program(l, map, &(th_stream){2, 0, 2, 1}, p, &e);
-        th_alloc_fail_at(0);
-        if (failed)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        if (p) { /* once there is memory again it works */
-            CU_ASSERT_EQUAL(th_lower_program(l, map, &(th_stream){2, 0, 2, 1}, p, &e), 0);
-            CU_ASSERT_TRUE(p->n_tasks == n_tasks && p->n_dependencies == n_dependencies);
-        }
-        th_program_free(p);
-        th_lower_free(l);
-        CU_ASSERT_EQUAL_FATAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 50);
-    tear_down();
-    CU_ASSERT_EQUAL(th_alloc_live(), before);
 }
 
 TAP_MAIN("lower")

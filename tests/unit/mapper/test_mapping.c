@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/alloc.h"
 #include "mapper/mapping.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -207,26 +206,6 @@ TEST(refuses_bad_layers)
     m->strategy[0] = strategy_of("B2 K2");
     assert_refused(m, "MAP-0005",
                    "layer \"c\": the splits make 4 shards for a set of 2 accelerators");
-}
-
-TEST(out_of_memory_leaks_nothing)
-{
-    th_mapping *m = good();
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 40; k++) {
-        th_alloc_fail_at(k);
-        th_mapping *c = th_mapping_copy(m);
-        th_alloc_fail_at(0);
-        if (c) {
-            CU_ASSERT_TRUE(k > 5 && th_mapping_equal(c, m));
-            th_mapping_free(c);
-            break;
-        }
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-    th_mapping_free(m);
-    th_mapping_free(NULL);
 }
 
 int main(int argc, char **argv)

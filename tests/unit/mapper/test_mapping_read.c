@@ -212,26 +212,6 @@ TEST(reads_what_was_written)
     th_workload_free(w);
 }
 
-TEST(out_of_memory_leaks_nothing)
-{
-    const char text[] = SETS "layers = (\n" C ",\n" F " );\n";
-    int64_t live = th_alloc_live(), k = 1;
-    for (;; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        th_mapping *m = th_mapping_read_text(text, "m.map", sys, net, &e);
-        th_alloc_fail_at(0);
-        if (m) {
-            th_mapping_free(m);
-            break;
-        }
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 6);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-}
-
 int main(int argc, char **argv)
 {
     sys = shipped_system("f1_16xlarge");

@@ -215,24 +215,6 @@ TEST(a_failure_is_told_and_the_pool_lives_on)
     th_pool_free(p);
 }
 
-TEST(out_of_memory_leaks_nothing)
-{
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 1000; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        th_pool *p = th_pool_new(NULL, &problem, 2, &e);
-        th_alloc_fail_at(0);
-        bool done = p != NULL;
-        if (!done)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        th_pool_free(p);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        if (done)
-            break;
-    }
-}
-
 TEST(threads_that_do_not_start_are_told)
 {
 #ifndef KEEPS_THREADS

@@ -220,31 +220,4 @@ TEST(groups_may_be_interleaved)
     th_system_free(s);
 }
 
-TEST(out_of_memory_leaks_nothing)
-{
-    th_system *s = shipped_system("f1_16xlarge");
-    int64_t live = th_alloc_live(), k = 1;
-    for (int done = 0; !done; k++) {
-        th_set_tree t;
-        th_alloc_fail_at(k);
-        done = th_set_tree_init(&t, s, NULL) == 0;
-        th_alloc_fail_at(0);
-        th_set_tree_clear(&t);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 15);
-    int32_t n_orders = -1;
-    for (k = 1; n_orders < 0; k++) {
-        int32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7}, *orders;
-        th_alloc_fail_at(k);
-        n_orders = th_set_orders(s, all, 8, &orders);
-        th_alloc_fail_at(0);
-        CU_ASSERT_TRUE(n_orders == (orders ? 3 : -1));
-        th_free(orders);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 5);
-    th_system_free(s);
-}
-
 TAP_MAIN("sets")

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "mapper/pool/worker.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
@@ -206,29 +205,6 @@ TEST(procedures_answer_there)
     th_worker_free(w);
     th_script_memo_free(p.scripts);
     th_system_free(s);
-}
-
-TEST(out_of_memory_leaks_nothing)
-{
-    th_serializer bytes = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&bytes, &problem, NULL);
-    th_worker_write_chunk(&chunk, mappings, 3, INFINITY);
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 1500; k += 1 + k / 8) {
-        th_serializer answer = TH_SERIALIZER_INIT;
-        th_alloc_fail_at(k);
-        th_worker *w = th_worker_new(&scripts, NULL);
-        if (w) {
-            th_worker_read_problem(w, bytes.out.text, bytes.out.length);
-            th_worker_evaluate(w, chunk.out.text, chunk.out.length, &answer);
-        }
-        th_alloc_fail_at(0);
-        th_serializer_clear(&answer);
-        th_worker_free(w);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_serializer_clear(&bytes);
-    th_serializer_clear(&chunk);
 }
 
 int main(int argc, char **argv)

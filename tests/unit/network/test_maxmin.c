@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "sim/network/fluid/maxmin.h"
-#include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include <math.h>

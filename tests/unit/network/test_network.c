@@ -499,29 +499,6 @@ static bool takes(const th_network_type *type, const th_system *s)
     return !is_refused;
 }
 
-TEST(any_allocation_may_fail)
-{
-    th_system *s = new_system(3, 2);
-    for (int i = 0; i < 3; i++)
-        th_system_add_cable(s, i, (i + 1) % 3, th_cable_symmetric(GB, 1000, true), NULL);
-    finish(s);
-    for (int i = 0; th_network_types[i]; i++) {
-        int64_t live = th_alloc_live(), calls;
-        if (!takes(th_network_types[i], s))
-            continue;
-        calls = th_alloc_calls();
-        CU_ASSERT_EQUAL(use(th_network_types[i], s), 0);
-        calls = th_alloc_calls() - calls;
-        for (int64_t k = 1; k <= calls; k++) {
-            th_alloc_fail_at(k);
-            CU_ASSERT_EQUAL(use(th_network_types[i], s), -1);
-            CU_ASSERT_EQUAL(th_alloc_live(), live);
-        }
-        th_alloc_fail_at(0);
-    }
-    th_system_free(s);
-}
-
 /* Wave after wave of the same flows over routes of one to five links, under numbers that are high
  * and only grow: once the first wave has been, no more memory is asked for. */
 TEST(memory_follows_the_flows_that_live)

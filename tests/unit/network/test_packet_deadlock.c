@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_packet_deadlock.c - what can deadlock is given channels, and what does is explained. */
 #include <config.h>
-#include "base/alloc.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"

@@ -509,27 +509,6 @@ TEST(a_small_file_does_not_fill_the_memory)
     th_free(packed);
 }
 
-TEST(out_of_memory_leaks_nothing)
-{
-    temporary_file f = write_text("dense.csv", packed_text), d = write_text("d.csv", TWO_GPUS);
-    th_measurement_source s = {.path = f.path};
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 60; k++) {
-        th_error e = {"", ""};
-        th_gpus g = {.gpu = NULL};
-        th_alloc_fail_at(k);
-        th_measurements *m = th_measurements_new();
-        if (m && th_gpus_read(&g, d.path, NULL, &e) == 0)
-            th_measurements_read(m, &s, &g, &e);
-        th_alloc_fail_at(0);
-        th_measurements_free(m);
-        th_gpus_clear(&g);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    remove_file(&f);
-    remove_file(&d);
-}
-
 int main(int argc, char **argv)
 {
     gpus = two_gpus();

@@ -88,24 +88,6 @@ TEST(losses_by_hand)
     CU_ASSERT_DOUBLE_EQUAL(derivative, -2.4, 1e-12);
 }
 
-TEST(no_memory)
-{
-    rows l;
-    make_rows(&l);
-    th_mlp_options o = options;
-    o.steps = 1;
-    int64_t live = th_alloc_live();
-    for (int k = 1; k < 60; k++) {
-        th_mlp m;
-        th_alloc_fail_at(k);
-        if (th_mlp_train(l.x, l.y, l.n, WIDTH, &o, &m) == 0)
-            th_mlp_clear(&m);
-        th_alloc_fail_at(0);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    clear_rows(&l);
-}
-
 /* A hidden layer of 37 units, 32 of which go at once: each is rectified, and weighs 1 and -1 in
  * turn. */
 TEST(wide_layers_by_hand)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/law/nnls.h"
 #include "tests/unit/tap.h"
@@ -74,19 +73,6 @@ TEST(meets_the_conditions_of_an_optimum)
         }
     }
     gsl_rng_free(rng);
-}
-
-TEST(no_memory)
-{
-    const double gram = 1, moment = 1;
-    double x;
-    int64_t live = th_alloc_live();
-    for (int k = 1; k <= 3; k++) {
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_nnls_solve(&gram, &moment, 1, &x), -1);
-        th_alloc_fail_at(0);
-    }
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
 TAP_MAIN("nnls")

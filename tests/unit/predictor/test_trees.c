@@ -2,7 +2,6 @@
 #include <config.h>
 #include <math.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/regress/boost.h"
 #include "predictor/regress/trees.h"
@@ -190,18 +189,6 @@ TEST(text_of_the_library_is_understood_or_refused)
     }
     th_trees_clear(&t);
 #endif
-}
-
-TEST(no_memory)
-{
-    int64_t live = th_alloc_live();
-    for (int k = 1; k <= 2; k++) {
-        th_trees t;
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_trees_init(&t, 2, 3), -1);
-        th_alloc_fail_at(0);
-    }
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
 TAP_MAIN("trees")

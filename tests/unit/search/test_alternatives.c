@@ -154,31 +154,4 @@ TEST(where_nothing_else_fits)
     th_system_free(small);
 }
 
-TEST(no_memory)
-{
-    th_system *s = ring(ONE_MAC "," FOUR_MACS, "\"x\", \"y\"", "1GiB");
-    th_workload *w = workload_of(SQUARE);
-    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_mapping *m = mapping_of(w, "H4 rK", "H4", "H4");
-    int64_t live = th_alloc_live(), calls = th_alloc_calls();
-    th_alternatives a;
-    CU_ASSERT_EQUAL(th_alternatives_find(&a, &p, m, NULL), 0);
-    th_alternatives_clear(&a);
-    calls = th_alloc_calls() - calls;
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-    for (int64_t k = 1; k <= calls; k += 1 + k / 40) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        int failed = th_alternatives_find(&a, &p, m, &e);
-        th_alloc_fail_at(0);
-        th_alternatives_clear(&a);
-        CU_ASSERT_EQUAL(failed, -1);
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL_FATAL(th_alloc_live(), live);
-    }
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
-}
-
 TAP_MAIN("alternatives")

@@ -3,7 +3,6 @@
  * against it. test_space.c holds it against brute force. */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/searches.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"

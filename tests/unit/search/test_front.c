@@ -2,7 +2,6 @@
 /* test_front.c - ranks and crowding distances on paper and against brute force; NSGA-II. */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/searches.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -170,30 +169,6 @@ TEST(others_find_no_front)
     CU_ASSERT_PTR_NULL(search_for("random", &pareto, 10, 1, &e));
     TAP_ASSERT_TEXT(e.id, "MAP-0116");
     TAP_ASSERT_TEXT(e.text, "random: finds one mapping: a Pareto front is what nsga2 finds");
-}
-
-TEST(no_memory_is_an_error)
-{
-    th_error e = {"", ""};
-    th_search *s = search_for("nsga2", &pareto, 100, 1, &e);
-    int64_t live = th_alloc_live(), k = 1;
-    for (bool failed = true; failed; k++) {
-        th_alloc_fail_at(k);
-        th_front *f = th_nsga2_front(s, &e);
-        th_alloc_fail_at(0);
-        failed = !f;
-        th_front_free(f);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 4);
-    for (k = 1; k < 5; k++) {
-        th_point p[3] = {{{1, 2}, 0, 0, 0}, {{2, 1}, 0, 0, 0}, {{3, 3}, 0, 0, 0}};
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_points_rank(p, 3, 2), -1);
-        th_alloc_fail_at(0);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_search_free(s);
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,6 @@
  *       T_acc = 2 * (6 + 16) + 8 = 52; weights 16, input 32, output 8 */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/lower/knapsack.h"
 #include "mapper/serialize/serializer.h"
 #include "mapper/search/search.h"

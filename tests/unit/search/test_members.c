@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_members.c - changes of the members of sets. */
 #include <config.h>
-#include "base/alloc.h"
 #include "mapper/search/variation/members.h"
 #include "tests/unit/search_help.h"
 

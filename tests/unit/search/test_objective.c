@@ -2,7 +2,6 @@
 /* test_objective.c - objectives of a run on paper, when runs are stopped, energy in searches. */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/search.h"
 #include "sim/analysis/energy.h"
 #include "tests/unit/pool_help.h"
@@ -298,29 +297,6 @@ TEST(a_start_is_never_lost)
     TAP_ASSERT_TEXT(err.text,
                     "uniform: baselines take no initial mapping; only searches accept -start");
     th_search_free(s);
-}
-
-TEST(no_memory_is_an_error_once)
-{
-    gsl_rng *r = th_random_stream(5, "memory", 0);
-    th_problem p = {.system = costed, .workload = alexnet, .stream = th_stream_single};
-    p.goal.objective = TH_OBJECTIVE_EDP;
-    th_mapping *m = random_mapping(alexnet, r);
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    double expected = fitness_of(e, m, INFINITY).value;
-    int64_t live = th_alloc_live(), k = 1;
-    for (int failed = 1; failed; k++) {
-        th_error err = {"", ""};
-        th_fitness f;
-        th_alloc_fail_at(k);
-        failed = th_evaluator_run(e, m, 2 * expected, &f, &err);
-        th_alloc_fail_at(0);
-        CU_ASSERT_TRUE(failed ? strcmp(err.id, "BASE-0001") == 0 : f.value == expected);
-    }
-    CU_ASSERT_TRUE(k > 3 && th_alloc_live() == live);
-    th_mapping_free(m);
-    th_evaluator_free(e);
-    gsl_rng_free(r);
 }
 
 int main(int argc, char **argv)

@@ -218,33 +218,6 @@ TEST(a_budget_cuts_a_whole_batch)
         th_mapping_free(all[i]);
 }
 
-/* With one thread, so that it is known whose allocation fails. */
-TEST(out_of_memory_leaks_nothing)
-{
-    offspring_test n = {.parent = mapping_on("01 23", net)};
-    int64_t live = th_alloc_live();
-    bool done = false;
-    for (int64_t k = 1; !done && k < 4000; k = k + 1 + k / 8) {
-        th_error e = {"", ""};
-        th_mapping *out[MEMBERS] = {NULL};
-        th_variation b = {0};
-        th_search *s = search_on(1);
-        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
-        th_alloc_fail_at(k);
-        done = th_variation_offspring(&b, &(th_offspring){offspring, &n, TH_VARIATION_TRIES}, 4,
-                                      out, &e) == 0;
-        th_alloc_fail_at(0);
-        if (!done)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        for (int i = 0; i < 4; i++)
-            th_mapping_free(out[i]);
-        th_variation_clear(&b);
-        th_search_free(s);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_mapping_free(n.parent);
-}
-
 int main(int argc, char **argv)
 {
     sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(

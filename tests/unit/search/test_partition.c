@@ -4,7 +4,6 @@
 #include <config.h>
 #include <math.h>
 #include <string.h>
-#include "base/alloc.h"
 #include "mapper/search/partition/partition_state.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"

@@ -2,8 +2,8 @@
 /* test_search.c - what every search keeps, two_level, and lack of memory. */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/search.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/search_main.h"
 
@@ -360,10 +360,12 @@ TEST(layers_without_weights_alone)
 
 /* --- failure ---------------------------------------------------------------------------------- */
 
-static int search_once(const char *name, const th_problem *p, th_error *e)
+static th_problem searched;
+
+static int search_once(const void *type, th_error *e)
 {
     th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
-    th_search *s = th_search_new(th_search_find(name), p, &o, e);
+    th_search *s = th_search_new(type, &searched, &o, e);
     int failed = s ? 0 : -1;
     while (s && !failed && !s->done)
         failed = th_search_iterate(s, e);
@@ -371,32 +373,14 @@ static int search_once(const char *name, const th_problem *p, th_error *e)
     return failed;
 }
 
-/* The first allocations one by one, then ever fewer of them. */
 TEST(out_of_memory_leaks_nothing)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; "
                 "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
-    th_problem p = problem_of(s, branches);
-    for (int i = 0; th_search_types[i]; i++) {
-        const char *name = th_search_types[i]->name;
-        int64_t calls = th_alloc_calls(), live = th_alloc_live();
-        CU_ASSERT_EQUAL(search_once(name, &p, NULL), 0);
-        calls = th_alloc_calls() - calls;
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        for (int64_t k = 1; k <= calls; k += 1 + k / TAP_REPEATS(20)) {
-            th_error e = {"", ""};
-            th_alloc_fail_at(k);
-            int failed = search_once(name, &p, &e);
-            th_alloc_fail_at(0);
-            if (!failed || strcmp(e.id, "BASE-0001") != 0)
-                printf("# %s: allocation %lld of %lld: %s %s\n", name, (long long)k,
-                       (long long)calls, e.id, e.text);
-            CU_ASSERT_EQUAL(failed, -1);
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-            CU_ASSERT_EQUAL_FATAL(th_alloc_live(), live);
-        }
-    }
+    searched = problem_of(s, branches);
+    for (int i = 0; th_search_types[i]; i++)
+        CU_ASSERT_TRUE(fail_each_allocation(search_once, th_search_types[i]) > 20);
     th_system_free(s);
 }
 

@@ -3,7 +3,6 @@
  * partitions, and the baselines by hand. */
 #include <config.h>
 #include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/partition/partition.h"
 #include "mapper/strategies.h"
 #include "tests/unit/search_main.h"

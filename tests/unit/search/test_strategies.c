@@ -104,19 +104,6 @@ TEST(lists_sets_of_hundreds)
     th_free(list);
 }
 
-TEST(no_memory_is_told)
-{
-    th_layer l = layer_of(TH_LAYER_CONV, 20, 20, 20, 20, 1);
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k <= 3; k++) {
-        th_strategy *list = NULL;
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_strategies_list(&l, 1, 8, &list), -1);
-        th_alloc_fail_at(0);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-}
-
 /* --- repair, follow, longest ------------------------------------------------------------------ */
 
 static void assert_repaired(const th_layer *l, const char *wish, int n, const char *expected)

@@ -2,7 +2,6 @@
 #include <config.h>
 #include "study/study.h"
 #include <string.h>
-#include "base/alloc.h"
 #include "tests/unit/tap.h"
 
 static const char *const letters[] = {"a", "b", "c"}, *const digits[] = {"1", "2"},

@@ -3,7 +3,6 @@
 #include <config.h>
 #include <math.h>
 #include <stdlib.h>
-#include "base/alloc.h"
 #include "tests/unit/topology_help.h"
 
 #define DIMS(...) ((const int[]){__VA_ARGS__, 0})
@@ -332,24 +331,6 @@ TEST(dimension_order_needs_its_links)
         th_system_free(s);
         th_system_free(prototype);
     }
-}
-
-TEST(survives_every_failing_allocation)
-{
-    th_system *prototype = new_prototype();
-    int64_t live = th_alloc_live();
-    th_topology_options o = COMPOSITION({TH_TOPOLOGY_DIM_RING, 3}, {TH_TOPOLOGY_DIM_SWITCH, 2});
-    th_system *s = NULL;
-    for (int64_t k = 1; !s && k < 1000; k++) {
-        th_alloc_fail_at(k);
-        s = th_topology_create("sys", th_topology_find("composition"), &o, prototype, NULL);
-        CU_ASSERT_TRUE(s || th_alloc_live() == live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT_PTR_NOT_NULL(s);
-    th_system_free(s);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-    th_system_free(prototype);
 }
 
 TAP_MAIN("generate_dims")

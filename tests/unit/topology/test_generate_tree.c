@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trees and fat trees, and up_down on them. */
 #include <config.h>
-#include "base/alloc.h"
 #include "tests/unit/topology_help.h"
 
 static th_system *new_tree(const char *type, int arity, int n_levels, double oversubscription)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "topology/routing/route.h"
-#include "base/alloc.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/topology_help.h"
 
@@ -205,36 +204,6 @@ TEST(a_pair_behind_a_dead_link_is_named)
     TAP_ASSERT_TEXT(e.id, "TOPO-0013");
     TAP_ASSERT_TEXT(e.text, "system \"sys\": no path from \"2\" to \"0\"");
     th_system_free(s);
-}
-
-/* ---- memory ---- */
-
-static bool make_system(void)
-{
-    th_system *s = th_system_new("sys", NULL);
-    bool done = s && th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL) >= 0 &&
-                th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL) >= 0 &&
-                th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL) >= 0;
-    int seg = done ? th_system_add_segment(s, "seg", 0, 5, NULL) : -1;
-    if (done && seg < 0)
-        CU_ASSERT_TRUE(s->n_links == 2 && th_system_find_link(s, "seg") == -1);
-    done = seg >= 0 && th_system_add_route(s, 0, 1, (int[]){0, seg}, 2, NULL) == 0 &&
-           th_system_add_route(s, 1, 0, (int[]){seg, 1}, 2, NULL) == 0;
-    th_system_free(s);
-    return done;
-}
-
-TEST(survives_every_failing_allocation)
-{
-    int64_t live = th_alloc_live(), k = 0;
-    bool done = false;
-    while (!done && k < 1000) {
-        th_alloc_fail_at(++k);
-        done = make_system();
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT_TRUE(done && k > 15);
 }
 
 TAP_MAIN("route_explicit")

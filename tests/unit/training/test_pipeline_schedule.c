@@ -198,18 +198,4 @@ TEST(large_files)
     th_free(text);
 }
 
-TEST(no_memory)
-{
-    th_pipeline_schedule s;
-    th_error err;
-    for (int64_t k = 1; k <= 4; k++) {
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(
-            th_pipeline_make(th_pipeline_find("1f1b"), &(th_pipeline_shape){3, 1, 4}, &s, &err),
-            -1);
-        CU_ASSERT_TRUE(th_error_is_no_memory(&err));
-    }
-    th_alloc_fail_at(0);
-}
-
 TAP_MAIN("pipeline_schedule")

@@ -3,9 +3,9 @@
  * tests/tcl/workload/fuse.test.) */
 #include <config.h>
 #include "workloads/fuse/fuse.h"
-#include "base/alloc.h"
 #include "base/random.h"
 #include "base/strbuf.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include "workloads/workload_read.h"
@@ -61,21 +61,17 @@ TEST(what_something_else_reads_stays)
     th_workload_free(w);
 }
 
+static int fuse(const void *w, th_error *e)
+{
+    th_workload *fused = th_workload_fuse(w, e);
+    th_workload_free(fused);
+    return fused ? 0 : -1;
+}
+
 TEST(any_allocation_may_fail)
 {
-    th_workload *w = read_text(), *fused = NULL;
-    int64_t live = th_alloc_live(), k = 1;
-    for (; !fused && k < 1000; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        fused = th_workload_fuse(w, &e);
-        if (!fused)
-            CU_ASSERT_TRUE(th_error_is_no_memory(&e));
-        CU_ASSERT_TRUE(fused || th_alloc_live() == live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT(fused && k > 20);
-    th_workload_free(fused);
+    th_workload *w = read_text();
+    CU_ASSERT_TRUE(fail_each_allocation(fuse, w) > 20);
     th_workload_free(w);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "workloads/workload_read.h"
-#include "base/alloc.h"
 #include "base/strbuf.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/tap.h"
 #include <stdio.h>
 #include <string.h>
@@ -426,26 +426,20 @@ TEST(refuses_shapes)
 
 /* ---- memory ---- */
 
+static int read_concat(const void *text, th_error *e)
+{
+    th_workload *w = th_workload_read_text(text, "net.cfg", 0, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
+}
+
 TEST(survives_every_failing_allocation)
 {
-    static const char text[] =
-        SEQUENCE "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
-                 "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"input\"]; } );";
-    int64_t live = th_alloc_live(), k = 0;
-    th_workload *w = NULL;
-    while (!w && k < 10000) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(++k);
-        w = th_workload_read_text(text, "net.cfg", 0, &e);
-        CU_ASSERT_EQUAL(w == NULL, e.id[0] != '\0');
-        if (!w)
-            CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
-    CU_ASSERT_EQUAL(w->n_layers, 7);
-    th_workload_free(w);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    CU_ASSERT_TRUE(fail_each_allocation(
+                       read_concat, SEQUENCE
+                       "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
+                       "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"input\"]; } );") >
+                   20);
 }
 
 TAP_MAIN("layer_types_read")

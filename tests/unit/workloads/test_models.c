@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_models.c - several networks as one workload. */
 #include <config.h>
-#include "base/alloc.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "workloads/models.h"
@@ -106,26 +105,6 @@ TEST(what_cannot_be_joined)
     assert_refused(TWO, "one", "WORK-0077", "model \"one\": the workload has one of this name");
     assert_refused("batch = 4; " TWO, "x", "WORK-0076",
                    "model \"x\": a batch of 4, and the workload has 1: all models have one batch");
-}
-
-TEST(no_memory_is_an_error)
-{
-    th_workload *one = workload_of(ONE), *two = workload_of(TWO);
-    int64_t live = th_alloc_live(), k = 1;
-    for (bool failed = true; failed; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        th_workload *w = th_models_join(one, two, &(th_model_options){"x", 0, 0}, &e);
-        th_alloc_fail_at(0);
-        failed = w == NULL;
-        if (failed)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        th_workload_free(w);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 10);
-    th_workload_free(one);
-    th_workload_free(two);
 }
 
 TAP_MAIN("models")

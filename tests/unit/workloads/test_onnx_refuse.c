@@ -2,7 +2,7 @@
 /* ONNX models: what is said about files and nodes that become nothing. */
 #include <config.h>
 #define ONNX_MODEL_FILE "test_onnx_refuse.tmp.onnx"
-#include "base/alloc.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/onnx_model.h"
 
 /* ---- what is refused ------------------------------------------------------------------------- */
@@ -290,6 +290,14 @@ TEST(any_bytes_are_read_or_refused)
     unlink(path);
 }
 
+static int read_again(const void *unused, th_error *e)
+{
+    (void)unused;
+    th_workload *w = read_at(0, -1, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
+}
+
 TEST(any_allocation_may_fail)
 {
     begin("1,4,8,8");
@@ -300,20 +308,7 @@ TEST(any_allocation_may_fail)
     node("Einsum", "x v x", "c", "equation=abcd,de,abcd->ae");
     stated("c", "1,5");
     write_model();
-    th_error e = {"", ""};
-    int64_t live = th_alloc_live();
-    th_workload *w = NULL;
-    int k = 0;
-    while (!w && k < 1000) {
-        e = (th_error){"", ""};
-        th_alloc_fail_at(++k);
-        w = read_at(0, -1, &e);
-        CU_ASSERT_TRUE(w || th_error_is_no_memory(&e));
-        CU_ASSERT_TRUE(w || th_alloc_live() == live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT(w && k > 10);
-    th_workload_free(w);
+    CU_ASSERT_TRUE(fail_each_allocation(read_again, NULL) > 10);
     unlink(path);
 }
 

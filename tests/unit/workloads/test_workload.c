@@ -532,18 +532,4 @@ static int build(void)
     return status;
 }
 
-TEST(survives_every_failing_allocation)
-{
-    int64_t live = th_alloc_live(), k = 0;
-    int status = -1;
-    while (status != 0 && k < 1000) {
-        th_alloc_fail_at(++k);
-        status = build();
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT_TRUE(k > 10);
-    CU_ASSERT_EQUAL(status, 0);
-}
-
 TAP_MAIN("workload")
