@@ -13,12 +13,6 @@
 
 enum { BOOKSIM_CYCLES_PER_S = 1260, WARM_CYCLES = 3000, MEASURED_CYCLES = 6000 };
 
-static void stop_at(const th_error *e)
-{
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 /* One load, from an empty network. Returns CPU seconds of the replay. */
 static double run_load(const th_system *s, mesh_run *run)
 {
@@ -26,7 +20,7 @@ static double run_load(const th_system *s, mesh_run *run)
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     double seconds = 0;
     if (!w || mesh_replay(run, s, w, th_bench_cpu_seconds, &seconds, &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     th_compute_cost_cache_free(w);
     return seconds;
 }
@@ -95,7 +89,7 @@ static void print_saturations(const th_system *prototype)
         th_error e = {"", ""};
         th_system *s = mesh_system(prototype, k, &e);
         if (!s)
-            stop_at(&e);
+            th_bench_stop_at(&e);
         double latency = no_load(k, s), load = find_saturation(k, s, latency);
         printf("%-6s %-10s %6d %8.2f %9.3f %8.3f %+8.1f\n", k->topology, k->pattern, k->flits,
                latency, k->saturation, load, 100 * (load / k->saturation - 1));
@@ -106,10 +100,10 @@ static void print_saturations(const th_system *prototype)
 void th_bench_packet(void)
 {
     th_error e = {"", ""};
-    th_system *prototype = th_system_read("topology/systems/ring8.cfg", &e);
+    th_system *prototype = th_bench_system("ring8");
     th_system *s = prototype ? mesh_system(prototype, &mesh_cases[0], &e) : NULL;
     if (!s)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     print_loads(s);
     print_saturations(prototype);
     th_system_free(s);
