@@ -3,6 +3,7 @@
 #include "base/config_guard.h"
 #include "base/config_read.h"
 #include "base/strbuf.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include <stdio.h>
 #include <string.h>
@@ -234,20 +235,6 @@ static void refuse(const char *text, const char *id, const char *message)
         TAP_ASSERT_TEXT(e.text, message);
 }
 
-TEST(refuses_integers_that_would_wrap)
-{
-    refuse("\na = 9999999999;", "BASE-0021",
-           "a.cfg:2: integer 9999999999: does not fit 32 bits: write 9999999999L, or a quantity "
-           "with a unit");
-    refuse("a = -2147483649;", "BASE-0021", NULL);
-    refuse("a = 0x80000000;", "BASE-0021", NULL);
-    refuse("a = 3000000000b = 1;", "BASE-0021", NULL);
-    refuse("a = 1; /* 5000000000 */ b = [ 1, 5000000000 ];", "BASE-0021", NULL);
-    refuse("a = 99999999999999999999L;", "BASE-0020",
-           "a.cfg:1: integer 99999999999999999999L: does not fit 64 bits");
-    refuse("a = 0x1FFFFFFFFFFFFFFFFL;", "BASE-0020", NULL);
-}
-
 TEST(accepts_integers_that_fit)
 {
     th_config *c = open_text(
@@ -319,37 +306,17 @@ TEST(refuses_long_tokens)
     th_strbuf_clear(&b);
 }
 
-TEST(names_syntax_errors)
+static int open_refused(const char *text, th_error *e)
 {
-    refuse("a = 1;\nb = = 2;\n", "BASE-0032",
-           "a.cfg:2: syntax error: expected NAME = VALUE; with commas between the values of a "
-           "list");
-    refuse("a = 1;\na = 2;\n", "BASE-0032", "a.cfg:2: duplicate setting name");
-    refuse("\na = \"never ends;\nb = 1;\n", "BASE-0028",
-           "a.cfg:2: a string that begins here never ends");
-    refuse("a = 1;\n/* never ends", "BASE-0028", "a.cfg:2: a comment that begins here never ends");
-    refuse("a = \"\\", "BASE-0028", NULL);
-    refuse("}", "BASE-0032", NULL);
+    th_config *c = th_config_open_text(text, "a.cfg", e);
+    th_config_close(c);
+    return c ? 0 : -1;
 }
 
-/* The mistakes that are made most, and what is expected instead. */
-TEST(says_what_syntax_was_expected)
+TEST(refuses_what_is_listed)
 {
-    refuse("a = 1;\nb = yes;\n", "BASE-0032",
-           "a.cfg:2: syntax error: \"yes\" must be true, false, a number, or a text in quotes, "
-           "\"yes\"");
-    refuse("a = (\n { b = 1; }\n { b = 2; }\n);\n", "BASE-0032",
-           "a.cfg:3: syntax error: expected a comma between this line and the one before it");
-    refuse("\xef\xbb\xbf"
-           "a = 1;\n",
-           "BASE-0032",
-           "a.cfg:1: syntax error: begins with a byte order mark, which must not be there");
-    refuse("{\n \"a\": 1\n}\n", "BASE-0032",
-           "a.cfg:1: syntax error: is this JSON? Expected NAME = VALUE; with names without quotes");
-    refuse("a = {\n \"b\": 1;\n};\n", "BASE-0032",
-           "a.cfg:2: syntax error: is this JSON? Expected NAME = VALUE; with names without quotes");
-    refuse("a = (\n { b = 1; # }\n", "BASE-0032",
-           "a.cfg:3: syntax error: ends too early: a quote or one of } ] ) is missing");
+    static const refusing_reader readers[] = {{"text", open_refused}, {NULL, NULL}};
+    assert_refusals("base/config_read.refused", readers);
 }
 
 /* ---- files ---- */

@@ -176,47 +176,6 @@ TEST(precisions_have_energies_of_their_own)
     th_system_free(s);
 }
 
-static void refuse(const char *keys, const char *id, const char *message)
-{
-    char all[400];
-    const th_design_type *type;
-    th_design_config c;
-    th_error e = {"", ""};
-    snprintf(all, sizeof all, "type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; %s",
-             keys);
-    th_system *s = system_with(all);
-    CU_ASSERT_EQUAL(th_design_configure(&s->designs[0], &type, &c, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
-    th_system_free(s);
-}
-
-TEST(refuses_numbers_without_a_source)
-{
-    refuse("static_power = \"0W\";", "SIM-0100",
-           "test:1: design \"d\": energies without energy_source: must say where the numbers come "
-           "from");
-    refuse("static_power = \"1W\"; energy_source = \"\";", "SIM-0100",
-           "test:1: design \"d\": energies without energy_source: must say where the numbers come "
-           "from");
-    refuse("mac_energy_int8 = \"0.2pJ\"; energy_source = \"x\";", "SIM-0101",
-           "test:1: design \"d\": mac_energy_int8 without mac_energy: must be there for the other "
-           "precisions");
-}
-
-TEST(refuses_what_is_no_energy)
-{
-    refuse("mac_energy = \"2W\"; energy_source = \"x\";", "SIM-0003",
-           "test:1: design \"d\": mac_energy is \"2W\", must be an energy such as \"0.9pJ\"");
-    refuse("static_power = 2; energy_source = \"x\";", "SIM-0003",
-           "test:1: design \"d\": static_power is 2, must be a power such as \"2W\"");
-    refuse("dram_energy = \"2J\"; energy_source = \"x\";", "SIM-0004",
-           "test:1: design \"d\": dram_energy is 2, must be in 0 .. 1");
-    refuse("dram_enegry = \"2pJ\";", "SIM-0002",
-           "test:1: design \"d\": unknown key \"dram_enegry\" of a roofline design, did you mean "
-           "\"dram_energy\"?");
-}
-
 TEST(links_need_a_source_too)
 {
     th_error e = {"", ""};

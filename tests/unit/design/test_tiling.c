@@ -401,47 +401,4 @@ TEST(what_does_not_fit_is_refused)
                   "W 1) need 200 bytes more than the buffer has");
 }
 
-static void assert_refused(const char *keys, const char *id, const char *text)
-{
-    char with_type[KEYS_MAX];
-    snprintf(with_type, sizeof with_type, "type = \"tiled\"; %s", keys);
-    th_system *s = NULL;
-    char all[2 * KEYS_MAX];
-    th_error e = {"", ""};
-    snprintf(all, sizeof all, "name = \"one\"; designs = ( { name = \"d\"; %s } );\n" ACCELERATOR,
-             with_type);
-    s = system_of(all);
-    CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
-    th_system_free(s);
-}
-
-#define OPEN "clock = \"200MHz\"; input_port = 8; weight_port = 8; output_port = 8; "
-TEST(keys_that_contradict_are_refused)
-{
-    assert_refused(
-        OPEN "tile_k = 8; ", "SIM-0050",
-        "test:1: design \"d\": neither tile_c nor array_c is above 0: one of them must be");
-    assert_refused(
-        OPEN "tile_k = 0; tile_c = 8; ", "SIM-0050",
-        "test:1: design \"d\": neither tile_k nor array_k is above 0: one of them must be");
-    assert_refused(ARRAY SIX "array_k = 7; ", "SIM-0051",
-                   "test:1: design \"d\": tile_k is 8, must be at most array_k, 7");
-    assert_refused(ARRAY SIX "order = \"BHWKK\"; ", "SIM-0052",
-                   "test:1: design \"d\": order is \"BHWKK\", must be each of BHWKC once, or auto");
-    assert_refused(ARRAY SIX "order = \"BHWKCC\"; ", "SIM-0052",
-                   "test:1: design \"d\": order is \"BHWKCC\", must be each of BHWKC once, or "
-                   "auto");
-    assert_refused(ARRAY SIX "buffer = \"1MiB\"; weight_buffer = \"1MiB\"; ", "SIM-0053",
-                   "test:1: design \"d\": buffer is for inputs, weights and outputs together, "
-                   "must not be given beside a buffer of one of them");
-    assert_refused(ARRAY "tile_w = 3; input_buffer = \"1MiB\"; weight_buffer = \"1MiB\"; ",
-                   "SIM-0054",
-                   "test:1: design \"d\": tile_h is to be chosen: the sizes of buffers must be "
-                   "given");
-    assert_refused(ARRAY SIX "accumulator_bits = -1; ", "SIM-0004",
-                   "test:1: design \"d\": accumulator_bits is -1, must be in 1 .. 128");
-}
-
 TAP_MAIN("tiling")

@@ -2,6 +2,7 @@
 #include <config.h>
 #include "workloads/workload_read.h"
 #include "base/strbuf.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/tap.h"
 #include <stdio.h>
@@ -251,177 +252,37 @@ TEST(inputs_are_what_their_makers_made)
 
 /* ---- messages ---- */
 
-typedef struct refusal {
-    const char *head, *layers, *id, *text;
-} refusal;
-
-static void expect_refusals(const refusal *cases, size_t n)
+static int refuse_text(const char *head, const char *layers, th_error *e)
 {
-    for (size_t i = 0; i < n; i++) {
-        th_error e = {"", ""};
-        CU_ASSERT_PTR_NULL(read_text(cases[i].head, cases[i].layers, &e));
-        TAP_ASSERT_TEXT(e.id, cases[i].id);
-        TAP_ASSERT_TEXT(e.text, cases[i].text);
-    }
-}
-#define EXPECT_REFUSALS(cases) expect_refusals(cases, sizeof cases / sizeof cases[0])
-
-#define A(type) "{ name = \"a\"; type = \"" type "\"; "
-
-TEST(refuses_precisions_and_densities)
-{
-    static const refusal cases[] = {
-        {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "WORK-0037",
-         "net.cfg:2: key \"output_precision\": \"int6\" (did you mean \"int16\"?) must be one of "
-         "fp32, fp16, "
-         "bf16, int16, int8, int4"},
-        {"precision = \"half\";" SEQUENCE, A("relu") "}", "WORK-0037",
-         "net.cfg:1: key \"precision\": \"half\" must be one of fp32, fp16, bf16, int16, int8, "
-         "int4"},
-        {"element_bytes = 3;" SEQUENCE, A("relu") "}", "WORK-0029",
-         "net.cfg:1: key \"element_bytes\": must be 1, 2 or 4, not 3"},
-        {"element_bytes = 1; precision = \"fp32\";" SEQUENCE, A("relu") "}", "WORK-0047",
-         "net.cfg:1: key \"precision\": must not be given beside element_bytes, which stands in "
-         "its place"},
-        {SEQUENCE, A("relu") "\noutput_density = 1.5; }", "WORK-0038",
-         "net.cfg:3: key \"output_density\": 1.5: must be the part that is not zero, above 0 and "
-         "at most 1"},
-        {SEQUENCE, A("fc") "outputs = 3; weight_density = 0; }", "WORK-0038",
-         "net.cfg:2: key \"weight_density\": 0: must be the part that is not zero, above 0 and at "
-         "most 1"},
-        {SEQUENCE, A("fc") "outputs = 3; sparsity = 2; }", "WORK-0044",
-         "net.cfg:2: key \"sparsity\": must be [n, m]: at most n of m neighbours are not zero"},
-        {SEQUENCE, A("fc") "outputs = 3; sparsity = [5, 4]; }", "WORK-0033",
-         "net.cfg:2: layer \"a\": sparsity 5 of 4: must be n of m weights that are not zero, 1 <= "
-         "n <= m <= 256"},
-        {SEQUENCE, A("fc") "outputs = 3; sparsity = [2, 4]; weight_density = 0.5; }", "WORK-0032",
-         "net.cfg:2: layer \"a\": sparsity 2 of 4: must be of a layer that multiplies with weights "
-         "and says no "
-         "other weight density"},
-        {SEQUENCE,
-         A("relu") "precision = \"int8\"; }, { name = \"b\"; type = \"add\"; inputs = [\"input\", "
-                   "\"a\"]; }",
-         "WORK-0036", "net.cfg:2: layer \"b\": reads fp16, but \"a\" makes int8"},
-    };
-    EXPECT_REFUSALS(cases);
+    th_workload *w = read_text(head, layers, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-TEST(refuses_keys_of_another_form)
+static int refuse_file(const char *text, th_error *e)
 {
-    static const refusal cases[] = {
-        {SEQUENCE, A("matmul") "columns = 3; transposed = true; }", "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"transposed\": only a matmul of two inputs has it"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; bias = true; }",
-         "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"bias\": a matmul of two inputs has no weights"},
-        {IMAGE, A("conv") "outputs = 3; output_padding = 1; }", "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"output_padding\": only a transposed conv has one"},
-        {SEQUENCE,
-         A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; heads = 3; inner = 12; }",
-         "WORK-0021", "net.cfg:2: layer \"a\": key \"inner\" is 12, but 4 follows from its input"},
-        {SEQUENCE, A("slice") "chanels = 3; }", "BASE-0037",
-         "net.cfg:2: unknown key \"chanels\" in element 1 of \"layers\": did you mean "
-         "\"channels\"? (one of name, "
-         "type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
-         "output_precision, output_density, first, "
-         "channels)"},
-    };
-    EXPECT_REFUSALS(cases);
+    th_workload *w = th_workload_read_text(text, "net.cfg", 0, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-TEST(refuses_windows_that_leave_nothing)
+static int refuse_sequence(const char *layers, th_error *e)
 {
-    static const refusal cases[] = {
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; padding = 2; }",
-         "WORK-0040",
-         "net.cfg:2: layer \"a\": padding 2 crops too much of a transposed conv: at most (kernel - "
-         "1) * dilation = 1"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; padding = [0, 0, 7, 0]; }",
-         "WORK-0070",
-         "net.cfg:2: layer \"a\": padding 0 and 7 crop all 6 pixels of a transposed conv: one must "
-         "stay"},
-        {IMAGE,
-         A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; output_padding = 2; }",
-         "WORK-0041",
-         "net.cfg:2: layer \"a\": output_padding 2: must be less than the stride or the dilation "
-         "(2, 1)"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; stride = 100000000; }", "WORK-0008",
-         "net.cfg:2: layer \"a\": H = 268435457: must be from 1 to 268435456"},
-    };
-    EXPECT_REFUSALS(cases);
+    return refuse_text(SEQUENCE, layers, e);
 }
 
-TEST(refuses_attentions)
+static int refuse_image(const char *layers, th_error *e)
 {
-    static const refusal cases[] = {
-        {SEQUENCE, A("attention") "inputs = [\"input\", \"input\"]; heads = 2; }", "WORK-0046",
-         "net.cfg:2: layer \"a.scores\": 2 inputs: an attention takes queries, keys and values, or "
-         "one input "
-         "that holds all three"},
-        {SEQUENCE, A("slice") "channels = 7; }, { name = \"b\"; type = \"attention\"; heads = 1; }",
-         "WORK-0043",
-         "net.cfg:2: layer \"b.q\": 7 channels are not queries, keys and values of equal size; "
-         "give three inputs"},
-        {SEQUENCE, A("attention") "heads = 3; }", "WORK-0012",
-         "net.cfg:2: layer \"a.scores\": 3 heads do not divide 4 input and 39 output channels of a "
-         "layer of kind "
-         "matmul"},
-        {SEQUENCE, A("attention") "}", "BASE-0034",
-         "net.cfg:2: element 1 of \"layers\": has no key \"heads\""},
-        {SEQUENCE, A("attention") "heads = 2; },\n" A("relu") "}", "WORK-0045",
-         "net.cfg:3: layer \"a\": the name is taken by the attention of line 2; names must be "
-         "unique"},
-        {SEQUENCE,
-         A("attention") "heads = 2; },\n" A("attention") "heads = 2; inputs = \"input\"; }",
-         "WORK-0003",
-         "net.cfg:3: layer \"a.q\": the name is taken by the layer of line 2; names must be "
-         "unique"},
-        {SEQUENCE,
-         "{ name = \"attn\"; type = \"attention\"; heads = 2; }, { name = \"b\"; type = \"relu\";"
-         " inputs = \"atn\"; }",
-         "WORK-0027",
-         "net.cfg:2: layer \"b\": input \"atn\" is neither a layer nor \"input\" (did you mean "
-         "\"attn\"?)"},
-        {SEQUENCE, A("attention") "heads = 2; in_channels = 4; }", "WORK-0021",
-         "net.cfg:2: layer \"a.q\": key \"in_channels\" is 4, but 12 follows from its input"},
-        {SEQUENCE,
-         A("attention") "heads = 2; in_channels = 4; inputs = [\"input\", \"input\", \"input\"]; }",
-         "WORK-0021",
-         "net.cfg:2: layer \"a.scores\": key \"in_channels\" is 4, but 12 follows from its input"},
-        {SEQUENCE, A("softmax") "heads = 5; }", "WORK-0012",
-         "net.cfg:2: layer \"a\": 5 heads do not divide 12 input and 12 output channels of a layer "
-         "of kind "
-         "softmax"},
-    };
-    EXPECT_REFUSALS(cases);
+    return refuse_text(IMAGE, layers, e);
 }
 
-TEST(refuses_shapes)
+TEST(refuses_what_is_listed)
 {
-    static const refusal cases[] = {
-        {IMAGE, A("lstm") "outputs = 3; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input "
-         "is 3 x 5 x 9"},
-        {IMAGE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 3 "
-         "x 5 x 9"},
-        {SEQUENCE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is "
-         "12 x 13 x 1"},
-        {SEQUENCE, A("slice") "first = 9; channels = 4; }", "WORK-0042",
-         "net.cfg:2: layer \"a\": takes channels 9 to 12, but its input has 12"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; }", "WORK-0015",
-         "net.cfg:2: layer \"a\": reads 12 x 12 x 1 (channels x height x width), but \"input\" "
-         "makes 12 x 13 x 1"},
-        {SEQUENCE, A("concat") "}", "WORK-0006",
-         "net.cfg:2: layer \"a\": 1 inputs: a layer of kind concat takes two or more"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\", \"input\"]; }", "WORK-0006",
-         "net.cfg:2: layer \"a\": 3 inputs: a layer of kind matmul takes one or two"},
-        {SEQUENCE, A("lstm") "outputs = 100000000; }", "WORK-0011",
-         "net.cfg:2: layer \"a\": 1.04e+18 loop steps over 312 inputs: at most 2^53 of each are "
-         "supported"},
-    };
-    EXPECT_REFUSALS(cases);
+    static const refusing_reader readers[] = {{"sequence", refuse_sequence},
+                                              {"image", refuse_image},
+                                              {"file", refuse_file},
+                                              {NULL, NULL}};
+    assert_refusals("workloads/layer_types_read.refused", readers);
 }
 
 /* ---- memory ---- */

@@ -2,6 +2,7 @@
 /* SCALE-Sim's files: what they become, and what is said about bad ones. */
 #include <config.h>
 #include "sim/design/design.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "topology/files/scalesim_read.h"
 #include "workloads/scalesim_read.h"
@@ -89,16 +90,13 @@ TEST(bandwidth_is_that_of_ports)
     th_system_free(s);
 }
 
-static void refuse_system(const char *text, const char *id, const char *message)
+static int read_refused_system(const char *text, th_error *e)
 {
-    th_error e = {"", ""};
     write_text(text);
-    CU_ASSERT_PTR_NULL(th_system_read_scalesim(path, NULL, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
+    th_system *s = th_system_read_scalesim(path, NULL, e);
+    th_system_free(s);
+    return s ? 0 : -1;
 }
-
-#define AT "test_scalesim_read.tmp:"
 
 TEST(tells_of_keys_that_are_not_read)
 {
@@ -114,39 +112,6 @@ TEST(tells_of_keys_that_are_not_read)
                     "file may be cut short");
     th_strbuf_clear(&notes);
     th_system_free(s);
-}
-
-TEST(says_what_is_wrong_with_a_configuration)
-{
-    refuse_system("[architecture_presets]\nArrayHeight: 0\n", "TOPO-0170",
-                  AT "2: key \"ArrayHeight\": must be a whole number from 1 to 65536, not \"0\"");
-    refuse_system(
-        "[architecture_presets]\nOfmapSramSzkB: 8kB\n", "TOPO-0170",
-        AT "2: key \"OfmapSramSzkB\": must be a whole number from 1 to 1073741824, not \"8kB\"");
-    refuse_system("[architecture_presets]\nDataflow: rs\n", "TOPO-0170",
-                  AT "2: key \"Dataflow\": must be os, ws or is, not \"rs\"");
-    refuse_system(
-        "[architecture_presets]\nBandwidth: 1,2\n", "TOPO-0170",
-        AT "2: key \"Bandwidth\": must be words per cycle, one number or three, not \"1,2\"");
-    refuse_system("[run_presets]\nInterfaceBandwidth: FAST\n", "TOPO-0170",
-                  AT "2: key \"InterfaceBandwidth\": must be CALC or USER, not \"FAST\"");
-    refuse_system("[sparsity]\nSparsitySupport: true\nOptimizedMapping: true\n", "TOPO-0170",
-                  AT
-                  "3: key \"OptimizedMapping\": must be false (ratios drawn for every row are not "
-                  "modelled), not \"true\"");
-    refuse_system(
-        "[architecture_presets]\nArrayHeigth: 4\n", "TOPO-0174",
-        "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing; "
-        "not read are \"ArrayHeigth\"");
-    refuse_system("[run_presets]\nInterfaceBandwidth: CALC\nInterfaceBandwidth: USER\n",
-                  "TOPO-0172", AT "3: key \"InterfaceBandwidth\" is there twice");
-    refuse_system("[architecture_presets]\nArrayWidth: 4\narraywidth: 5\n", "TOPO-0172",
-                  AT "3: key \"ArrayWidth\" is there twice");
-    refuse_system("[general]\nrun_name\n", "TOPO-0173",
-                  AT "2: must be [section], or KEY = VALUE, not \"run_name\"");
-    refuse_system(
-        "", "TOPO-0174",
-        "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing");
 }
 
 TEST(refuses_files_that_are_too_large)
@@ -219,37 +184,19 @@ TEST(products_are_matmuls)
     th_workload_free(w);
 }
 
-static void refuse_workload(const char *text, const char *id, const char *message)
+static int read_refused_workload(const char *text, th_error *e)
 {
-    th_error e = {"", ""};
     write_text(text);
-    CU_ASSERT_PTR_NULL(th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
+    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, NULL, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-TEST(says_what_is_wrong_with_a_topology)
+TEST(refuses_what_is_listed)
 {
-    refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,x,1,\n", "WORK-0060",
-                    AT "2: Num Filter: must be a whole number from 1 to 268435456, not \"x\"");
-    refuse_workload("L,M,N,K\na,8,0,3\n", "WORK-0060",
-                    AT "2: N: must be a whole number from 1 to 268435456, not \"0\"");
-    refuse_workload("L,M,N,K\na,8,8,8,4:2\n", "WORK-0061",
-                    AT "2: sparsity: must be N:M with 1 <= N <= M <= 64, not \"4:2\"");
-    refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,4\n", "WORK-0060",
-                    AT "2: Strides: must be a whole number from 1 to 268435456, not \"\"");
-    refuse_workload(CONVOLUTIONS "a,8,2,3,3,4,4,1\n", "WORK-0063",
-                    AT "2: a filter of 3 x 3 is larger than its input of 8 x 2");
-    refuse_workload("L,M,N,K\na,8,8\n", "WORK-0060",
-                    AT "2: K: must be a whole number from 1 to 268435456, not \"\"");
-#define EXPECTED                                                                                   \
-    "; a line of headings was expected: \"Layer name, IFMAP Height, IFMAP Width, Filter Height, "  \
-    "Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\""
-    refuse_workload("a,8,8,3,3,4,4,1\n", "WORK-0066", AT "1: column \"8\" comes twice" EXPECTED);
-    refuse_workload("L,M,N,Kay\na,8,8,8\n", "WORK-0066",
-                    AT "1: column \"K\": must be there" EXPECTED);
-    refuse_workload("L,M,N,K\n\n", "WORK-0067",
-                    "test_scalesim_read.tmp: no layers: at least one was expected");
+    static const refusing_reader readers[] = {
+        {"configuration", read_refused_system}, {"topology", read_refused_workload}, {NULL, NULL}};
+    assert_refusals("workloads/scalesim_read.refused", readers);
 }
 
 static th_workload *read_noted(const char *text, const char *expected)

@@ -3,6 +3,7 @@
 #include "workloads/workload_read.h"
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
 #include <stdio.h>
@@ -282,129 +283,19 @@ TEST(models_agree_with_the_reference_layers)
 
 /* ---- messages ---- */
 
-static void expect_refusal(const char *layers, const char *id, const char *text)
-{
-    th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(read_layers(layers, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
-}
-
 #define A "{ name = \"a\"; type = \"conv\"; outputs = 4; "
 
-TEST(refuses_unknown_words)
+static int read_refused(const char *layers, th_error *e)
 {
-    expect_refusal(
-        A "strid = 2; }", "BASE-0037",
-        "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? "
-        "(one of "
-        "name, type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
-        "output_precision, "
-        "output_density, weight_precision, weight_density, sparsity, weights_of, kernel, stride, "
-        "padding, "
-        "dilation, groups, bias, norm, transposed, output_padding)");
-    expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
-                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
-                   "one of conv, fc, "
-                   "matmul, attention, fused_attention, lstm, gru, rnn, embedding, max_pool, "
-                   "mean_pool, add, mul, relu, "
-                   "sigmoid, tanh, "
-                   "gelu, silu, scale, shift, power, copy, reduce, dropout, rotary, gate, norm, "
-                   "layer_norm, rms_norm, "
-                   "softmax, concat, slice, split");
-    expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; "
-                     "inputs = \"be\"; }",
-                   "WORK-0027",
-                   "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you "
-                   "mean \"bee\"?)");
-    expect_refusal(A "},\n{ name = \"b\"; type = \"relu\"; inputs = \"nothing\"; }", "WORK-0027",
-                   "net.cfg:3: layer \"b\": input \"nothing\" is neither a layer nor \"input\"");
+    th_workload *w = read_layers(layers, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-#define EXPECTED(INPUTS)                                                                           \
-    ": a layer with 4 x " INPUTS " x 1 x 1 weights of its own was expected, of the same "          \
-    "precision, density and sparsity"
-
-/* Convolutions of 3 to 4 channels, "a", and of 4 to 4. */
-TEST(refuses_weights_that_are_no_others)
+TEST(refuses_what_is_listed)
 {
-    static const struct {
-        const char *layers, *id, *text;
-    } cases[] = {
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
-           "\"aa\"; }",
-         "WORK-0649", "\"b\": weights_of \"aa\": a layer was expected"},
-        {A "weights_of = \"a\"; }", "WORK-0648", "\"a\": weights_of \"a\"" EXPECTED("3")},
-        {A "}, { name = \"r\"; type = \"relu\"; }, { name = \"b\"; type = \"conv\"; outputs = 4; "
-           "weights_of = \"r\"; }",
-         "WORK-0648", "\"b\": weights_of \"r\"" EXPECTED("4")},
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; weights_of = \"a\"; }", "WORK-0648",
-         "\"b\": weights_of \"a\"" EXPECTED("4")},
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
-           "\"a\"; weight_precision = \"int8\"; }",
-         "WORK-0648", "\"b\": weights_of \"a\"" EXPECTED("3")},
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
-           "\"a\"; sparsity = [1, 3]; }",
-         "WORK-0648", "\"b\": weights_of \"a\"" EXPECTED("3")},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[300];
-        snprintf(text, sizeof text, "net.cfg:2: layer %s", cases[i].text);
-        expect_refusal(cases[i].layers, cases[i].id, text);
-    }
-}
-
-TEST(refuses_what_is_no_layer)
-{
-    expect_refusal("7", "WORK-0025",
-                   "net.cfg:2: a layer must be a group: { name = ...; type = ...; }");
-    expect_refusal("{ name = \"input\"; type = \"relu\"; }", "WORK-0026",
-                   "net.cfg:2: \"input\" is what layers call the workload's input; no layer may "
-                   "have this name");
-    expect_refusal("", "WORK-0005", "net.cfg: no layers: at least one was expected");
-    expect_refusal(
-        A "},\n" A "}", "WORK-0003",
-        "net.cfg:3: layer \"a\": the name is taken by the layer of line 2; names must be unique");
-    expect_refusal(A "inputs = \"b\"; },\n{ name = \"b\"; type = \"relu\"; }", "WORK-0004",
-                   "net.cfg:2: layer \"a\": the layers form a cycle: a <- b <- a");
-}
-
-TEST(refuses_sizes)
-{
-    expect_refusal("{ name = \"a\"; type = \"conv\"; outputs = 0; }", "BASE-0035",
-                   "net.cfg:2: key \"outputs\": must be from 1 to 268435456, not 0");
-    expect_refusal(A "stride = -2; }", "BASE-0035",
-                   "net.cfg:2: key \"stride\": must be from 1 to 268435456, not -2");
-    expect_refusal(A "kernel = [3, 3, 3]; }", "WORK-0020",
-                   "net.cfg:2: key \"kernel\": 3 numbers: one or [height, width] expected");
-    expect_refusal(A "padding = [1]; }", "WORK-0020",
-                   "net.cfg:2: key \"padding\": 1 numbers: one or [height, width] or [top, left, "
-                   "bottom, right] "
-                   "expected");
-    expect_refusal(A "width = 8; }", "WORK-0021",
-                   "net.cfg:2: layer \"a\": key \"width\" is 8, but 9 follows from its input");
-    expect_refusal(
-        A "kernel = [5, 7]; dilation = [1, 2]; padding = [0, 1]; }", "WORK-0022",
-        "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
-        "13 x 9 with padding");
-    expect_refusal(
-        "{ name = \"a\"; type = \"lstm\"; outputs = 4; }", "WORK-0023",
-        "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input is "
-        "3 x 13 x 9");
-    expect_refusal(A "groups = 2; }", "WORK-0012",
-                   "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels "
-                   "of a layer of "
-                   "kind conv");
-}
-
-TEST(refuses_a_sum_of_different_shapes)
-{
-    expect_refusal(
-        A "},\n{ name = \"b\"; type = \"conv\"; outputs = 5; },\n"
-          "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
-        "WORK-0015",
-        "net.cfg:4: layer \"s\": reads 4 x 13 x 9 (channels x height x width), but \"b\" "
-        "makes 5 x 13 x 9");
+    static const refusing_reader readers[] = {{"layers", read_refused}, {NULL, NULL}};
+    assert_refusals("workloads/workload_read.refused", readers);
 }
 
 TEST(refuses_a_bad_head)
