@@ -61,8 +61,7 @@ static inline void assert_unfit(const char *keys, const th_shard *shard, const c
     th_schedule out = {0};
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
     CU_ASSERT_EQUAL(type->schedule(&config, shard, &fast_memory, &out, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
+    TAP_ASSERT_ERROR(e, id, message);
     th_design_release(type, &config);
     th_system_free(s);
 }

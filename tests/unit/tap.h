@@ -66,4 +66,11 @@ void tap_skip(const char *why);
 #define TAP_ASSERT_TEXT(got, expected) tap_assert_text((got), (expected), __FILE__, __LINE__)
 void tap_assert_text(const char *got, const char *expected, const char *file, int line);
 
+/* Asserts that an error (th_error, base/error.h) has this id and this text. */
+#define TAP_ASSERT_ERROR(error, expected_id, expected_text)                                        \
+    do {                                                                                           \
+        tap_assert_text((error).id, (expected_id), __FILE__, __LINE__);                            \
+        tap_assert_text((error).text, (expected_text), __FILE__, __LINE__);                        \
+    } while (0)
+
 #endif

@@ -58,8 +58,7 @@ static inline void expect_refused(const char *type, const th_topology_options *o
     th_error e = {"", ""};
     th_system *prototype = new_prototype();
     CU_ASSERT_PTR_NULL(th_topology_create("sys", th_topology_find(type), o, prototype, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     th_system_free(prototype);
 }
 

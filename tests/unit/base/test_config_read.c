@@ -131,8 +131,7 @@ TEST(leaves_absent_keys_alone)
 
 static void expect(const th_error *e, const char *id, const char *text)
 {
-    TAP_ASSERT_TEXT(e->id, id);
-    TAP_ASSERT_TEXT(e->text, text);
+    TAP_ASSERT_ERROR(*e, id, text);
 }
 
 TEST(names_missing_keys)

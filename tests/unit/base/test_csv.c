@@ -35,8 +35,7 @@ static void assert_bad_quote(char *text, const char *message)
     th_error e = {"", ""};
     th_csv c = th_csv_open("f", text);
     CU_ASSERT_EQUAL(th_csv_next(&c, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "BASE-0320");
-    TAP_ASSERT_TEXT(e.text, message);
+    TAP_ASSERT_ERROR(e, "BASE-0320", message);
     th_csv_clear(&c);
 }
 
@@ -96,8 +95,7 @@ TEST(says_which_heading_is_wrong)
         while (status > 0)
             status = th_csv_row(&c, &e);
         CU_ASSERT_EQUAL(status, -1);
-        TAP_ASSERT_TEXT(e.id, bad[i].id);
-        TAP_ASSERT_TEXT(e.text, bad[i].message);
+        TAP_ASSERT_ERROR(e, bad[i].id, bad[i].message);
         th_csv_clear(&c);
     }
 }

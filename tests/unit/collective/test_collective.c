@@ -311,9 +311,9 @@ TEST(a_stuck_collective_is_named)
     CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
-    TAP_ASSERT_TEXT(e.id, "SIM-0010");
-    TAP_ASSERT_TEXT(e.text, "task/0: all_reduce of 5 ranks by ring can never end: rank 0, thread 0 "
-                            "waits in step 1 for message 2 at port 0, where 1 came in");
+    TAP_ASSERT_ERROR(e, "SIM-0010",
+                     "task/0: all_reduce of 5 ranks by ring can never end: rank 0, thread 0 "
+                     "waits in step 1 for message 2 at port 0, where 1 came in");
     th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_program_free(p);

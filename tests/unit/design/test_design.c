@@ -109,8 +109,7 @@ static void assert_refused(const char *keys, const char *id, const char *message
     th_design_config config = {{42}};
     CU_ASSERT_EQUAL(th_design_configure(&s->designs[0], &type, &config, &e), -1);
     CU_ASSERT_TRUE(type == NULL && config.value[0] == 42);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
+    TAP_ASSERT_ERROR(e, id, message);
     CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, id);
     th_system_free(s);

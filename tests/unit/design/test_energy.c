@@ -180,9 +180,9 @@ TEST(links_need_a_source_too)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(ROW("", "link_energy = \"1pJ\"; "), "test", &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0150");
-    TAP_ASSERT_TEXT(e.text, "test:1: link_energy without link_energy_source: must say where the "
-                            "number comes from");
+    TAP_ASSERT_ERROR(e, "TOPO-0150",
+                     "test:1: link_energy without link_energy_source: must say where the "
+                     "number comes from");
     CU_ASSERT_PTR_NULL(th_system_read_text(ROW("", "link_energy = 1; "), "test", &e));
     TAP_ASSERT_TEXT(e.id, "BASE-0003");
 }

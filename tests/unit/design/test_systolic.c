@@ -450,8 +450,7 @@ static void assert_refused(const char *more, const th_shard *shard, const char *
     th_error e = {"", ""};
     strcpy(a.more, more);
     CU_ASSERT_EQUAL(plan(&a, shard, &unlimited, &s, NULL, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     CU_ASSERT_EQUAL(s.hz, 7);
 }
 

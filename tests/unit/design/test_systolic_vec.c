@@ -89,30 +89,6 @@ TEST(unclipped_blocks_are_all_full)
     CU_ASSERT_EQUAL(s.buffer_bytes[TH_TENSOR_WEIGHT], 2 * 20 * 10 * 9 * 2);
 }
 
-/* At 1 MHz a cycle is 10^6 ps, so that ends that are rounded up to a picosecond do not add up. */
-TEST(the_closed_form_is_what_the_pipeline_takes)
-{
-    gsl_rng *r = th_random_stream(43, "systolic", 0);
-    int wrong = 0, bound_by_ports = 0;
-    for (int round = 0; round < 1000; round++) {
-        char keys[600];
-        th_shard shard = random_shard(r);
-        snprintf(keys, sizeof keys,
-                 "type = \"systolic_vec\"; clock = \"1MHz\"; clip = false; rows = %d; cols = %d; "
-                 "vec = %d; "
-                 "input_port = %d; weight_port = %d; output_port = %d; overlap = %s; ",
-                 (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 12), (int)pick(r, 1, 30),
-                 (int)pick(r, 1, 30), (int)pick(r, 1, 30), pick(r, 0, 1) ? "true" : "false");
-        th_schedule s = schedule_on(keys, &shard);
-        double expected = closed_form_of(keys, &shard), got = simulated_cycles(&s);
-        wrong += fabs(got - expected) > 0.5;
-        bound_by_ports += th_schedule_sum(&s).cycles < expected / 2;
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(bound_by_ports > 20);
-    gsl_rng_free(r);
-}
-
 TEST(refuses_layers_that_do_not_fit)
 {
     char keys[500];

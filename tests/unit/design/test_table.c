@@ -108,8 +108,7 @@ static void assert_unknown(const design *d, const th_shard *s, const char *id, c
     char expected[600];
     snprintf(expected, sizeof expected, "%s: %s", path, message);
     CU_ASSERT_EQUAL(d->type->schedule(&d->config, s, &fast_memory, &out, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, expected);
+    TAP_ASSERT_ERROR(e, id, expected);
 }
 
 /* 60 channels of 64 are nearer (ln 64/60) than 64 of 3. */

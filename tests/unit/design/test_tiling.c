@@ -380,8 +380,7 @@ static void assert_no_fit(const char *keys, const th_shard *shard, const char *i
     th_error e = {"", ""};
     th_schedule s;
     CU_ASSERT_EQUAL(d.type->schedule(&d.config, shard, &memory, &s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     free_ready(&d);
 }
 

@@ -185,8 +185,7 @@ TEST(the_block_has_optional_keys)
     th_system_free(s);
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("concat = \"fre\";"), "test", &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0149");
-    TAP_ASSERT_TEXT(e.text, "test:2: unknown concat \"fre\": did you mean \"free\"?");
+    TAP_ASSERT_ERROR(e, "TOPO-0149", "test:2: unknown concat \"fre\": did you mean \"free\"?");
     CU_ASSERT_PTR_NULL(th_system_read_text(VECTOR_SYSTEM("buffer = \"0B\";"), "test", &e));
     TAP_ASSERT_TEXT(e.id, "TOPO-0033");
 }

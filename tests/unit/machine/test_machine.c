@@ -515,9 +515,9 @@ TEST(a_program_that_cannot_end_says_so)
     depend(u.program, 2, 1);
     load(&u);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, &e), TH_STOP_ERROR);
-    TAP_ASSERT_TEXT(e.id, "SIM-0006");
-    TAP_ASSERT_TEXT(
-        e.text, "task/1 (layer 7, input 0) can never run: 1 of its predecessors have not ended");
+    TAP_ASSERT_ERROR(
+        e, "SIM-0006",
+        "task/1 (layer 7, input 0) can never run: 1 of its predecessors have not ended");
     CU_ASSERT_EQUAL(th_machine_step(u.machine, 1, &e), TH_STOP_ERROR);
     take_down(&u);
 }

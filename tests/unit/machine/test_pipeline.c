@@ -337,30 +337,6 @@ TEST(rates_from_outside_give_the_same_times)
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
-TEST(never_below_compute_or_traffic)
-{
-    gsl_rng *r = th_random_stream(23, "bound", 0);
-    int wrong = 0;
-    for (int round = 0; round < 3000; round++) {
-        th_schedule s = random_schedule(r);
-        th_port port = random_port(r);
-        th_pipeline_stats stats;
-        double end = (double)run(&s, &port, true, &stats);
-        th_schedule_totals t = th_schedule_sum(&s);
-        double bytes = (double)(th_stats_read(&stats) + stats.moved_bytes[TH_ENGINE_OUTPUT]);
-        wrong += end < bytes * 8e12 / (double)port.bits_per_s * (1 - 1e-9) ||
-                 end < (double)t.cycles * CYCLE_PS;
-        wrong += stats.busy_ps != t.cycles * CYCLE_PS;
-        int64_t reads = t.input_bytes + t.weight_bytes + t.partial_bytes;
-        wrong +=
-            th_stats_read(&stats) < reads || stats.moved_bytes[TH_ENGINE_OUTPUT] < t.output_bytes;
-        wrong += port.burst_bytes == 1 && (th_stats_read(&stats) != reads ||
-                                           stats.moved_bytes[TH_ENGINE_OUTPUT] != t.output_bytes);
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
-}
-
 /* Steps of no time or one cycle, few bytes or none, one slot or eight; kinds of step are alike or
  * not. */
 static th_schedule extreme_schedule(gsl_rng *r)
@@ -422,26 +398,6 @@ TEST(what_does_not_end_in_time_never_ends)
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &slow), TH_TIME_MAX);
         th_pipeline_start(&p, &s, &late, &(th_pipeline_options){.skip = skip});
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &late), TH_TIME_MAX);
-    }
-}
-
-/* A big layer comes within 1 % of max(compute, traffic / bandwidth) when its slots cover the
- * latency: 1600 tiles of 4 steps; traffic 6400*(4096+2048)+1600*4096 bytes, compute 6400*500 cycles
- * of 5 ns. */
-TEST(converges_to_the_roofline)
-{
-    const int32_t count[] = {1, 20, 20, 4, 4};
-    th_schedule s = uniform(count, 2048, 1024, 500, 2048, 16);
-    th_pipeline_stats stats;
-    s.slots_in = s.slots_out = TH_SLOTS_MAX;
-    for (int64_t gbps = 2; gbps < 200; gbps *= 2) {
-        const th_port port = {gbps * 1000000000, 100000, 64};
-        double end = (double)run(&s, &port, true, &stats);
-        double traffic = (double)(th_stats_read(&stats) + stats.moved_bytes[TH_ENGINE_OUTPUT]) *
-                         8e12 / (double)port.bits_per_s;
-        double compute = 6400 * 500 * 5000.0;
-        double bound = traffic > compute ? traffic : compute;
-        CU_ASSERT_TRUE(end >= bound && end < 1.01 * bound);
     }
 }
 

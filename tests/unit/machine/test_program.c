@@ -137,8 +137,8 @@ TEST(more_than_can_be_numbered_are_refused)
     p->n_tasks = 1;
     p->n_dependencies = (int64_t)INT32_MAX + 1;
     CU_ASSERT_EQUAL(th_program_finish(p, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "SIM-0231");
-    TAP_ASSERT_TEXT(e.text, "the program has 2147483648 dependencies: must be 2147483647 at most");
+    TAP_ASSERT_ERROR(e, "SIM-0231",
+                     "the program has 2147483648 dependencies: must be 2147483647 at most");
     p->n_dependencies = 0;
     CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
     th_program_free(p);

@@ -212,9 +212,9 @@ TEST(a_path_that_cannot_be_opened_is_refused)
     int64_t live = th_alloc_live();
     CU_ASSERT_PTR_NULL(
         th_trace_open("no/such/folder/t.csv", th_trace_find("csv"), NULL, s, NULL, &e));
-    TAP_ASSERT_TEXT(e.id, "SIM-0007");
-    TAP_ASSERT_TEXT(
-        e.text, "no/such/folder/t.csv: cannot be opened for writing: No such file or directory");
+    TAP_ASSERT_ERROR(
+        e, "SIM-0007",
+        "no/such/folder/t.csv: cannot be opened for writing: No such file or directory");
     CU_ASSERT_EQUAL(th_alloc_live(), live);
     th_system_free(s);
 }
@@ -240,9 +240,9 @@ TEST(a_full_disk_is_told_at_the_end)
             o->type->task_start(o, i, 0);
         CU_ASSERT_EQUAL(access("no/such/folder", R_OK), -1);
         CU_ASSERT_EQUAL(th_trace_close(t, &e), -1);
-        TAP_ASSERT_TEXT(e.id, "SIM-0008");
-        TAP_ASSERT_TEXT(
-            e.text, "/dev/full: not all of the trace could be written: No space left on device");
+        TAP_ASSERT_ERROR(
+            e, "SIM-0008",
+            "/dev/full: not all of the trace could be written: No space left on device");
     }
     CU_ASSERT_EQUAL(th_trace_close(NULL, NULL), 0);
     th_program_free(p);

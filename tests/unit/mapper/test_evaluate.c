@@ -147,10 +147,9 @@ TEST(a_stream_that_cannot_be_is_an_error)
     th_error e = {"", ""};
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, (th_stream){2, 0, 2, 0});
     CU_ASSERT_PTR_NULL(th_evaluator_new(&p, &e));
-    TAP_ASSERT_TEXT(e.id, "MAP-0021");
-    TAP_ASSERT_TEXT(e.text,
-                    "2 inputs in 2 micro-batches of a batch of 1: must be at least one input, "
-                    "1 .. batch micro-batches, and less than 2^31 in all");
+    TAP_ASSERT_ERROR(e, "MAP-0021",
+                     "2 inputs in 2 micro-batches of a batch of 1: must be at least one input, "
+                     "1 .. batch micro-batches, and less than 2^31 in all");
 }
 
 /* H3 rK of 13 rows: the slowest of three positions, each with three phases. */

@@ -335,8 +335,8 @@ TEST(refuses_bad_streams)
     th_error e = {"", ""};
     th_stream s = {.n_inputs = 1, .micro_batches = 3};
     CU_ASSERT_EQUAL(th_lower_program(lower, map, &s, program, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0003");
-    TAP_ASSERT_TEXT(e.text, "micro-batches: layer \"a\": B is split 2 ways, must be 1 .. 1");
+    TAP_ASSERT_ERROR(e, "MAP-0003",
+                     "micro-batches: layer \"a\": B is split 2 ways, must be 1 .. 1");
     lower_stream((th_stream){.n_inputs = 1, .micro_batches = 2}); /* 2 and 3 images: B2 fits */
     tear_down();
 }
@@ -356,9 +356,9 @@ TEST(memory_by_hand)
     set_up(WITH_HOST("7000B"), CHAIN("2"), "3");
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_lower_program(lower, map, &th_stream_single, program, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0022");
-    TAP_ASSERT_TEXT(e.text, "accel/3: 800 bytes too few at layer \"c\": 7800 needed, 2200 of them "
-                            "weights, 7000 there");
+    TAP_ASSERT_ERROR(e, "MAP-0022",
+                     "accel/3: 800 bytes too few at layer \"c\": 7800 needed, 2200 of them "
+                     "weights, 7000 there");
     CU_ASSERT_EQUAL(program->n_tasks, 0);
     tear_down();
     set_up(WITH_HOST("7800B"), CHAIN("2"), "3");
@@ -452,8 +452,7 @@ TEST(an_interruption_leaves_nothing_behind)
     th_lower_set_interrupt_check(lower, at_the_third_asking);
     askings = 0;
     CU_ASSERT_EQUAL(th_lower_program(lower, map, &(th_stream){6, 0, 1, 0}, program, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "BASE-0008");
-    TAP_ASSERT_TEXT(e.text, "interrupted; nothing was lowered");
+    TAP_ASSERT_ERROR(e, "BASE-0008", "interrupted; nothing was lowered");
     CU_ASSERT_EQUAL(program->n_tasks, 0);
     th_lower_set_interrupt_check(lower, NULL);
     lower_stream((th_stream){6, 0, 1, 0});

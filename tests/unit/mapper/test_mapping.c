@@ -107,8 +107,7 @@ static void assert_refused(th_mapping *m, const char *id, const char *text)
 {
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_mapping_check(m, sys, net, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     th_mapping_free(m);
 }
 

@@ -223,8 +223,7 @@ TEST(threads_that_do_not_start_are_told)
     threads_left = 2;
     CU_ASSERT_PTR_NULL(th_pool_new(NULL, &problem, 5, &e));
     threads_left = 1000000;
-    TAP_ASSERT_TEXT(e.id, "MAP-0023");
-    TAP_ASSERT_TEXT(e.text, "thread 4 of 5 cannot be started");
+    TAP_ASSERT_ERROR(e, "MAP-0023", "thread 4 of 5 cannot be started");
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 #endif
     th_pool_free(NULL);

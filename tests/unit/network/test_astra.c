@@ -304,8 +304,7 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
     th_system *s = system_of(u);
     th_network *n = network_of(type, s);
     CU_ASSERT_EQUAL(ask(n, kind, bytes, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     type->destroy(n);
     th_system_free(s);
 }
@@ -353,9 +352,9 @@ TEST(needs_the_files)
     struct th_astra *block = s->astra;
     s->astra = NULL;
     CU_ASSERT_PTR_NULL(AWARE->create(s, &o, &e));
-    TAP_ASSERT_TEXT(e.id, "NET-0030");
-    TAP_ASSERT_TEXT(e.text, "system \"astra_ring4\": network astra_aware computes with ASTRA-sim's "
-                            "network.yml and system.json: read the system with -format astra");
+    TAP_ASSERT_ERROR(e, "NET-0030",
+                     "system \"astra_ring4\": network astra_aware computes with ASTRA-sim's "
+                     "network.yml and system.json: read the system with -format astra");
     s->astra = block;
     th_system_free(s);
 }
@@ -520,16 +519,15 @@ TEST(refuses_messages_it_cannot_time)
     for (int i = 0; i < 2; i++) {
         th_error e = {"", ""};
         CU_ASSERT_EQUAL(send(types[i], &slow, "1", 1LL << 50, &e), -1);
-        TAP_ASSERT_TEXT(e.id, "NET-0037");
-        TAP_ASSERT_TEXT(e.text, endless);
+        TAP_ASSERT_ERROR(e, "NET-0037", endless);
     }
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(send(AWARE, &star, "switch", 107374182400, &e), 1000000100000);
     CU_ASSERT_EQUAL(send(UNAWARE, &star, "switch", 700, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "NET-0038");
-    TAP_ASSERT_TEXT(
-        e.text, "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must be "
-                "an accelerator");
+    TAP_ASSERT_ERROR(
+        e, "NET-0038",
+        "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must be "
+        "an accelerator");
 }
 
 static int begin_one(const void *s, th_error *e)

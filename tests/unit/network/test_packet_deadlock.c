@@ -28,9 +28,9 @@ TEST(a_routing_that_can_deadlock_is_given_channels)
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(
         th_network_find("packet")->create(s, &(th_network_options){.n_virtual_channels = 1}, &e));
-    TAP_ASSERT_TEXT(e.id, "NET-0014");
-    TAP_ASSERT_TEXT(e.text, "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
-                            "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
+    TAP_ASSERT_ERROR(e, "NET-0014",
+                     "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
+                     "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
     th_system_free(s);
 }
 
@@ -221,8 +221,7 @@ TEST(a_missing_route_is_told)
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(drive_network(n, t, 1, false), -1);
     CU_ASSERT_EQUAL(th_network_failed(n, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "NET-0015");
-    TAP_ASSERT_TEXT(e.text, "network packet: system \"sys\" has no route from a to b");
+    TAP_ASSERT_ERROR(e, "NET-0015", "network packet: system \"sys\" has no route from a to b");
     n->type->destroy(n);
     th_system_free(s);
 }

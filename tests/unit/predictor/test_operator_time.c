@@ -102,8 +102,7 @@ static void assert_refused(th_op op, th_phase phase, const char *id, const char 
     th_error e = {"", ""};
     th_gpu g = gpu_of();
     CU_ASSERT_EQUAL(th_operator_predict(&t, NULL, &(th_operator){op, phase, NULL}, &g, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
 }
 
 TEST(what_cannot_be_told)

@@ -501,8 +501,8 @@ TEST(one_device_alone)
     CU_ASSERT(known.high_ms < 1.01 * known.ms && other.high_ms >= 2 * other.ms);
     all->row[of_one[3]].ms = NAN;
     CU_ASSERT_PTR_NULL(th_predictor_train(all, of_one, n, &o, &e));
-    TAP_ASSERT_TEXT(e.id, "PRED-0092");
-    TAP_ASSERT_TEXT(e.text, "measurements: row 4, dense, call on small: time nan: must be above 0");
+    TAP_ASSERT_ERROR(e, "PRED-0092",
+                     "measurements: row 4, dense, call on small: time nan: must be above 0");
     all->row[of_one[3]].ms = truth(&all->row[of_one[3]].op, &gpus.gpu[0]);
     th_predictor_free(p);
 }

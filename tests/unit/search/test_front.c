@@ -167,8 +167,8 @@ TEST(others_find_no_front)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(search_for("random", &pareto, 10, 1, &e));
-    TAP_ASSERT_TEXT(e.id, "MAP-0116");
-    TAP_ASSERT_TEXT(e.text, "random: finds one mapping: a Pareto front is what nsga2 finds");
+    TAP_ASSERT_ERROR(e, "MAP-0116",
+                     "random: finds one mapping: a Pareto front is what nsga2 finds");
 }
 
 int main(int argc, char **argv)

@@ -284,8 +284,7 @@ static void refuse_system(const char *text, const char *id, const char *message)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(text, "test", &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
+    TAP_ASSERT_ERROR(e, id, message);
 }
 
 TEST(systems_that_are_refused)
@@ -339,8 +338,7 @@ static void explain(const th_system *s, const th_workload *w, const th_mapping *
     if (!l || !program)
         bail_out(&e);
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, program, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     th_program_free(program);
     th_lower_free(l);
 }
@@ -383,10 +381,9 @@ TEST(searches_that_are_refused)
     th_search *found = th_search_new(th_search_find("h2h"), &p, &th_search_defaults, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(found);
     CU_ASSERT_EQUAL(th_search_iterate(found, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0191");
-    TAP_ASSERT_TEXT(e.text,
-                    "h2h: no accelerator can run layer \"m\": layer \"m\": a dense layer on a "
-                    "serial_tiled design that runs conv layers only");
+    TAP_ASSERT_ERROR(e, "MAP-0191",
+                     "h2h: no accelerator can run layer \"m\": layer \"m\": a dense layer on a "
+                     "serial_tiled design that runs conv layers only");
     th_search_free(found);
     th_mapping *m = mapping_on("0", w);
     explain(s, w, m, "SIM-0191",
@@ -425,9 +422,8 @@ TEST(transfers_that_never_end)
     CU_ASSERT_EQUAL(th_evaluator_run(evaluator, on_a, INFINITY, &f, &e), 0);
     CU_ASSERT_EQUAL(f.fit, TH_FIT_INFEASIBLE);
     th_evaluator_explain(evaluator, on_a, &e);
-    TAP_ASSERT_TEXT(e.id, "NET-0037");
-    TAP_ASSERT_TEXT(e.text,
-                    "16000000 bytes from \"host\" to \"a\" take longer than any run: 106 days");
+    TAP_ASSERT_ERROR(e, "NET-0037",
+                     "16000000 bytes from \"host\" to \"a\" take longer than any run: 106 days");
     CU_ASSERT_EQUAL(th_evaluator_run(evaluator, on_b, INFINITY, &f, &e), 0);
     CU_ASSERT_EQUAL(f.fit, TH_FIT);
     th_evaluator_free(evaluator);

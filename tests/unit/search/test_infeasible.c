@@ -45,8 +45,7 @@ TEST(a_mapping_by_hand_names_the_layer)
     th_mapping *one = mapping_on("0", wide), *two = mapping_on("01", wide);
     put_layer(two, 0, 0, "B2");
     CU_ASSERT_EQUAL(th_lower_program(l, one, &th_stream_single, program, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "SIM-0009");
-    TAP_ASSERT_TEXT(e.text, REASON);
+    TAP_ASSERT_ERROR(e, "SIM-0009", REASON);
     CU_ASSERT_FALSE(th_error_is_no_memory(&e));
     CU_ASSERT_EQUAL(th_lower_program(l, two, &th_stream_single, program, &e), 0);
     th_mapping_free(one);
@@ -107,8 +106,8 @@ TEST(searches_say_why_nothing_is_feasible)
             snprintf(made, sizeof made,
                      "%s: none of %lld mappings of \"wide\" onto \"t\" fits; the first: " REASON,
                      th_search_types[i]->name, (long long)x->n_evaluations);
-            TAP_ASSERT_TEXT(e.id, x->n_evaluations > 0 ? "MAP-0024" : "MAP-0042");
-            TAP_ASSERT_TEXT(e.text, x->n_evaluations > 0 ? made : none);
+            TAP_ASSERT_ERROR(e, x->n_evaluations > 0 ? "MAP-0024" : "MAP-0042",
+                             x->n_evaluations > 0 ? made : none);
             CU_ASSERT_EQUAL(x->n_evaluations > 0, asks_no_design(th_search_types[i]));
         }
         CU_ASSERT_PTR_NULL(x->best);

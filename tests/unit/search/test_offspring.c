@@ -144,8 +144,7 @@ TEST(the_first_failure_is_reported)
                                                &(th_offspring){offspring, &n, TH_VARIATION_TRIES},
                                                MEMBERS, out, &e),
                         -1);
-        TAP_ASSERT_TEXT(e.id, "MAP-0023");
-        TAP_ASSERT_TEXT(e.text, "member 7");
+        TAP_ASSERT_ERROR(e, "MAP-0023", "member 7");
         CU_ASSERT_PTR_NULL(out[0]);
         th_variation_clear(&b);
         th_search_free(s);

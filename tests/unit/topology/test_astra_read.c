@@ -127,8 +127,7 @@ static void expect_failure(const failure *f)
     th_error e = {"", ""};
     th_system *s = astra_system(f->network, f->parameters, &e);
     CU_ASSERT_PTR_NULL(s);
-    TAP_ASSERT_TEXT(e.id, f->id);
-    TAP_ASSERT_TEXT(e.text, f->text);
+    TAP_ASSERT_ERROR(e, f->id, f->text);
     th_system_free(s);
 }
 
@@ -227,8 +226,7 @@ TEST(refuses_missing_files)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", TH_LINKS_DEFAULT_MAX, &e));
-    TAP_ASSERT_TEXT(e.id, "BASE-0031");
-    TAP_ASSERT_TEXT(e.text, "no.yml: cannot be opened: No such file or directory");
+    TAP_ASSERT_ERROR(e, "BASE-0031", "no.yml: cannot be opened: No such file or directory");
 }
 
 /* Deeply nested, and names of names: an error or a system, soon, and no memory lost. */

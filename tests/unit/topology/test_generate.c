@@ -179,8 +179,7 @@ static void expect_refusal(const char *type, int n_dims, int x, int y, const cha
     o.dims[1] = y;
     th_system *prototype = new_prototype();
     CU_ASSERT_PTR_NULL(th_topology_create("sys", th_topology_find(type), &o, prototype, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     th_system_free(prototype);
 }
 

@@ -322,9 +322,8 @@ TEST(dimension_order_needs_its_links)
         s->n_dims = n_dims;
         s->routing = th_routing_find("dimension_order");
         CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-        TAP_ASSERT_TEXT(e.id, n_dims ? "TOPO-0085" : "TOPO-0086");
-        TAP_ASSERT_TEXT(
-            e.text,
+        TAP_ASSERT_ERROR(
+            e, n_dims ? "TOPO-0085" : "TOPO-0086",
             n_dims ? "system \"sys\": node \"a\" lacks a link along dimension 0, and routes go in "
                      "dimension order"
                    : "system \"sys\": dimension_order needs a system made of dimensions");

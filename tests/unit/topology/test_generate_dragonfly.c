@@ -186,8 +186,8 @@ TEST(its_routing_needs_a_dragonfly)
             th_system_copy_accel(s, a, prototype, 0, NULL);
         s->routing = th_routing_find("dragonfly");
         CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-        TAP_ASSERT_TEXT(e.id, "TOPO-0092");
-        TAP_ASSERT_TEXT(e.text, "system \"sys\": dragonfly routing needs a generated dragonfly");
+        TAP_ASSERT_ERROR(e, "TOPO-0092",
+                         "system \"sys\": dragonfly routing needs a generated dragonfly");
         th_system_free(s);
         th_system_free(prototype);
     }

@@ -273,8 +273,7 @@ TEST(its_routing_needs_rails)
         th_system_copy_accel(s, a, prototype, 0, NULL);
     s->routing = th_routing_find("rails");
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0194");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": rails routing needs generated rails");
+    TAP_ASSERT_ERROR(e, "TOPO-0194", "system \"sys\": rails routing needs generated rails");
     th_system_free(s);
     th_system_free(prototype);
 }

@@ -226,8 +226,7 @@ TEST(up_down_needs_a_tree)
         th_system_copy_accel(s, i, prototype, 0, NULL);
     s->routing = th_routing_find("up_down");
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0089");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": up_down needs a generated tree");
+    TAP_ASSERT_ERROR(e, "TOPO-0089", "system \"sys\": up_down needs a generated tree");
     th_system_free(s);
     th_system_free(prototype);
 }

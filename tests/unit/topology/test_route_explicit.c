@@ -99,8 +99,7 @@ static void expect_refusal(th_system *s, const int *links, int n, const char *id
 {
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_system_add_route(s, 0, 2, links, n, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
 }
 
 TEST(refuses_routes_that_do_not_lead_there)
@@ -137,8 +136,7 @@ TEST(refuses_routes_that_do_not_lead_there)
     expect_refusal(s, (int[]){0, 2}, 2, "TOPO-0059",
                    "route from \"0\" to \"2\": the pair has one already");
     CU_ASSERT_EQUAL(th_system_add_route(s, 2, 2, (int[]){4}, 1, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0058");
-    TAP_ASSERT_TEXT(e.text, "route from \"2\" to itself: two nodes are expected");
+    TAP_ASSERT_ERROR(e, "TOPO-0058", "route from \"2\" to itself: two nodes are expected");
     finish(s);
     TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
     th_system_free(s);
@@ -150,12 +148,11 @@ TEST(refuses_segments)
     th_system *s = new_line(2);
     int seg = add_segment(s, "seg", 9, 9);
     CU_ASSERT_EQUAL(th_system_add_segment(s, "a b", 0, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0050");
-    TAP_ASSERT_TEXT(e.text, "segment \"a b\": a name must be made of letters, digits and _ - . :");
+    TAP_ASSERT_ERROR(e, "TOPO-0050",
+                     "segment \"a b\": a name must be made of letters, digits and _ - . :");
     CU_ASSERT_EQUAL(th_system_add_segment(s, "seg", 0, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0051");
-    TAP_ASSERT_TEXT(
-        e.text,
+    TAP_ASSERT_ERROR(
+        e, "TOPO-0051",
         "segment \"seg\": the name is taken; names must be unique among links and segments");
     CU_ASSERT_EQUAL(th_system_add_segment(s, "0_1", 0, 0, NULL), -1);
     CU_ASSERT_EQUAL(th_system_add_segment(s, "late", 0, 1001 * TH_PS_PER_S, NULL), -1);
@@ -201,8 +198,7 @@ TEST(a_pair_behind_a_dead_link_is_named)
     th_system *s = new_line(4);
     s->links[3].is_dead = true; /* 2_1 */
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0013");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": no path from \"2\" to \"0\"");
+    TAP_ASSERT_ERROR(e, "TOPO-0013", "system \"sys\": no path from \"2\" to \"0\"");
     th_system_free(s);
 }
 

@@ -42,8 +42,7 @@ static void expect_finish_refuses(th_system *s, const char *id, const char *text
 {
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     th_system_free(s);
 }
 
@@ -132,11 +131,10 @@ TEST(refuses_nodes)
     th_error e = {"", ""};
     th_system *s = new_system(1);
     CU_ASSERT_EQUAL(th_system_add_node(s, "a*", TH_NODE_HOST, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0001");
-    TAP_ASSERT_TEXT(e.text, "node \"a*\": a name must be made of letters, digits and _ - . :");
+    TAP_ASSERT_ERROR(e, "TOPO-0001",
+                     "node \"a*\": a name must be made of letters, digits and _ - . :");
     CU_ASSERT_EQUAL(th_system_add_node(s, "a0", TH_NODE_HOST, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0002");
-    TAP_ASSERT_TEXT(e.text, "node \"a0\": the name is taken; names must be unique");
+    TAP_ASSERT_ERROR(e, "TOPO-0002", "node \"a0\": the name is taken; names must be unique");
     CU_ASSERT_EQUAL(s->n_nodes, 1);
     th_system_free(s);
 }
@@ -148,8 +146,7 @@ TEST(refuses_too_many_nodes)
     th_system *s = th_system_new("sys", NULL);
     s->n_nodes = MAX_NODES; /* pretend: the names alone would take 16 MiB */
     CU_ASSERT_EQUAL(th_system_add_node(s, "more", TH_NODE_HOST, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0003");
-    TAP_ASSERT_TEXT(e.text, "node \"more\": a system has at most 1048576 nodes");
+    TAP_ASSERT_ERROR(e, "TOPO-0003", "node \"more\": a system has at most 1048576 nodes");
     s->n_nodes = 0;
     th_system_free(s);
 }
@@ -159,8 +156,7 @@ TEST(refuses_links)
     th_error e = {"", ""};
     th_system *s = new_system(2);
     CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(0, 5, true), &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0004");
-    TAP_ASSERT_TEXT(e.text, "a bandwidth of 0 bits/s: must be from 1 bit/s to 1 Pbit/s");
+    TAP_ASSERT_ERROR(e, "TOPO-0004", "a bandwidth of 0 bits/s: must be from 1 bit/s to 1 Pbit/s");
     CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(1000000000000001, 5, true), &e),
                     -1);
     TAP_ASSERT_TEXT(e.text,
@@ -169,20 +165,18 @@ TEST(refuses_links)
                     0);
     s->n_links = s->n_media = 0;
     CU_ASSERT_EQUAL(th_system_add_cable(s, 1, 1, th_cable_symmetric(900, 5, true), &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0005");
-    TAP_ASSERT_TEXT(e.text, "node \"a1\" is linked to itself: must be two nodes");
+    TAP_ASSERT_ERROR(e, "TOPO-0005", "node \"a1\" is linked to itself: must be two nodes");
     CU_ASSERT_EQUAL(
         th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 1001 * TH_PS_PER_S, true), &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0006");
-    TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": latency must be from 0 to 1000s");
+    TAP_ASSERT_ERROR(e, "TOPO-0006", "link from \"a0\" to \"a1\": latency must be from 0 to 1000s");
     CU_ASSERT_TRUE(s->n_links == 0 && s->n_media == 0);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
     s->n_links = TH_LINKS_DEFAULT_MAX; /* pretend */
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0016");
-    TAP_ASSERT_TEXT(
-        e.text, "link from \"a0\" to \"a1\": a system has at most 2097152 links, unless -max_links "
-                "allows more (16777216 at most)");
+    TAP_ASSERT_ERROR(
+        e, "TOPO-0016",
+        "link from \"a0\" to \"a1\": a system has at most 2097152 links, unless -max_links "
+        "allows more (16777216 at most)");
     s->max_links = 2;
     s->n_links = 1;
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), 1);
@@ -196,11 +190,10 @@ TEST(refuses_designs)
     th_error e = {"", ""};
     th_system *s = new_system(1);
     CU_ASSERT_EQUAL(th_system_add_design(s, "", "tiled", NULL, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0007");
-    TAP_ASSERT_TEXT(e.text, "design \"\": a name must be made of letters, digits and _ - . :");
+    TAP_ASSERT_ERROR(e, "TOPO-0007",
+                     "design \"\": a name must be made of letters, digits and _ - . :");
     CU_ASSERT_EQUAL(th_system_add_design(s, "d", "tiled", NULL, 0, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0008");
-    TAP_ASSERT_TEXT(e.text, "design \"d\": the name is taken; names must be unique");
+    TAP_ASSERT_ERROR(e, "TOPO-0008", "design \"d\": the name is taken; names must be unique");
     th_system_free(s);
 }
 

@@ -93,8 +93,7 @@ static void assert_refused(const char *second, const char *name, const char *id,
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(joined(ONE, second, &(th_model_options){name, 0, 0}, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
 }
 
 TEST(what_cannot_be_joined)

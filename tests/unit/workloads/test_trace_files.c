@@ -40,8 +40,7 @@ TEST(a_rank_in_between_is_missing)
     write_rows("trace_file.tmp", 4, rows, 1);
     remove("trace_file.tmp.2.et");
     CU_ASSERT_PTR_NULL(th_trace_read(&(th_trace_files){.prefix = "trace_file.tmp"}, &e));
-    TAP_ASSERT_TEXT(e.id, "WORK-0687");
-    TAP_ASSERT_TEXT(e.text, "trace_file.tmp.3.et: is there, but that of rank 2 is not");
+    TAP_ASSERT_ERROR(e, "WORK-0687", "trace_file.tmp.3.et: is there, but that of rank 2 is not");
     remove_trace("trace_file.tmp", 4);
 }
 

@@ -139,8 +139,7 @@ static void expect_refusal(th_workload *w, const char *id, const char *text)
 {
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_workload_finish(w, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
     th_workload_free(w);
 }
 
@@ -148,8 +147,8 @@ TEST(refuses_extents_of_the_input)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, &(th_workload_input){0, 3, 8, 6, TH_FP16}, &e));
-    TAP_ASSERT_TEXT(e.id, "WORK-0001");
-    TAP_ASSERT_TEXT(e.text, "net: batch 0, input 3 x 8 x 6: extents must be from 1 to 268435456");
+    TAP_ASSERT_ERROR(e, "WORK-0001",
+                     "net: batch 0, input 3 x 8 x 6: extents must be from 1 to 268435456");
 }
 
 TEST(refuses_bad_names)
