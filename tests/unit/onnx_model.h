@@ -261,6 +261,40 @@ static inline void expect(const char *id, const char *text)
     unlink(path);
 }
 
+static inline int64_t macs_of(const th_workload *w)
+{
+    int64_t n = 0;
+    for (int i = 0; i < w->n_layers; i++)
+        n += th_layer_macs(&w->layers[i]);
+    return n;
+}
+
+/* The extents of the tensor "y" of the model that was read last. */
+static char shape_of_y[128];
+
+static inline void keep_y(void *context, const char *name, const int64_t *dim, int rank)
+{
+    size_t n = 0;
+    (void)context;
+    if (strcmp(name, "y") != 0)
+        return;
+    shape_of_y[0] = '\0';
+    for (int i = 0; i < rank; i++)
+        n += (size_t)snprintf(shape_of_y + n, sizeof shape_of_y - n, "%s%lld", i ? "," : "",
+                              (long long)dim[i]);
+}
+
+static inline th_workload *read_y(bool copies, th_onnx_notes *notes, th_error *e)
+{
+    const th_onnx_options o = {.precision = -1, .copies_unknown = copies, .on_value = keep_y};
+    shape_of_y[0] = '\0';
+    *e = (th_error){"", ""};
+    write_model();
+    th_workload *w = th_workload_read_onnx(path, &o, notes, e);
+    unlink(path);
+    return w;
+}
+
 typedef struct expected_layer {
     const char *name, *type;
     int k, h, w;

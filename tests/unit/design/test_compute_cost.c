@@ -215,25 +215,6 @@ TEST(designs_that_are_wrong_are_refused)
     th_system_free(s);
 }
 
-static int use(const th_system *s)
-{
-    th_error e = {"", ""};
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    int failed = !w;
-    for (int i = 0; i < 40 && !failed; i++) {
-        th_shard d = conv_shard(1, 8 + i, 4, 5, 5, 3);
-        int32_t before = th_compute_cost_count(w);
-        failed = th_compute_cost_lookup(w, 0, i % 3, &d, &e) < 0;
-        CU_ASSERT_EQUAL(th_compute_cost_count(w), before + !failed);
-        if (failed) /* and then it works */
-            CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, i % 3, &d, NULL), before);
-    }
-    if (failed)
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-    th_compute_cost_cache_free(w);
-    return failed ? -1 : 0;
-}
-
 /* 200 MB of weights at 8 bits a second. */
 TEST(shards_that_never_end_are_refused)
 {

@@ -388,25 +388,4 @@ TEST(the_order_of_telling_does_not_matter)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* 0, or -1 when memory ran out anywhere on the way. */
-static int run_all(const world *w, const th_machine_options *o, bool is_stepped)
-{
-    th_observer stepping = {.type = &stepping_type};
-    th_error e = {"", ""};
-    th_result r = {0};
-    th_machine *m = th_machine_new(w->system, w->costs, o, &e);
-    int failed = !m || th_machine_observe(m, is_stepped ? &stepping : NULL, &e) ||
-                 th_machine_load(m, w->program, &e) ||
-                 th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE ||
-                 th_machine_result(m, &r, &e);
-    th_path_entry *path = NULL;
-    failed = failed || th_critical_path(&r, &path, &e) < 0;
-    if (failed)
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-    th_free(path);
-    th_result_clear(&r);
-    th_machine_free(m);
-    return failed ? -1 : 0;
-}
-
 TAP_MAIN("replay")

@@ -5,21 +5,13 @@
 /* Batch 5, 10 -> 12 channels, 11 x 9 output pixels of a 3 x 3 kernel. */
 static th_layer conv(void)
 {
-    return (th_layer){.name = "c",
-                      .kind = TH_LAYER_CONV,
-                      .dim = {5, 12, 10, 11, 9, 3, 3},
-                      .in_h = 13,
-                      .in_w = 11,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density = {1, 1, 1},
-                      .up_h = 1,
-                      .up_w = 1,
-                      .n_inputs = 1};
+    th_layer l = th_layer_over(TH_LAYER_CONV, 5, 10, 11, 9, TH_FP16);
+    l.name = "c";
+    l.dim[TH_DIM_K] = 12;
+    l.dim[TH_DIM_R] = l.dim[TH_DIM_S] = 3;
+    l.in_h = 13, l.in_w = 11;
+    l.n_inputs = 1;
+    return l;
 }
 
 static void assert_range(const th_loop_box *b, int d, int lo, int hi)

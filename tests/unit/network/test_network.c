@@ -460,35 +460,6 @@ TEST(the_table_is_in_order)
     CU_ASSERT_PTR_NULL(th_network_find("Fluid"));
 }
 
-/* 0 when all of it worked, -1 at the first failure. */
-static int use(const th_network_type *type, const th_system *s)
-{
-    const double port[] = {1e9, 2e9, 3e9, 4e9};
-    th_error err = {"", ""};
-    th_events *q = th_events_new();
-    th_network *n = q ? type->create(s, &defaults, &err) : NULL;
-    th_event e;
-    int failed = !n;
-    if (q && !n)
-        CU_ASSERT_EQUAL(strcmp(err.id, "BASE-0001"), 0);
-    if (n)
-        type->reset(n);
-    for (int i = 0; i < 20 && !failed; i++)
-        failed = type->start(n, q, 0, i, &(th_message){i % 3, (i + 1) % 3, 1000, 0});
-    if (!failed && type->demand && n->is_shared[1])
-        failed = type->demand(n, 1, 7, port);
-    if (!failed)
-        failed = type->settle(n, q, 0);
-    while (!failed && th_events_pop(q, &e)) {
-        type->event(n, q, e.time, &e);
-        failed = type->settle(n, q, e.time);
-    }
-    if (n)
-        type->destroy(n);
-    th_events_free(q);
-    return failed ? -1 : 0;
-}
-
 /* Rows that compute with more than the graph have tests of their own. */
 static bool takes(const th_network_type *type, const th_system *s)
 {

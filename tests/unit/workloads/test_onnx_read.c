@@ -2,7 +2,9 @@
 /* ONNX models: what their nodes become. */
 #include <config.h>
 #define ONNX_MODEL_FILE "test_onnx_read.tmp.onnx"
+#include "tests/unit/draw.h"
 #include "tests/unit/onnx_model.h"
+#include "tests/unit/workload_help.h"
 
 /* ---- what nodes become ----------------------------------------------------------------------- */
 
@@ -172,6 +174,167 @@ TEST(batch_and_precision_are_the_callers)
     th_workload_free(w);
     th_workload_free(v);
     unlink(path);
+}
+
+/* ---- weights that several nodes read --------------------------------------------------------- */
+
+/* A node that looks at a matrix of rows x columns, and what its output is called. */
+static void look_at(gsl_rng *r, char *name, int number, int rows, int columns)
+{
+    char from[16], shape[32], flat[64];
+    snprintf(from, sizeof from, "%s", name);
+    snprintf(name, 16, "v%d", number);
+    switch (draw(r, 0, 3)) {
+    case 0:
+        node("Identity", from, name, "");
+        break;
+    case 1: /* turned and back */
+        snprintf(shape, sizeof shape, "t%d", number);
+        node("Transpose", from, shape, "perm=1,0");
+        node("Transpose", shape, name, "perm=1,0");
+        break;
+    default: /* a row, and back */
+        snprintf(shape, sizeof shape, "s%d", number);
+        snprintf(flat, sizeof flat, "%d,1,%d", rows, columns);
+        integers(shape, flat, false);
+        snprintf(flat, sizeof flat, "%s %s", from, shape);
+        snprintf(shape, sizeof shape, "u%d", number);
+        node("Reshape", flat, shape, "");
+        snprintf(flat, sizeof flat, "a%d", number);
+        integers(flat, "1", false);
+        snprintf(flat, sizeof flat, "%s a%d", shape, number);
+        node("Squeeze", flat, name, "");
+    }
+}
+
+/* Words, products between widths with weights of a pool, and logits: each initializer that is read
+ * counts once, whichever way its readers look at it. */
+TEST(weights_that_several_nodes_read_count_once)
+{
+    static const int widths[] = {8, 12, 20};
+    gsl_rng *r = th_random_stream(11, "onnx ties", 0);
+    int n_wrong = 0, n_tied = 0, n_free = 0;
+    for (int i = 0; i < 200; i++) {
+        bool is_read[3][3][2] = {{{false}}};
+        char at[16] = "x0", name[16], text[64];
+        int from = draw(r, 0, 2), n = draw(r, 1, 6), first = from, wanted = 0;
+        th_onnx_notes notes;
+        th_error e;
+        begin(NULL);
+        input("ids", 7, "1,5");
+        snprintf(text, sizeof text, "50,%d", widths[from]);
+        weights("words", text);
+        node("Gather", "words ids", at, "");
+        for (int k = 1; k <= n; k++) {
+            int to = k == n ? first : draw(r, 0, 2), which = draw(r, 0, 1);
+            bool is_turned = which == 1; /* as it is stored */
+            to = to == from ? (to + 1) % 3 : to;
+            snprintf(name, sizeof name, "w%d%d%d", from, to, which);
+            int rows = widths[is_turned ? to : from], columns = widths[is_turned ? from : to];
+            snprintf(text, sizeof text, "%d,%d", rows, columns);
+            if (!is_read[from][to][which]) {
+                weights(name, text);
+                wanted += rows * columns;
+            } else
+                n_tied++;
+            is_read[from][to][which] = true;
+            if (draw(r, 0, 1))
+                look_at(r, name, k, rows, columns);
+            if (is_turned) {
+                snprintf(text, sizeof text, "q%d", k);
+                node("Transpose", name, text, "");
+                snprintf(name, sizeof name, "%.14s", text);
+            }
+            snprintf(text, sizeof text, "%s %s", at, name);
+            snprintf(at, sizeof at, "x%d", k);
+            node("MatMul", text, at, "");
+            from = to;
+        }
+        bool has_words = from == first; /* the logits are the words */
+        snprintf(text, sizeof text, "%s %s", at, has_words ? "turned" : "head");
+        if (has_words)
+            node("Transpose", "words", "turned", "perm=1,0");
+        snprintf(name, sizeof name, "%d,50", widths[from]);
+        weights("head", name);
+        node("MatMul", text, "y", "");
+        wanted += 50 * (widths[first] + (has_words ? 0 : widths[from]));
+        n_free += !has_words;
+        th_workload *w = read_y(false, &notes, &e);
+        n_wrong += !w || parameters_of(w) != wanted;
+        th_workload_free(w);
+    }
+    CU_ASSERT_EQUAL(n_wrong, 0);
+    CU_ASSERT_TRUE(n_tied > 50 && n_free > 20);
+    gsl_rng_free(r);
+}
+
+/* What must not be taken for the same: a square matrix and its transpose, parts, computed weights,
+ * and weights of another shape. */
+TEST(weights_that_differ_count_each)
+{
+    static const char *const second[][2] = {{"Transpose", ""}, {"Neg", ""}, {"Sqrt", ""}};
+    th_onnx_notes notes;
+    th_error e;
+    for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
+        begin("1,4,8");
+        weights("w", "8,8");
+        node("MatMul", "x w", "a", "");
+        node(second[i][0], "w", "v", second[i][1]);
+        node("MatMul", "a v", "y", "");
+        th_workload *w = read_y(false, &notes, &e);
+        CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 64);
+        th_workload_free(w);
+    }
+    begin("1,4,8");
+    weights("w", "8,12");
+    node("MatMul", "x w", "a", "");
+    node("Transpose", "w", "v", "");
+    node("MatMul", "a v", "y", "");
+    th_workload *w = read_y(false, &notes, &e);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 96);
+    th_workload_free(w);
+}
+
+/* Convolutions of two levels of a pyramid, and both directions of a recurrent layer, with one
+ * kernel. */
+TEST(kernels_and_gates_are_shared)
+{
+    th_onnx_notes notes;
+    th_error e;
+    begin("1,8,6,6");
+    weights("w", "8,8,3,3");
+    weights("v", "8,8,1,1");
+    node("Conv", "x w", "a", "pads=1,1,1,1");
+    node("Conv", "a w", "b", "pads=1,1,1,1");
+    node("Conv", "b v", "c", "");
+    node("Conv", "c v", "y", "");
+    th_workload *w = read_y(false, &notes, &e);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 9 * 64 + 64);
+    th_workload_free(w);
+    begin("1,8,6,6"); /* kernels as another framework has them, of which one lies otherwise */
+    weights("w", "3,3,8,8");
+    node("Transpose", "w", "p", "perm=3,2,0,1");
+    node("Transpose", "w", "q", "perm=3,2,0,1");
+    node("Transpose", "w", "r", "perm=2,3,0,1");
+    node("Conv", "x p", "a", "pads=1,1,1,1");
+    node("Conv", "a q", "b", "pads=1,1,1,1");
+    node("Conv", "b r", "y", "pads=1,1,1,1");
+    w = read_y(false, &notes, &e);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 9 * 64);
+    th_workload_free(w);
+    begin("5,1,8");
+    weights("w", "1,32,8");
+    weights("r", "1,32,8");
+    weights("q", "1,32,8");
+    integers("shape", "5,1,8", false);
+    node("LSTM", "x w r", "a", "hidden_size=8");
+    node("Reshape", "a shape", "b", "");
+    node("LSTM", "b w r", "c", "hidden_size=8");
+    node("Reshape", "c shape", "d", "");
+    node("LSTM", "d w q", "y", "hidden_size=8");
+    w = read_y(false, &notes, &e);
+    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 2 * 32 * 8);
+    th_workload_free(w);
 }
 
 TAP_MAIN("onnx_read")
