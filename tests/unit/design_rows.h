@@ -204,9 +204,8 @@ enum { TIMED_LAYERS = 40 };
 
 static th_shard timed_layer(int64_t number)
 {
-    gsl_rng *r = th_random_stream(43, "timed layers", (uint64_t)number);
+    auto_rng *r = th_random_stream(43, "timed layers", (uint64_t)number);
     th_shard s = random_shard(r);
-    gsl_rng_free(r);
     return s;
 }
 

@@ -2,7 +2,6 @@
 /* network_help.h - small systems, and transfers through a network as the machine has them. */
 #ifndef TH_TESTS_UNIT_NETWORK_HELP_H
 #define TH_TESTS_UNIT_NETWORK_HELP_H
-#include <string.h>
 #include "sim/network/network.h"
 #include "sim/pipeline/schedule.h"
 #include "tests/unit/bare_system.h"

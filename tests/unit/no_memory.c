@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "tests/unit/no_memory.h"
-#include <stdio.h>
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
 

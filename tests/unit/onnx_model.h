@@ -8,9 +8,6 @@
 #include "workloads/onnx/onnx.pb-c.h"
 #include "workloads/onnx/read.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char path[] = ONNX_MODEL_FILE;

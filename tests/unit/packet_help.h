@@ -2,7 +2,6 @@
 /* packet_help.h - systems, and transfers through the packet network, for its tests. */
 #ifndef TH_TESTS_UNIT_PACKET_HELP_H
 #define TH_TESTS_UNIT_PACKET_HELP_H
-#include <string.h>
 #include "sim/network/packet/packet.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"

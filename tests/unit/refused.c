@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "tests/unit/refused.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "base/text_file.h"
 #include "tests/unit/tap.h"

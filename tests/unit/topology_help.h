@@ -6,8 +6,6 @@
 #include "tests/unit/tap.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"
-#include <stdio.h>
-#include <string.h>
 
 /* A finished system of one accelerator with one design. */
 static inline th_system *new_prototype(void)
@@ -56,10 +54,9 @@ static inline void expect_refused(const char *type, const th_topology_options *o
                                   const char *text)
 {
     th_error e = {"", ""};
-    th_system *prototype = new_prototype();
+    auto_system *prototype = new_prototype();
     CU_ASSERT_PTR_NULL(th_topology_create("sys", th_topology_find(type), o, prototype, &e));
     TAP_ASSERT_ERROR(e, id, text);
-    th_system_free(prototype);
 }
 
 /* The names of the links of a route, until the next call. */

@@ -8,7 +8,6 @@
  * waited for is a count of messages: where one port sends to a port they come in the order of
  * sending, so the last of them will do; where several do, all of them must be meant. */
 #include <config.h>
-
 #include "tests/unit/unroll.h"
 
 #include "base/alloc.h"

@@ -5,8 +5,6 @@
 #include "base/strbuf.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char sample[] =
@@ -36,7 +34,7 @@ static th_config *open_text(const char *text)
 
 TEST(reads_scalars)
 {
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c);
     th_error e;
     const char *name = NULL;
@@ -53,12 +51,11 @@ TEST(reads_scalars)
     CU_ASSERT(th_config_double(root, "ratio", true, &d, &e) == 0 && d == 0.25);
     CU_ASSERT(th_config_double(root, "count", true, &d, &e) == 0 && d == 8.0);
     CU_ASSERT(th_config_bool(root, "half", true, &b, &e) == 0 && b);
-    th_config_close(c);
 }
 
 TEST(reads_quantities)
 {
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *memory, *links, *second;
     th_error e;
     int64_t value = 0;
@@ -74,12 +71,11 @@ TEST(reads_quantities)
     CU_ASSERT(th_config_time(second, "latency", true, &value, &e) == 0 && value == 0);
     CU_ASSERT(th_config_time(th_config_at(links, 0), "latency", true, &value, &e) == 0 &&
               value == 1500000);
-    th_config_close(c);
 }
 
 TEST(walks_nodes)
 {
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c), *links = th_config_member(root, "links");
     const th_config_node *dims = th_config_member(root, "dims");
     int64_t value = 0;
@@ -98,12 +94,11 @@ TEST(walks_nodes)
     TAP_ASSERT_TEXT(th_config_key(th_config_at(root, 4)), "ratio");
     CU_ASSERT_EQUAL(th_config_count(th_config_at(root, 4)), 0);
     CU_ASSERT_PTR_NULL(th_config_member(root, "nothing"));
-    th_config_close(c);
 }
 
 TEST(knows_file_and_line)
 {
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c), *links = th_config_member(root, "links");
     TAP_ASSERT_TEXT(th_config_file(links), "a.cfg");
     CU_ASSERT_EQUAL(th_config_line(root), 1);
@@ -111,12 +106,11 @@ TEST(knows_file_and_line)
     CU_ASSERT_EQUAL(th_config_line(links), 7);
     CU_ASSERT_EQUAL(th_config_line(th_config_at(links, 1)), 10);
     CU_ASSERT_EQUAL(th_config_line(th_config_member(th_config_at(links, 1), "to")), 10);
-    th_config_close(c);
 }
 
 TEST(leaves_absent_keys_alone)
 {
-    th_config *c = open_text("");
+    auto_config *c = open_text("");
     const th_config_node *root = th_config_root(c), *child = root;
     int64_t value = 41;
     CU_ASSERT(th_config_int(root, "count", false, (th_int_range){0, 9}, &value, NULL) == 0 &&
@@ -124,7 +118,6 @@ TEST(leaves_absent_keys_alone)
     CU_ASSERT(th_config_time(root, "latency", false, &value, NULL) == 0 && value == 41);
     CU_ASSERT_EQUAL(th_config_child(root, "links", false, TH_CONFIG_LIST, &child, NULL), 0);
     CU_ASSERT_PTR_NULL(child);
-    th_config_close(c);
 }
 
 /* ---- messages about values ---- */
@@ -136,7 +129,7 @@ static void expect(const th_error *e, const char *id, const char *text)
 
 TEST(names_missing_keys)
 {
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c);
     th_error e;
     int64_t value = 41;
@@ -150,12 +143,11 @@ TEST(names_missing_keys)
                     -1);
     expect(&e, "BASE-0033", "a.cfg:7: key \"links\": must be a group { ... }, not a list ( ... )");
     CU_ASSERT_EQUAL(value, 41);
-    th_config_close(c);
 }
 
 TEST(names_wrong_types)
 {
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c), *child = root;
     th_error e;
     int64_t value = 41;
@@ -179,12 +171,11 @@ TEST(names_wrong_types)
     expect(&e, "BASE-0033", "a.cfg:12: key \"dims\": must be a group { ... }, not a list ( ... )");
     CU_ASSERT(value == 41 && d == 0.5 && b && child == root);
     TAP_ASSERT_TEXT(text, "untouched");
-    th_config_close(c);
 }
 
 TEST(names_bad_values)
 {
-    th_config *c = open_text("n = 9;\nhuge = 1.0e999;\nlatency = 15;\nbw = \"8Gx\";\n");
+    auto_config *c = open_text("n = 9;\nhuge = 1.0e999;\nlatency = 15;\nbw = \"8Gx\";\n");
     const th_config_node *root = th_config_root(c);
     th_error e;
     int64_t value = 41;
@@ -200,7 +191,6 @@ TEST(names_bad_values)
     CU_ASSERT_EQUAL(th_config_bandwidth(root, "bw", true, &value, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0004");
     CU_ASSERT(value == 41 && d == 0.5);
-    th_config_close(c);
 }
 
 TEST(names_unknown_keys)
@@ -208,7 +198,7 @@ TEST(names_unknown_keys)
     static const char *const link_keys[] = {"from", "to", "bandwidth", "latency", NULL};
     static const char *const other_keys[] = {"from", "to", "bandwith", NULL};
     static const char *const none[] = {NULL};
-    th_config *c = open_text(sample);
+    auto_config *c = open_text(sample);
     const th_config_node *link = th_config_at(th_config_member(th_config_root(c), "links"), 0);
     th_error e;
     CU_ASSERT_EQUAL(th_config_check_keys(link, link_keys, &e), 0);
@@ -220,7 +210,6 @@ TEST(names_unknown_keys)
     CU_ASSERT_EQUAL(th_config_check_keys(link, none, &e), -1);
     expect(&e, "BASE-0037",
            "a.cfg:9: unknown key \"from\" in element 1 of \"links\" (one of none)");
-    th_config_close(c);
 }
 
 /* ---- what never reaches libconfig ---- */
@@ -236,7 +225,7 @@ static void refuse(const char *text, const char *id, const char *message)
 
 TEST(accepts_integers_that_fit)
 {
-    th_config *c = open_text(
+    auto_config *c = open_text(
         "a = 2147483647; b = -2147483648; c = 9223372036854775807L; d = 5e9; e = 5000000000.0;\n"
         "conv9999999999 = \"9999999999\"; # 9999999999\n// 9999999999\n/* 9999999999 */\n");
     int64_t value = 0;
@@ -246,12 +235,11 @@ TEST(accepts_integers_that_fit)
     CU_ASSERT(th_config_int(th_config_root(c), "c", true, (th_int_range){0, INT64_MAX}, &value,
                             NULL) == 0 &&
               value == INT64_MAX);
-    th_config_close(c);
 }
 
 TEST(refuses_deep_nesting)
 {
-    th_strbuf b = TH_STRBUF_INIT;
+    auto_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add(&b, "a = ");
     for (int i = 0; i < TH_CONFIG_DEPTH_MAX; i++)
         th_strbuf_add(&b, "(");
@@ -263,12 +251,11 @@ TEST(refuses_deep_nesting)
     for (int i = 0; i < TH_CONFIG_DEPTH_MAX; i++)
         th_strbuf_add(&b, ")");
     th_config_close(open_text(b.text));
-    th_strbuf_clear(&b);
 }
 
 TEST(refuses_huge_groups_but_no_long_lists)
 {
-    th_strbuf group = TH_STRBUF_INIT, list = TH_STRBUF_INIT;
+    auto_strbuf group = TH_STRBUF_INIT, list = TH_STRBUF_INIT;
     for (int i = 0; i < TH_CONFIG_MEMBERS_MAX; i++)
         th_strbuf_printf(&group, "k%d = %d;\n", i, i);
     th_config_close(open_text(group.text));
@@ -279,11 +266,8 @@ TEST(refuses_huge_groups_but_no_long_lists)
     for (int i = 0; i < 100000; i++)
         th_strbuf_add(&list, ", {k = 1;}");
     th_strbuf_add(&list, ");");
-    th_config *c = open_text(list.text);
+    auto_config *c = open_text(list.text);
     CU_ASSERT_EQUAL(th_config_count(th_config_member(th_config_root(c), "a")), 100001);
-    th_config_close(c);
-    th_strbuf_clear(&group);
-    th_strbuf_clear(&list);
 }
 
 TEST(refuses_includes)
@@ -295,14 +279,13 @@ TEST(refuses_includes)
 
 TEST(refuses_long_tokens)
 {
-    th_strbuf b = TH_STRBUF_INIT;
+    auto_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add(&b, "\na = \"");
     for (int i = 0; i < TH_CONFIG_TOKEN_MAX; i++)
         th_strbuf_add(&b, "x");
     th_strbuf_add(&b, "\";");
     refuse(b.text, "BASE-0025",
            "a.cfg:2: a name, number or string of more than 4096 bytes: \"xxxxxxxxxxxxxxxxxxx...");
-    th_strbuf_clear(&b);
 }
 
 static int open_refused(const char *text, th_error *e)

@@ -2,7 +2,6 @@
 #include <config.h>
 #include "base/error.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 TEST(fills_id_and_text)
 {

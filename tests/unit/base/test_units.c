@@ -3,7 +3,6 @@
 #include "base/min_max.h"
 #include "base/units.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 enum { UNTOUCHED = -12345 };
 

@@ -11,11 +11,11 @@
  * sends all but one piece, twice over. */
 TEST(messages_are_counted)
 {
-    th_system *s = of_size("ring", 5);
+    auto_system *s = of_size("ring", 5);
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 1003);
-    th_program *p = th_program_new(NULL);
+    auto_program *p = th_program_new(NULL);
     add_collective(p, &c);
-    th_result r = run_program(s, "fluid", p);
+    auto_result r = run_program(s, "fluid", p);
     int64_t sent = 0, received = 0, carried = 0;
     for (int a = 0; a < 5; a++) {
         sent += r.accels[a].sent_bytes;
@@ -25,17 +25,14 @@ TEST(messages_are_counted)
         carried += r.links[l].bytes;
     CU_ASSERT_TRUE(sent == 8 * 1003 && received == sent && carried == sent);
     CU_ASSERT_EQUAL(r.n_events, 2 + 2 * 40);
-    th_result_clear(&r);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 /* Tasks wait for a collective and it for them; it is released at 9 us. */
 TEST(collectives_depend_and_wait)
 {
-    th_system *s = of_size("ring", 4);
+    auto_system *s = of_size("ring", 4);
     th_collective c = collective(TH_BROADCAST, "ring", 2, 20000);
-    th_program *p = th_program_new(NULL);
+    auto_program *p = th_program_new(NULL);
     int32_t before = th_program_add(
         p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = 1, .bytes = 10000, .layer = -1},
         NULL);
@@ -43,32 +40,26 @@ TEST(collectives_depend_and_wait)
     p->tasks[middle].release_ps = 9000000;
     th_program_depend(p, middle, before, NULL);
     th_program_depend(p, after, middle, NULL);
-    th_result r = run_program(s, "fluid", p);
+    auto_result r = run_program(s, "fluid", p);
     CU_ASSERT_EQUAL(r.tasks[before].end_ps, 1500000);
     CU_ASSERT_TRUE(r.tasks[middle].start_ps == 9000000 && r.tasks[middle].end_ps == 11500000);
     CU_ASSERT_TRUE(r.tasks[after].start_ps == 11500000 && r.tasks[after].end_ps == 14000000);
     CU_ASSERT_TRUE(r.tasks[after].cause == middle && r.tasks[after].ready_ps == 11500000);
-    th_result_clear(&r);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 /* Two rings over the same links share them: each round carries twice the bytes. */
 TEST(overlapping_groups_share_links)
 {
-    th_system *s = of_size("ring", 4);
+    auto_system *s = of_size("ring", 4);
     th_collective c = collective(TH_ALL_REDUCE, "ring", 4, 120000);
     int32_t turned[] = {2, 3, 0, 1};
-    th_program *p = th_program_new(NULL);
+    auto_program *p = th_program_new(NULL);
     int32_t a = add_collective(p, &c);
     c.rank_node = turned;
     int32_t b = add_collective(p, &c);
-    th_result r = run_program(s, "fluid", p);
+    auto_result r = run_program(s, "fluid", p);
     CU_ASSERT_EQUAL(r.tasks[a].end_ps, 6 * 6500000);
     CU_ASSERT_EQUAL(r.tasks[b].end_ps, 6 * 6500000);
-    th_result_clear(&r);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 /* A system, a machine of it, and a program that is to be filled. */
@@ -198,7 +189,7 @@ static int run_pairs(const void *s, th_error *e)
 /* A collective with bytes by pair, which its schedule keeps. */
 TEST(memory_that_runs_out_is_told)
 {
-    th_system *s = of_size("star", 4);
+    auto_system *s = of_size("star", 4);
     int64_t pairs[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     th_collective c = collective(TH_ALL_TO_ALL, "pairwise", 4, 0);
     c.pair_bytes = pairs;
@@ -207,7 +198,6 @@ TEST(memory_that_runs_out_is_told)
     CU_ASSERT_EQUAL(th_program_finish(pairs_program, NULL), 0);
     CU_ASSERT_TRUE(fail_each_allocation(run_pairs, s) > 20);
     th_program_free(pairs_program);
-    th_system_free(s);
 }
 
 TAP_MAIN("collective_machine")

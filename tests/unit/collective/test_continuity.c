@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_continuity.c - a few bytes more or less change the time of a collective by as little. */
 #include <config.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
 #include "tests/unit/draw.h"
@@ -119,13 +115,11 @@ static void task_of_collective(th_program *p, const th_task *task, int32_t numbe
 /* ms */
 static double end_of(const th_system *s, th_program *p)
 {
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, &(th_machine_options){.network = NULL}, NULL);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    auto_machine *m = th_machine_new(s, w, &(th_machine_options){.network = NULL}, NULL);
     CU_ASSERT_TRUE(!th_program_finish(p, NULL) && !th_machine_load(m, p, NULL));
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
     double ms = (double)th_machine_now(m) / 1e9;
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
     return ms;
 }
 
@@ -133,17 +127,17 @@ static double end_of(const th_system *s, th_program *p)
  * dimensions, 615 bytes short of a size that divides. */
 TEST(groups_at_once_do_not_collide)
 {
-    th_system *prototype = shipped_system("npu_v1");
+    auto_system *prototype = shipped_system("npu_v1");
     th_topology_options o = {.n_dims = 3,
                              .n_bandwidths = 2,
                              .n_latencies = 2,
                              .dims = {16, 8, 16},
                              .bits_per_s = {2400 * gbps, 200 * gbps},
                              .latency_ps = {1000000, 2000000}};
-    th_system *s = th_topology_create("test", th_topology_find("rails"), &o, prototype, NULL);
+    auto_system *s = th_topology_create("test", th_topology_find("rails"), &o, prototype, NULL);
     double ms[2];
     for (int odd = 0; odd < 2; odd++) {
-        th_program *p = th_program_new(NULL);
+        auto_program *p = th_program_new(NULL);
         const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
         for (int g = 0; g < 4; g++) {
             int32_t nodes[32];
@@ -161,12 +155,9 @@ TEST(groups_at_once_do_not_collide)
             task_of_collective(p, &task, g);
         }
         ms[odd] = end_of(s, p);
-        th_program_free(p);
     }
     CU_ASSERT_TRUE(fabs(ms[1] - ms[0]) <= 0.01 * ms[0]);
     printf("# %.1f ms, with 615 bytes less %.1f\n", ms[0], ms[1]);
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 TAP_MAIN("continuity")

@@ -48,8 +48,8 @@ static th_collective collective(const th_system *s, const th_user_schedule *u, i
  * 2 (500 + 6000) ns, as every pair of ranks has a link. */
 TEST(the_shipped_schedule_is_an_all_reduce)
 {
-    th_system *s = of_size("fully_connected", 4);
-    th_user_schedule *u = shipped_schedule();
+    auto_system *s = of_size("fully_connected", 4);
+    auto_user_schedule *u = shipped_schedule();
     th_algorithm as_all_reduce = th_algorithm_schedule;
     th_collective c = collective(s, u, 240000);
     CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 13000);
@@ -61,33 +61,29 @@ TEST(the_shipped_schedule_is_an_all_reduce)
         const char *wrong = collective_wrong(&c, s, seed, NULL);
         TAP_ASSERT_TEXT(wrong ? wrong : "", "");
     }
-    th_user_schedule_free(u);
-    th_system_free(s);
 }
 
 /* Two threads and two channels between one pair go side by side: 1000 and 3000 bytes share 10 bytes
  * per ns, and the first is passed on at once: 500 + 200, 500 + 100 later. */
 TEST(threads_go_side_by_side)
 {
-    th_system *s = of_size("fully_connected", 3);
-    th_user_schedule *u = schedule_of("ranks = ( { threads = ( ( { send = 1; size = \"1kB\"; } ),"
-                                      " ( { send = 1; size = \"3kB\"; channel = 1; } ) ); },"
-                                      "{ threads = ( ( { recv = 0; size = \"1000B\"; },"
-                                      " { send = 2; size = \"1kB\"; } ),"
-                                      " ( { recv = 0; size = \"3kB\"; channel = 1; } ) ); },"
-                                      "{ threads = ( ( { recv = 1; size = \"1kB\"; } ) ); } );");
+    auto_system *s = of_size("fully_connected", 3);
+    auto_user_schedule *u = schedule_of("ranks = ( { threads = ( ( { send = 1; size = \"1kB\"; } ),"
+                                        " ( { send = 1; size = \"3kB\"; channel = 1; } ) ); },"
+                                        "{ threads = ( ( { recv = 0; size = \"1000B\"; },"
+                                        " { send = 2; size = \"1kB\"; } ),"
+                                        " ( { recv = 0; size = \"3kB\"; channel = 1; } ) ); },"
+                                        "{ threads = ( ( { recv = 1; size = \"1kB\"; } ) ); } );");
     th_collective c = collective(s, u, 0);
     CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 1300);
-    th_user_schedule_free(u);
-    th_system_free(s);
 }
 
 /* The example of docs/formats.md, of 80,000 bytes: 65,536 one way, 40,000 there, 40,000 back; the
  * first two go to one rank one after the other. */
 TEST(the_documented_schedule_works)
 {
-    th_system *s = of_size("fully_connected", 2);
-    th_user_schedule *u = schedule_of(
+    auto_system *s = of_size("fully_connected", 2);
+    auto_user_schedule *u = schedule_of(
         "ranks = (\n"
         "    { threads = ( ( { send = 1; size = \"64KiB\"; }, { send = 1; size = \"1/2\"; at = "
         "\"1/2\"; } ),\n"
@@ -98,8 +94,6 @@ TEST(the_documented_schedule_works)
         ");");
     th_collective c = collective(s, u, 80000);
     CU_ASSERT_EQUAL(time_of(s, "fluid", &c), 500 + 6553.6 + 500 + 4000 + 500 + 4000);
-    th_user_schedule_free(u);
-    th_system_free(s);
 }
 
 typedef struct {
@@ -167,8 +161,8 @@ TEST(bad_schedules_are_refused)
 
 TEST(a_schedule_fits_its_group)
 {
-    th_system *s = of_size("fully_connected", 5);
-    th_user_schedule *u = shipped_schedule();
+    auto_system *s = of_size("fully_connected", 5);
+    auto_user_schedule *u = shipped_schedule();
     th_collective c = collective(s, u, 100);
     th_collective_schedule x;
     th_error e = {"", ""};
@@ -178,8 +172,6 @@ TEST(a_schedule_fits_its_group)
     c.schedule = NULL;
     CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");
-    th_user_schedule_free(u);
-    th_system_free(s);
 }
 
 static int read_two(const void *unused, th_error *e)

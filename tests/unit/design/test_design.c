@@ -3,7 +3,6 @@
 #include "sim/pipeline/pipeline.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/design_help.h"
-#include <string.h>
 
 /* --- tiled ------------------------------------------------------------------------------------ */
 
@@ -103,7 +102,7 @@ TEST(tiled_reproduces_the_published_layer)
 
 static void assert_refused(const char *keys, const char *id, const char *message)
 {
-    th_system *s = system_with(keys);
+    auto_system *s = system_with(keys);
     th_error e = {"", ""};
     const th_design_type *type = NULL;
     th_design_config config = {{42}};
@@ -112,7 +111,6 @@ static void assert_refused(const char *keys, const char *id, const char *message
     TAP_ASSERT_ERROR(e, id, message);
     CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, id);
-    th_system_free(s);
 }
 
 /* The names of the table, as messages list them, behind a text. */
@@ -137,7 +135,7 @@ TEST(refuses_unknown_types)
 
 static int configure_refused(const char *keys, th_error *e)
 {
-    th_system *s = system_with(keys);
+    auto_system *s = system_with(keys);
     th_error again = {"", ""};
     const th_design_type *type = NULL;
     th_design_config config = {{42}};
@@ -147,7 +145,6 @@ static int configure_refused(const char *keys, th_error *e)
         th_design_release(type, &config);
     failed = th_design_check_system(s, failed ? &again : e);
     CU_ASSERT_TRUE(again.id[0] == '\0' || strcmp(again.id, e->id) == 0);
-    th_system_free(s);
     return failed;
 }
 
@@ -206,11 +203,10 @@ TEST(shipped_systems_have_valid_designs)
         "f1_16xlarge", "f1_16xlarge_balanced", "f1_16xlarge_energy", "f1_16xlarge_small", "npu_v1",
         "ring8",       "vc707_fpga15",         "zcu102_fccm17"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        th_system *s = shipped_system(names[i]);
+        auto_system *s = shipped_system(names[i]);
         th_error e = {"", ""};
         CU_ASSERT_EQUAL(th_design_check_system(s, &e), 0);
         TAP_ASSERT_TEXT(e.text, "");
-        th_system_free(s);
     }
 }
 

@@ -95,13 +95,12 @@ TEST(time_and_bytes_hold_for_every_design)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(61, t->name, 0);
+        auto_rng *r = th_random_stream(61, t->name, 0);
         int wrong = 0, n = 0;
         for (int config = 0; config < CONFIGS; config++)
             hold_design(t, r, &wrong, &n);
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_TRUE(n > CONFIGS * LAYERS_PER_CONFIG / 2);
-        gsl_rng_free(r);
     }
 }
 
@@ -125,7 +124,7 @@ TEST(every_design_converges_to_the_roofline)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(67, t->name, 0);
+        auto_rng *r = th_random_stream(67, t->name, 0);
         int wrong = 0, n = 0;
         for (int config = 0; config < 30; config++) {
             char keys[KEYS_MAX];
@@ -152,7 +151,6 @@ TEST(every_design_converges_to_the_roofline)
         }
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_TRUE(n > 20);
-        gsl_rng_free(r);
     }
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_energy.c - joules by hand, and the keys that say what things cost. */
 #include <config.h>
-#include <string.h>
 #include "sim/machine/machine.h"
 #include "sim/analysis/energy.h"
 #include "tests/unit/design_help.h"
@@ -161,9 +160,9 @@ TEST(nothing_is_known_without_keys)
 
 TEST(precisions_have_energies_of_their_own)
 {
-    th_system *s = system_with("type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; "
-                               "mac_energy = \"4.6pJ\"; mac_energy_int8 = \"0.23pJ\"; "
-                               "energy_source = \"a book\";");
+    auto_system *s = system_with("type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; "
+                                 "mac_energy = \"4.6pJ\"; mac_energy_int8 = \"0.23pJ\"; "
+                                 "energy_source = \"a book\";");
     const th_design_type *type;
     th_design_config c;
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &c, NULL), 0);
@@ -173,7 +172,6 @@ TEST(precisions_have_energies_of_their_own)
     CU_ASSERT_TRUE(c.energy.dram_j_per_byte == 0 && c.energy.static_w == 0);
     TAP_ASSERT_TEXT(c.energy.source, "a book");
     th_design_release(type, &c);
-    th_system_free(s);
 }
 
 TEST(links_need_a_source_too)

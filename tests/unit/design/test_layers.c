@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_layers.c - what each layer took, by hand. test_replay.c holds it for random programs. */
 #include <config.h>
-#include <string.h>
 #include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
@@ -54,6 +53,7 @@ static void take_down(setup *u)
     th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
+#define auto_setup __attribute__((cleanup(take_down))) setup
 
 static int32_t compute(setup *u, int node, int32_t work, int32_t layer)
 {
@@ -90,7 +90,7 @@ static void add_two_layers(setup *u)
 
 TEST(two_tasks_on_paper)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     add_two_layers(&u);
     th_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL_FATAL(r.n_layers, 3);
@@ -114,14 +114,13 @@ TEST(two_tasks_on_paper)
     CU_ASSERT_TRUE(r.layers[1].start_ps == -1 && r.layers[1].n_tasks == 0 &&
                    r.layers[1].active_ps == 0);
     th_result_clear(&r);
-    take_down(&u);
 }
 
 /* CONV: 31250 ns of MACs, 208832 bytes are 13052 ns: 47002 / 31250. RELU: 625 ns of cycles, 32000
  * bytes are 2000 ns: 2825 / 2000. */
 TEST(rooflines_on_paper)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     add_two_layers(&u);
     th_result r = run_until(&u, TH_TIME_MAX);
     const th_layer_result *conv = &r.layers[0], *none = &r.layers[1], *relu = &r.layers[2];
@@ -136,14 +135,13 @@ TEST(rooflines_on_paper)
     CU_ASSERT_EQUAL(th_layer_bound(none), TH_BOUND_NONE);
     CU_ASSERT_EQUAL(th_layer_roofline_distance(none), 0);
     th_result_clear(&r);
-    take_down(&u);
 }
 
 /* At 20000 ns CONV has waited 12652 ns for its input and computed for 20000 - 2500 - 12652. What is
  * counted when tasks end is still 0. */
 TEST(a_running_task_counts_as_far_as_it_is)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     add_two_layers(&u);
     th_result r = run_until(&u, 20000 * PS);
     const th_layer_result *conv = &r.layers[0];
@@ -154,14 +152,13 @@ TEST(a_running_task_counts_as_far_as_it_is)
                    conv->end_ps == 2500 * PS);
     CU_ASSERT_EQUAL(r.layers[2].start_ps, -1);
     th_result_clear(&r);
-    take_down(&u);
 }
 
 /* RELU twice for layer 0 on accelerator 0, with CONV for layer 1 between, once on 1: under way for
  * 2 x 2825 ns, of 2 accelerators, on which it runs 3 x 2825 ns. */
 TEST(time_that_others_have_does_not_count)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     compute(&u, 0, u.relu, 0);
     compute(&u, 1, u.relu, 0);
     compute(&u, 0, u.conv, 1);
@@ -175,7 +172,6 @@ TEST(time_that_others_have_does_not_count)
     CU_ASSERT_EQUAL(th_stats_read(&relu->stats), 3 * 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(relu), 2 * 2825. / (3 * 2000. / 2), 1e-9);
     th_result_clear(&r);
-    take_down(&u);
 }
 
 TEST(what_takes_longest_is_the_bound)
@@ -196,14 +192,13 @@ TEST(what_takes_longest_is_the_bound)
 /* A peak that a design does not know makes no utilisation; its cycles make the roofline. */
 TEST(an_unknown_peak_leaves_the_utilization_open)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     ((th_compute_cost *)th_compute_cost_get(u.costs, u.conv))->schedule.macs_per_cycle = 0;
     compute(&u, 0, u.conv, 0);
     th_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL(th_layer_utilization(&r.layers[0]), -1);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(&r.layers[0]), 44502. / 31250, 1e-9);
     th_result_clear(&r);
-    take_down(&u);
 }
 
 TAP_MAIN("layers")

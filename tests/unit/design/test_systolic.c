@@ -29,13 +29,12 @@ static int plan(const array *a, const th_shard *shard, const th_port *port, th_s
     th_design_config config;
     snprintf(keys, sizeof keys, ARRAY "%s", a->rows, a->cols, flows[a->flow],
              a->overlap ? "true" : "false", a->more);
-    th_system *s = system_with(keys);
+    auto_system *s = system_with(keys);
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, e), 0);
     int failed = type->schedule(&config, shard, port, out, e);
     if (form)
         *form = closed_form(type, &config, shard);
     th_design_release(type, &config);
-    th_system_free(s);
     return failed;
 }
 
@@ -250,7 +249,7 @@ static int64_t weights_of(const th_shard *s)
 TEST(large_buffers_load_everything_once)
 {
     const th_port slow = {800000000, 0, 1, 1, 0, {0}};
-    gsl_rng *r = th_random_stream(43, "systolic once", 0);
+    auto_rng *r = th_random_stream(43, "systolic once", 0);
     int wrong = 0, twice = 0;
     for (int round = 0; round < 1000; round++) {
         array a = random_array(r, round % N_FLOWS, round & 8);
@@ -268,7 +267,6 @@ TEST(large_buffers_load_everything_once)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(twice, 0);
-    gsl_rng_free(r);
 }
 
 /* Buffers, ports and DRAM of all sizes: never below the array, nor below traffic over bandwidth; no

@@ -3,7 +3,6 @@
 #include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
-#include <string.h>
 
 #define SYSTOLIC                                                                                   \
     "type = \"systolic_vec\"; clock = \"200MHz\"; rows = %d; cols = %d; vec = %d; input_port = "   \
@@ -14,7 +13,7 @@
  * or once. Weights go in once per round and W block, outputs leave once. */
 TEST(systolic_cycles_are_the_formula)
 {
-    gsl_rng *r = th_random_stream(29, "systolic", 0);
+    auto_rng *r = th_random_stream(29, "systolic", 0);
     int wrong = 0;
     for (int round = 0; round < 500; round++) {
         th_shard s = random_shard(r);
@@ -36,7 +35,6 @@ TEST(systolic_cycles_are_the_formula)
         wrong += t.n_stores != passes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* B 2, K 20, C 10, 9 x 7, 3 x 3, stride 2. */

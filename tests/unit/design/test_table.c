@@ -172,10 +172,9 @@ TEST(refuses_files_that_are_too_large_or_not_there)
     TAP_ASSERT_TEXT(e.id, "BASE-0326");
     CU_ASSERT_PTR_NOT_NULL(strstr(e.text, ": must be 16777216 bytes at most"));
     remove_file();
-    th_system *s = system_with("type = \"table\"; file = \"/nowhere/times.csv\";");
+    auto_system *s = system_with("type = \"table\"; file = \"/nowhere/times.csv\";");
     CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
     CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "/nowhere/times.csv"));
-    th_system_free(s);
 }
 
 static int read_table(const void *at, th_error *e)
@@ -195,17 +194,15 @@ TEST(any_allocation_may_fail)
 /* The shipped example: a system whose table lies beside it. */
 TEST(the_example_is_read_from_beside_its_system)
 {
-    th_system *s = shipped_system("measured_example");
+    auto_system *s = shipped_system("measured_example");
     th_error e = {"", ""};
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
+    auto_costs *w = th_compute_cost_cache_new(s, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     th_shard conv = conv_shard(1, 32, 16, 28, 28, 3);
     conv.in_h = conv.in_w = 28;
     int32_t work = th_compute_cost_lookup(w, 0, 0, &conv, &e);
     CU_ASSERT_EQUAL_FATAL(work, 0);
     CU_ASSERT_EQUAL(th_compute_cost_get(w, work)->collapsed_ps, 41500000);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
 }
 
 TAP_MAIN("table")

@@ -2,7 +2,6 @@
 #include <config.h>
 #include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_rows.h"
-#include <string.h>
 
 #define ARRAY                                                                                      \
     "clock = \"200MHz\"; tile_k = 8; tile_c = 4; input_port = 8; weight_port = 8; output_port = "  \
@@ -246,7 +245,7 @@ static int64_t largest_of(const th_schedule *s, th_tensor tensor)
 
 TEST(what_is_at_hand_fits)
 {
-    gsl_rng *r = th_random_stream(53, "fits", 0);
+    auto_rng *r = th_random_stream(53, "fits", 0);
     const unsigned pixels = 1u << TH_LOOP_B | 1u << TH_LOOP_H | 1u << TH_LOOP_W;
     int wrong = 0, n_run = 0, n_stays = 0;
     for (int round = 0; round < 500; round++) {
@@ -273,7 +272,6 @@ TEST(what_is_at_hand_fits)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(n_run > 250 && n_stays > 100);
-    gsl_rng_free(r);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #include <config.h>
 #include "tests/unit/closed_form.h"
 #include "tests/unit/pipeline_help.h"
-#include <string.h>
 
 /* All steps alike: elements, cycles of one step; elements of one store; two slots. */
 static th_schedule uniform(const int32_t *count, int64_t in, int64_t weight, int64_t cycles,
@@ -42,7 +41,7 @@ TEST(the_published_tiled_layer)
 /* cycles = P max(q L1, t_O) + min(t_L, t_C) + min(t_O, q L1), for unclipped tiles and two slots. */
 TEST(the_two_slot_closed_form)
 {
-    gsl_rng *r = th_random_stream(2, "closed form", 0);
+    auto_rng *r = th_random_stream(2, "closed form", 0);
     int wrong = 0;
     for (int round = 0; round < 5000; round++) {
         int32_t count[] = {(int32_t)pick(r, 1, 3), (int32_t)pick(r, 1, 4), (int32_t)pick(r, 1, 4),
@@ -57,7 +56,6 @@ TEST(the_two_slot_closed_form)
                  th_schedule_closed_form(&s).two_slot_cycles != (double)cycles;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* Ports of 3.2 GB/s on a DRAM of 5 GB/s, latency 70 ns, bursts of 64; three steps of 100 bytes,
@@ -222,7 +220,7 @@ static th_time run_with(const th_schedule *s, const th_port *port, const demands
 
 TEST(skipping_and_inspecting_change_no_time)
 {
-    gsl_rng *r = th_random_stream(13, "skip", 0);
+    auto_rng *r = th_random_stream(13, "skip", 0);
     int wrong = 0;
     for (int round = 0; round < 1500; round++) {
         th_schedule s = random_schedule(r);
@@ -237,13 +235,12 @@ TEST(skipping_and_inspecting_change_no_time)
                  !same_stats(&plain, &inspected);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* Long loops of every kind, so that whole periods recur and are jumped. */
 TEST(skipping_long_layers_changes_nothing)
 {
-    gsl_rng *r = th_random_stream(17, "long", 0);
+    auto_rng *r = th_random_stream(17, "long", 0);
     int wrong = 0;
     for (int round = 0; round < 60; round++) {
         th_schedule s = random_schedule(r);
@@ -257,7 +254,6 @@ TEST(skipping_long_layers_changes_nothing)
                  !same_stats(&plain, &skipped);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* 2e9 steps, which only jumps get through: P max(q L1, t_O) + min(t_L, t_C) + min(t_O, q L1), with
@@ -315,7 +311,7 @@ static void set_fair_rates(th_pipeline *p, const th_port *port)
 
 TEST(rates_from_outside_give_the_same_times)
 {
-    gsl_rng *r = th_random_stream(19, "shared", 0);
+    auto_rng *r = th_random_stream(19, "shared", 0);
     int wrong = 0;
     for (int round = 0; round < 1500; round++) {
         th_schedule s = random_schedule(r);
@@ -332,7 +328,6 @@ TEST(rates_from_outside_give_the_same_times)
         wrong += !p.done || p.now != end || !same_stats(&p.stats, &own);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* --- bounds ----------------------------------------------------------------------------------- */
@@ -360,7 +355,7 @@ static th_schedule extreme_schedule(gsl_rng *r)
  */
 TEST(the_largest_counts_and_sizes)
 {
-    gsl_rng *r = th_random_stream(29, "limits", 0);
+    auto_rng *r = th_random_stream(29, "limits", 0);
     int wrong = 0;
     for (int round = 0; round < 600; round++) {
         th_schedule s = extreme_schedule(r);
@@ -379,7 +374,6 @@ TEST(the_largest_counts_and_sizes)
                  stats.moved_bytes[TH_ENGINE_OUTPUT] != t.output_bytes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* A thousand steps of 8,000 bytes at a byte a second: 93 days. At half of that they last too long,

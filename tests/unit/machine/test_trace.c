@@ -6,7 +6,6 @@
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "workloads/workload_read.h"
-#include <string.h>
 #include <unistd.h>
 
 static const char system_text[] = "name = \"pair\"; designs = ( { name = \"d\"; type = "
@@ -50,14 +49,13 @@ static th_result run(const th_system *s, const th_compute_cost_cache *w, const t
                      th_trace *t)
 {
     th_result r;
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    auto_machine *m = th_machine_new(s, w, NULL, NULL);
     th_machine_load(m, p, NULL);
     if (t)
         CU_ASSERT_EQUAL(th_machine_observe(m, th_trace_observer(t), NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(m, &r, NULL), 0);
     th_machine_observe(m, NULL, NULL);
-    th_machine_free(m);
     return r;
 }
 
@@ -85,19 +83,19 @@ TEST(csv_holds_starts_and_ends)
 {
     char path[] = "test_trace_XXXXXX";
     close(mkstemp(path));
-    th_system *s = system_of(system_text);
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
-    th_program *p = program(costs);
-    th_workload *w = th_workload_read_text(
+    auto_system *s = system_of(system_text);
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
+    auto_program *p = program(costs);
+    auto_workload *w = th_workload_read_text(
         "name = \"one\"; batch = 1; element_bytes = 2; input = { channels = "
         "3; height = 4; width = 4; }; layers = ( { name = \"ac,t\"; type = \"relu\"; } );",
         "one", 0, NULL);
     th_error e = {"", ""};
-    th_result plain = run(s, costs, p, NULL);
+    auto_result plain = run(s, costs, p, NULL);
     for (int named = 0; named < 2; named++) {
         th_trace *t = th_trace_open(path, th_trace_find("csv"), NULL, s, named ? w : NULL, &e);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t);
-        th_result traced = run(s, costs, p, t);
+        auto_result traced = run(s, costs, p, t);
         CU_ASSERT_EQUAL(th_trace_close(t, &e), 0);
         for (int i = 0; i < 3; i++)
             CU_ASSERT_TRUE(traced.tasks[i].start_ps == plain.tasks[i].start_ps &&
@@ -125,15 +123,9 @@ TEST(csv_holds_starts_and_ends)
                  "6065000,value,,,,,,,,accel/b,busy,0\n",
                  layer, layer, layer, layer, layer);
         TAP_ASSERT_TEXT(read_back(path), expected);
-        th_result_clear(&traced);
     }
     CU_ASSERT_PTR_NOT_NULL(w);
     remove_trace(path);
-    th_result_clear(&plain);
-    th_workload_free(w);
-    th_program_free(p);
-    th_compute_cost_cache_free(costs);
-    th_system_free(s);
 }
 
 /* Two tasks of a host, which runs one at a time: 50 ns for the layer, 70 ns for nothing that is
@@ -171,14 +163,14 @@ TEST(tasks_of_hosts_are_shown_where_they_run)
              "%.*s, { between = [\"a\", \"h\"]; bandwidth = \"1GB/s\"; latency = \"1us\"; } ); "
              "hosts = ( \"h\" );",
              (int)(strlen(system_text) - strlen(" );\n")), system_text);
-    th_system *s = system_of(text);
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
-    th_workload *w = th_workload_read_text(
+    auto_system *s = system_of(text);
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
+    auto_workload *w = th_workload_read_text(
         "name = \"one\"; batch = 1; element_bytes = 2; input = { channels = 3; height = 4; "
         "width = 4; }; layers = ( { name = \"r\"; type = \"relu\"; } );",
         "one", 0, NULL);
     int host = th_system_find_node(s, "h");
-    th_program *p = th_program_new(NULL);
+    auto_program *p = th_program_new(NULL);
     for (int i = 0; i < 2; i++)
         th_program_add(p,
                        &(th_task){.kind = TH_TASK_HOST,
@@ -193,16 +185,11 @@ TEST(tasks_of_hosts_are_shown_where_they_run)
             th_trace_open(path, th_trace_find(traces_of_hosts[i].format), NULL, s, w, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t);
         th_trace_add(t, TH_TRACED_NODE, host, th_signals_of(TH_TRACED_NODE, false));
-        th_result r = run(s, costs, p, t);
+        auto_result r = run(s, costs, p, t);
         CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
         TAP_ASSERT_TEXT(read_back(path), traces_of_hosts[i].expected);
-        th_result_clear(&r);
     }
     remove_trace(path);
-    th_program_free(p);
-    th_workload_free(w);
-    th_compute_cost_cache_free(costs);
-    th_system_free(s);
 }
 
 TEST(a_path_that_cannot_be_opened_is_refused)
@@ -267,10 +254,10 @@ TEST(vcd_looks_inside_tasks)
 {
     char path[] = "test_trace_XXXXXX";
     close(mkstemp(path));
-    th_system *s = system_of(system_text);
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
-    th_program *p = program(costs);
-    th_result plain = run(s, costs, p, NULL);
+    auto_system *s = system_of(system_text);
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
+    auto_program *p = program(costs);
+    auto_result plain = run(s, costs, p, NULL);
     th_trace_options o = {.resolution_ps = 1000, .since_ps = 4000000, .until_ps = 6100000};
     th_trace *t = th_trace_open(path, th_trace_find("vcd"), &o, s, NULL, NULL);
     th_trace_add(t, TH_TRACED_ACCEL, 1,
@@ -279,7 +266,7 @@ TEST(vcd_looks_inside_tasks)
     CU_ASSERT_EQUAL(observer->type->tile_window(observer, 1).since, 4000000);
     CU_ASSERT_EQUAL(observer->type->tile_window(observer, 1).until, 6100999);
     CU_ASSERT(observer->type->tile_window(observer, 0).until < 0);
-    th_result traced = run(s, costs, p, t);
+    auto_result traced = run(s, costs, p, t);
     CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
     CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
     CU_ASSERT_EQUAL(traced.n_events, plain.n_events);
@@ -294,11 +281,6 @@ TEST(vcd_looks_inside_tasks)
                                      "#4340\nscomputing \"\n#4965\nsstalled_output \"\n"
                                      "#5065\n1#\n#6065\nsidle !\nsidle \"\n0#\n#6065\n");
     remove_trace(path);
-    th_result_clear(&plain);
-    th_result_clear(&traced);
-    th_program_free(p);
-    th_compute_cost_cache_free(costs);
-    th_system_free(s);
 }
 
 TEST(the_table_is_in_order)

@@ -4,8 +4,6 @@
 #include "tests/unit/mesh_load.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include <math.h>
-#include <string.h>
 
 /* A mesh of x * y of ring8's accelerators. */
 static th_system *mesh(int x, int y)
@@ -18,10 +16,9 @@ static th_system *mesh(int x, int y)
                                    .n_latencies = 1,
                                    .host_latency_ps = -1};
     th_error e = {"", ""};
-    th_system *prototype = shipped_system("ring8");
+    auto_system *prototype = shipped_system("ring8");
     th_system *s = th_topology_create("mesh", th_topology_find("mesh"), &o, prototype, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    th_system_free(prototype);
     return s;
 }
 
@@ -62,9 +59,9 @@ TEST(permutations_are_as_told)
         {"tornado", {5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12, 1, 2, 3, 0}},
         {"neighbor", {5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12, 1, 2, 3, 0}},
     };
-    th_system *s = mesh(4, 4);
+    auto_system *s = mesh(4, 4);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        th_program *p = th_program_new(NULL);
+        auto_program *p = th_program_new(NULL);
         int wrong = 0, sent[16] = {0};
         add(p, s, known[k].pattern, &tenth);
         for (int32_t i = 0; i < p->n_tasks; i++) {
@@ -74,32 +71,28 @@ TEST(permutations_are_as_told)
         for (int i = 0; i < 16; i++)
             wrong += (sent[i] > 0) != (known[k].to[i] >= 0);
         CU_ASSERT_EQUAL(wrong, 0);
-        th_program_free(p);
     }
-    th_system_free(s);
 }
 
 /* 5 x 2: two further along the first, none along the second (ceil(2/2) - 1 = 0). */
 TEST(tornado_goes_nearly_half_way)
 {
-    th_system *s = mesh(5, 2);
-    th_program *p = th_program_new(NULL);
+    auto_system *s = mesh(5, 2);
+    auto_program *p = th_program_new(NULL);
     add(p, s, "tornado", &tenth);
     for (int32_t i = 0; i < p->n_tasks; i++) {
         int from = p->tasks[i].node, to = p->tasks[i].peer;
         CU_ASSERT_TRUE(to / 5 == from / 5 && to % 5 == (from % 5 + 2) % 5);
     }
-    th_program_free(p);
-    th_system_free(s);
 }
 
 /* 15 others of 16, about 200 messages of each: every pair talks; no node to itself. */
 TEST(uniform_and_all_to_all_reach_all_others)
 {
     static const char *const patterns[] = {"uniform", "all_to_all"};
-    th_system *s = mesh(4, 4);
+    auto_system *s = mesh(4, 4);
     for (int k = 0; k < 2; k++) {
-        th_program *p = th_program_new(NULL);
+        auto_program *p = th_program_new(NULL);
         int count[16][16] = {{0}};
         add(p, s, patterns[k], &tenth);
         for (int32_t i = 0; i < p->n_tasks; i++)
@@ -111,9 +104,7 @@ TEST(uniform_and_all_to_all_reach_all_others)
                 if (k == 1 && a != b)
                     CU_ASSERT_TRUE(count[a][b] == fewest || count[a][b] == fewest + 1);
             }
-        th_program_free(p);
     }
-    th_system_free(s);
 }
 
 /* 40 % to node 3, and of the rest one in 15: 44 % of 15 x 200; node 3 sends to others only. */
@@ -122,8 +113,8 @@ TEST(a_hotspot_draws_its_share)
     th_traffic_options o = tenth;
     o.hotspot = 3;
     o.hotspot_share = 0.4;
-    th_system *s = mesh(4, 4);
-    th_program *p = th_program_new(NULL);
+    auto_system *s = mesh(4, 4);
+    auto_program *p = th_program_new(NULL);
     int hot = 0, from_others = 0;
     add(p, s, "hotspot", &o);
     for (int32_t i = 0; i < p->n_tasks; i++) {
@@ -131,8 +122,6 @@ TEST(a_hotspot_draws_its_share)
         hot += p->tasks[i].peer == 3;
     }
     CU_ASSERT_DOUBLE_EQUAL((double)hot / from_others, 0.4 + 0.6 / 15, 0.04);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -141,9 +130,9 @@ TEST(a_hotspot_draws_its_share)
  * less. */
 TEST(both_processes_keep_the_rate)
 {
-    th_system *s = mesh(4, 4);
+    auto_system *s = mesh(4, 4);
     for (int k = 0; k < 2; k++) {
-        th_program *p = th_program_new(NULL);
+        auto_program *p = th_program_new(NULL);
         th_traffic_options o = tenth;
         o.process = k ? TH_TRAFFIC_POISSON : TH_TRAFFIC_BERNOULLI;
         o.start_ps = 5000000;
@@ -159,9 +148,7 @@ TEST(both_processes_keep_the_rate)
         }
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_EQUAL(off_cycle > 0, k == 1);
-        th_program_free(p);
     }
-    th_system_free(s);
 }
 
 /* Variance of the times between messages of one node: of the exponential, the mean squared. */
@@ -196,11 +183,9 @@ TEST(a_cycle_of_probability_one_is_always_taken)
 {
     th_traffic_options o = tenth;
     o.bytes_per_s = 1e10;
-    th_system *s = mesh(2, 2);
-    th_program *p = th_program_new(NULL);
+    auto_system *s = mesh(2, 2);
+    auto_program *p = th_program_new(NULL);
     CU_ASSERT_EQUAL(add(p, s, "uniform", &o), 4 * 2000);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 static bool same_tasks(const th_program *a, const th_program *b)
@@ -211,7 +196,7 @@ static bool same_tasks(const th_program *a, const th_program *b)
 
 TEST(a_seed_gives_the_same_messages)
 {
-    th_system *s = mesh(4, 4);
+    auto_system *s = mesh(4, 4);
     th_program *p[3];
     for (int i = 0; i < 3; i++) {
         th_traffic_options o = tenth;
@@ -223,7 +208,6 @@ TEST(a_seed_gives_the_same_messages)
     CU_ASSERT_FALSE(same_tasks(p[0], p[2]));
     for (int i = 0; i < 3; i++)
         th_program_free(p[i]);
-    th_system_free(s);
 }
 
 /* --- what is refused -------------------------------------------------------------------------- */
@@ -231,11 +215,10 @@ TEST(a_seed_gives_the_same_messages)
 static void assert_refused(const th_system *s, th_traffic_options o, const char *id)
 {
     th_error e = {"", ""};
-    th_program *p = th_program_new(NULL);
+    auto_program *p = th_program_new(NULL);
     CU_ASSERT_EQUAL(th_traffic_add(p, s, &o, &e), -1);
     TAP_ASSERT_TEXT(e.id, id);
     CU_ASSERT_EQUAL(p->n_tasks, 0);
-    th_program_free(p);
 }
 
 #define WITH(field, value) (o = tenth, o.field = (value), o)
@@ -250,19 +233,18 @@ static bool at_the_third_asking(void)
 /* 6 nodes: asked at the first message of each. */
 TEST(an_interruption_adds_nothing)
 {
-    th_system *s = mesh(3, 2);
+    auto_system *s = mesh(3, 2);
     th_traffic_options o;
     (void)WITH(is_interrupted, at_the_third_asking);
     n_asked = 0;
     assert_refused(s, o, "BASE-0008");
     CU_ASSERT_EQUAL(n_asked, 3);
-    th_system_free(s);
 }
 
 TEST(bad_options_are_refused)
 {
     th_traffic_options o;
-    th_system *s = mesh(3, 2), *one = mesh(1, 1);
+    auto_system *s = mesh(3, 2), *one = mesh(1, 1);
     assert_refused(one, tenth, "NET-0020");
     assert_refused(s, WITH(bytes_per_s, 0), "NET-0021");
     assert_refused(s, WITH(bytes_per_s, NAN), "NET-0021");
@@ -288,8 +270,6 @@ TEST(bad_options_are_refused)
     o.process = TH_TRAFFIC_BERNOULLI;
     assert_refused(s, o, "NET-0026");
     CU_ASSERT_PTR_NULL(th_traffic_find_pattern("uni"));
-    th_system_free(s);
-    th_system_free(one);
 }
 
 TEST(every_pattern_is_found_by_its_name)
@@ -323,10 +303,10 @@ TEST(the_mesh_has_the_latencies_of_booksim)
 {
     const double within[MESH_N_LOADS] = {0.02, 0.02, 0.02, 0.02, 0.05, 0.12};
     th_error e = {"", ""};
-    th_system *prototype = shipped_system("ring8");
-    th_system *s = mesh_system(prototype, &mesh_cases[0], &e);
+    auto_system *prototype = shipped_system("ring8");
+    auto_system *s = mesh_system(prototype, &mesh_cases[0], &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
     for (int i = 0; i < MESH_N_LOADS; i++) {
         double booksim = mesh_latency_to_others(mesh_booksim[i].latency);
         double ours = latency_at(&mesh_cases[0], s, w, mesh_load_to_others(mesh_booksim[i].load));
@@ -334,9 +314,6 @@ TEST(the_mesh_has_the_latencies_of_booksim)
         if (fabs(ours / booksim - 1) > within[i])
             printf("# load %g: %g cycles, not %g\n", mesh_booksim[i].load, ours, booksim);
     }
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 enum { SATURATION_BAR = 6 }; /* percent */
@@ -359,8 +336,8 @@ static bool saturates_between(const mesh_case *k, const th_system *s, double fro
 static void check_saturation(const mesh_case *k)
 {
     th_error e = {"", ""};
-    th_system *prototype = shipped_system("ring8");
-    th_system *s = mesh_system(prototype, k, &e);
+    auto_system *prototype = shipped_system("ring8");
+    auto_system *s = mesh_system(prototype, k, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     const double bar = SATURATION_BAR / 100.0, worst = 1.1 * k->known_miss / 100;
     if (k->known_miss > 0) {
@@ -370,8 +347,6 @@ static void check_saturation(const mesh_case *k)
     } else {
         CU_ASSERT_TRUE(saturates_between(k, s, 1 - bar, 1 + bar));
     }
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 /* Three times the latency at no load is reached within 6 % of where BookSim2's is. */

@@ -3,7 +3,6 @@
  * shard exceeds the rate of its design, and no mapping is below any bound. A failure prints the
  * number of its case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds_layer.h"
 #include "mapper/evaluate/bounds_task.h"
@@ -74,7 +73,7 @@ static void add_kind(th_strbuf *t, gsl_rng *r, int kind, int n, int first, int n
 /* One to three kinds, each of one or two accelerators and designs, round a host. */
 static th_system *random_system(gsl_rng *r, const char *model, const char *table)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     int n_kinds = (int)pick(r, 1, KINDS_MAX), n_designs[KINDS_MAX], n = 0, n_accels = 0;
     th_strbuf_printf(&text, "name = \"t\"; %s designs = ( ",
                      pick(r, 0, 4) == 0 ? "transfers = \"serial\";" : "");
@@ -95,7 +94,6 @@ static th_system *random_system(gsl_rng *r, const char *model, const char *table
                      "latency = \"100ns\"; host = { bandwidth = \"%dGbps\"; }; };",
                      n_accels, (int)pick(r, 1, 4));
     th_system *s = system_of(text.text);
-    th_strbuf_clear(&text);
     return s;
 }
 
@@ -141,7 +139,7 @@ static temporary_file table_for(gsl_rng *r, const th_workload *w)
 /* One accelerator, whose DRAM is fast enough for the array to count, or slow. */
 static th_system *system_of_design(gsl_rng *r, const char *design)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(
         &text,
         "name = \"t\"; designs = ( { name = \"d\"; %s; } ); accelerators = ( { dram = "
@@ -149,7 +147,6 @@ static th_system *system_of_design(gsl_rng *r, const char *design)
         "clock = \"1GHz\"; elements_per_cycle = 3; }; designs = [\"d\"]; } );",
         design, pick(r, 0, 1) ? 1 : 1000);
     th_system *s = system_of(text.text);
-    th_strbuf_clear(&text);
     return s;
 }
 
@@ -174,7 +171,7 @@ static void put_attention(gsl_rng *r, th_strbuf *text, int channels, int rows)
 static th_workload *layer_at_random(gsl_rng *r)
 {
     static const char *const others[] = {"relu", "softmax", "layer_norm", "tanh"};
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     int groups = pick(r, 0, 3) == 0 ? 2 : 1, c = groups * (int)pick(r, 1, 16);
     int kernel = (int)pick(r, 1, 5), stride = (int)pick(r, 1, 2), rows = (int)pick(r, 5, 20);
     bool is_attention = pick(r, 0, 4) == 0;
@@ -195,7 +192,6 @@ static th_workload *layer_at_random(gsl_rng *r)
                          groups * (int)pick(r, 1, 24), kernel, stride, (int)pick(r, 0, kernel / 2),
                          groups);
     th_workload *w = workload_of(text.text);
-    th_strbuf_clear(&text);
     return w;
 }
 
@@ -288,16 +284,13 @@ TEST(no_shard_exceeds_the_rate_of_its_design)
 {
     enum { LAYERS = 60 };
     for (int d = 0; d < N_DESIGNS; d++) {
-        gsl_rng *r = th_random_stream(13, "rates", (uint64_t)d);
+        auto_rng *r = th_random_stream(13, "rates", (uint64_t)d);
         for (int i = 0; i < LAYERS && !strchr(designs[d], '%') && !strstr(designs[d], "script");
              i++) {
-            th_system *s = system_of_design(r, designs[d]);
-            th_workload *w = layer_at_random(r);
+            auto_system *s = system_of_design(r, designs[d]);
+            auto_workload *w = layer_at_random(r);
             check_boxes(r, s, w);
-            th_workload_free(w);
-            th_system_free(s);
         }
-        gsl_rng_free(r);
     }
     printf("# %d boxes, %d of them close to the rate, %d to their bound\n", n_boxes, n_close,
            n_tight);
@@ -377,24 +370,23 @@ static void check_mapping(which x, const th_bounds *even, const th_bounds *any, 
         return;
     }
     n_shared++;
-    th_bounds own =
+    auto_bounds own =
         find(x.problem,
              &(th_bounds_scope){.cuts = cuts, .chunks = th_bounds_chunks_of(m), .mapping = m});
     x.of = "own";
     hold(&x, &own, took);
     n_known += own.makespan_ps[TH_LIMIT_COMPUTE] > 0;
-    th_bounds_clear(&own);
 }
 
 static void check_case(int number, const char *model)
 {
     enum { MAPPINGS = 8 };
-    gsl_rng *r = th_random_stream(12, "bounds", (uint64_t)number);
+    auto_rng *r = th_random_stream(12, "bounds", (uint64_t)number);
     fake f = {0};
     const th_script_provider provider = {.context = &f, .check = any_procedure, .answer = answer};
     th_error e = {"", ""};
     th_workload *w = random_workload(r);
-    temporary_file table = table_for(r, w);
+    auto_file table = table_for(r, w);
     th_system *s = random_system(r, model, table.path);
     th_script_memo *memo = th_script_memo_new(&provider, NULL);
     th_problem p = {.system = s,
@@ -409,7 +401,7 @@ static void check_case(int number, const char *model)
     th_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN, .chunks = chunks}),
               any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .chunks = chunks});
     for (int i = 0; i < MAPPINGS; i++) {
-        th_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
+        auto_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
         th_fitness fit = {.fit = TH_FIT_INFEASIBLE};
         if (m)
             mend_designs(m, s);
@@ -417,7 +409,6 @@ static void check_case(int number, const char *model)
             bail_out(&e);
         if (fit.fit == TH_FIT)
             check_mapping((which){number, &p, NULL}, &even, &any, fit.metrics.latency_ps, m);
-        th_mapping_free(m);
     }
     th_bounds_clear(&even);
     th_bounds_clear(&any);
@@ -425,8 +416,6 @@ static void check_case(int number, const char *model)
     th_system_free(s);
     th_workload_free(w);
     th_script_memo_free(memo);
-    remove_file(&table);
-    gsl_rng_free(r);
 }
 
 TEST(no_mapping_is_below_any_bound)

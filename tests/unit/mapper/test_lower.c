@@ -54,7 +54,7 @@ static void lower_stream(th_stream s)
 /* Transfers of the program: "LAYER:FROM>TO=BYTES ...". */
 static void assert_transfers(const char *expected)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     for (int32_t t = 0; t < program->n_tasks; t++) {
         const th_task *x = &program->tasks[t];
         if (x->kind == TH_TASK_TRANSFER)
@@ -63,18 +63,16 @@ static void assert_transfers(const char *expected)
                              sys->nodes[x->peer].name, (long long)x->bytes);
     }
     TAP_ASSERT_TEXT(text.text ? text.text : "", expected);
-    th_strbuf_clear(&text);
 }
 
 static th_result replay(void)
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_machine *m = th_machine_new(sys, th_lower_costs(lower), NULL, &e);
+    auto_machine *m = th_machine_new(sys, th_lower_costs(lower), NULL, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(m, &r, &e), 0);
-    th_machine_free(m);
     return r;
 }
 
@@ -189,9 +187,8 @@ static th_time elapsed(const char *a, const char *b)
     put_layer(map, 0, 0, a);
     put_layer(map, 1, 1, b);
     lower_stream(th_stream_single);
-    th_result r = replay();
+    auto_result r = replay();
     th_time t = r.elapsed_ps;
-    th_result_clear(&r);
     return t;
 }
 

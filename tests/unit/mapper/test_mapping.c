@@ -39,17 +39,16 @@ static th_mapping *good(void)
 
 TEST(accepts_a_good_one)
 {
-    th_mapping *m = good();
+    auto_mapping *m = good();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_mapping_check(m, sys, net, &e), 0);
     TAP_ASSERT_TEXT(e.text, "");
-    th_mapping_free(m);
 }
 
 TEST(writes_what_a_person_can_edit)
 {
-    th_mapping *m = good();
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_mapping *m = good();
+    auto_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(m, sys, net, &text);
     TAP_ASSERT_TEXT(text.text, "# mapping of net (batch 2) onto sys\n"
                                "sets = (\n"
@@ -61,8 +60,6 @@ TEST(writes_what_a_person_can_edit)
                                "  { name = \"p\"; set = 1; split = {  }; },\n"
                                "  { name = \"f\"; set = 0; split = { K = 2; }; }\n"
                                ");\n");
-    th_strbuf_clear(&text);
-    th_mapping_free(m);
 }
 
 TEST(a_copy_is_equal_until_it_is_changed)
@@ -149,7 +146,7 @@ TEST(refuses_bad_sets)
 /* r has tiny, its first design, and s its only one. */
 TEST(each_accelerator_may_keep_its_own_design)
 {
-    th_mapping *m = mapping_on("23 0", net);
+    auto_mapping *m = mapping_on("23 0", net);
     th_error e = {"", ""};
     put_layer(m, 0, 0, "H2");
     put_layer(m, 1, 1, "");
@@ -166,14 +163,12 @@ TEST(each_accelerator_may_keep_its_own_design)
                                   "  { design = \"own\"; accelerators = [ \"r\", \"s\" ]; "
                                   "shares = [ 3, 7 ]; },\n"));
     th_strbuf_clear(&text);
-    th_mapping *copy = th_mapping_copy(m);
+    auto_mapping *copy = th_mapping_copy(m);
     CU_ASSERT_TRUE(th_mapping_equal(m, copy));
     copy->sets[0].shares[1] = 6;
     CU_ASSERT_FALSE(th_mapping_equal(m, copy));
     CU_ASSERT_EQUAL(th_set_share(&copy->sets[0], NULL), 0);
     CU_ASSERT_FALSE(th_mapping_equal(m, copy) || th_mapping_equal(copy, m));
-    th_mapping_free(copy);
-    th_mapping_free(m);
 }
 
 TEST(a_design_called_own_cannot_be_asked_for)
@@ -207,12 +202,10 @@ TEST(refuses_bad_layers)
                    "layer \"c\": the splits make 4 shards for a set of 2 accelerators");
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     sys = system_of(system_text);
     net = workload_of(net_text);
-    int status = tap_run("mapping", argc, argv);
-    th_system_free(sys);
-    th_workload_free(net);
-    return status;
 }
+
+TAP_MAIN_WITH("mapping", make_all)

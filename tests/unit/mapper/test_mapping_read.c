@@ -18,17 +18,15 @@ static th_workload *net;
 TEST(reads_layers_in_any_order)
 {
     th_error e = {"", ""};
-    th_mapping *m =
+    auto_mapping *m =
         th_mapping_read_text(SETS "layers = (\n" F ",\n" C " );\n", "m.map", sys, net, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(m);
-    th_mapping *expected = mapping_on("06 5", net);
+    auto_mapping *expected = mapping_on("06 5", net);
     expected->sets[1].design = 2;
     put_layer(expected, 0, 0, "H2 rK");
     put_layer(expected, 1, 1, "");
     CU_ASSERT_TRUE(th_mapping_equal(m, expected));
-    th_mapping_free(m);
-    th_mapping_free(expected);
 }
 
 static int read_refused(const char *text, th_error *e)
@@ -64,11 +62,11 @@ TEST(refuses_a_file_that_is_not_there)
  * bytes. */
 TEST(reads_what_was_written)
 {
-    th_workload *w = shipped_workload("alexnet");
-    gsl_rng *r = th_random_stream(5, "write", 0);
+    auto_workload *w = shipped_workload("alexnet");
+    auto_rng *r = th_random_stream(5, "write", 0);
     int n_chunked = 0;
     for (int round = 0; round < 300; round++) {
-        th_mapping *m = random_mapping_on(r, round % 2 ? "1350 24 7" : "76543210", w);
+        auto_mapping *m = random_mapping_on(r, round % 2 ? "1350 24 7" : "76543210", w);
         for (int i = 0; i < m->n_sets; i++)
             m->sets[i].design = (int32_t)pick(r, TH_DESIGN_OWN, 2);
         for (int i = 0; i < m->n_sets; i++) {
@@ -85,33 +83,25 @@ TEST(reads_what_was_written)
                 m->strategy[l] = s;
             n_chunked += m->strategy[l].chunks > 0;
         }
-        th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
+        auto_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
         th_error e = {"", ""};
         th_mapping_write(m, sys, w, &text);
-        th_mapping *back = th_mapping_read_text(text.text, "m.map", sys, w, &e);
+        auto_mapping *back = th_mapping_read_text(text.text, "m.map", sys, w, &e);
         CU_ASSERT_PTR_NOT_NULL_FATAL(back);
         CU_ASSERT_TRUE(th_mapping_equal(m, back));
         th_mapping_write(back, sys, w, &again);
         TAP_ASSERT_TEXT(again.text, text.text);
-        th_strbuf_clear(&text);
-        th_strbuf_clear(&again);
-        th_mapping_free(back);
-        th_mapping_free(m);
     }
     CU_ASSERT_TRUE(n_chunked > 300);
-    gsl_rng_free(r);
-    th_workload_free(w);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     sys = shipped_system("f1_16xlarge");
     net = workload_of(
         "name = \"net\"; batch = 1; input = { channels = 4; height = 9; width = 9; };"
         "layers = ( { name = \"c\"; type = \"conv\"; outputs = 6; kernel = 3; groups = 2; },"
         "{ name = \"f\"; type = \"fc\"; outputs = 10; } );");
-    int status = tap_run("mapping_read", argc, argv);
-    th_system_free(sys);
-    th_workload_free(net);
-    return status;
 }
+
+TAP_MAIN_WITH("mapping_read", make_all)

@@ -409,7 +409,7 @@ static bool has(const th_box *b, const int *x)
  * none. */
 TEST(subtracts_like_brute_force)
 {
-    gsl_rng *r = th_random_stream(11, "boxes", 0);
+    auto_rng *r = th_random_stream(11, "boxes", 0);
     int wrong = 0;
     for (int round = 0; round < 20000; round++) {
         th_box a = random_box(r), b = random_box(r), out[2 * TH_TENSOR_DIMS];
@@ -426,7 +426,6 @@ TEST(subtracts_like_brute_force)
         }
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("shard")

@@ -247,7 +247,7 @@ TEST(following_agrees_with_the_formula)
     static const char *const kinds[] = {"Ring", "FullyConnected", "Switch"};
     for (int i = 0; i < 3; i++) {
         setup u = {kinds[i], "7", "3", "123.5", RING1, 1, 2, 11};
-        th_system *s = system_of(&u);
+        auto_system *s = system_of(&u);
         int64_t formula = 0, followed = 0, bytes = 500000 / 7;
         th_error e = {"", ""};
         CU_ASSERT_EQUAL(
@@ -258,7 +258,6 @@ TEST(following_agrees_with_the_formula)
         CU_ASSERT_EQUAL(th_astra_pipeline_ns(&r, 1, &followed, &e), 0);
         CU_ASSERT_EQUAL(followed, formula);
         CU_ASSERT_TRUE(formula > 12 * 123);
-        th_system_free(s);
     }
 }
 
@@ -268,7 +267,7 @@ TEST(takes_one_collective_at_a_time)
 {
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
-    th_system *s = system_of(&u);
+    auto_system *s = system_of(&u);
     th_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 0, &e), 33829000);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 5, &e), 2 * 33829000);
@@ -276,7 +275,6 @@ TEST(takes_one_collective_at_a_time)
     n->type->reset(n);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 3, &e), 33829003);
     n->type->destroy(n);
-    th_system_free(s);
 }
 
 /* What ASTRA-sim has no formula for goes message by message. */
@@ -284,7 +282,7 @@ TEST(leaves_others_to_messages)
 {
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
-    th_system *s = system_of(&u);
+    auto_system *s = system_of(&u);
     th_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_BROADCAST, MIB, 0, &e), 0);
     int32_t ranks[] = {0, 1, 2};
@@ -294,19 +292,17 @@ TEST(leaves_others_to_messages)
     CU_ASSERT_EQUAL(n->type->collective(n, &c, 0, &end, &e), 0);
     CU_ASSERT_EQUAL(end, 5);
     n->type->destroy(n);
-    th_system_free(s);
 }
 
 static void expect_refusal(const th_network_type *type, const setup *u, th_collective_kind kind,
                            int64_t bytes, const char *id, const char *text)
 {
     th_error e = {"", ""};
-    th_system *s = system_of(u);
+    auto_system *s = system_of(u);
     th_network *n = network_of(type, s);
     CU_ASSERT_EQUAL(ask(n, kind, bytes, 0, &e), -1);
     TAP_ASSERT_ERROR(e, id, text);
     type->destroy(n);
-    th_system_free(s);
 }
 
 TEST(refuses_what_it_cannot)
@@ -348,7 +344,7 @@ TEST(needs_the_files)
     th_error e = {"", ""};
     th_network_options o = {0};
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
-    th_system *s = system_of(&u);
+    auto_system *s = system_of(&u);
     struct th_astra *block = s->astra;
     s->astra = NULL;
     CU_ASSERT_PTR_NULL(AWARE->create(s, &o, &e));
@@ -356,7 +352,6 @@ TEST(needs_the_files)
                      "system \"astra_ring4\": network astra_aware computes with ASTRA-sim's "
                      "network.yml and system.json: read the system with -format astra");
     s->astra = block;
-    th_system_free(s);
 }
 
 /* ---- messages ---- */
@@ -370,7 +365,7 @@ typedef struct {
 /* Starts all in order of time; each must end when it says. */
 static void expect_messages(const th_network_type *type, const setup *u, const sent *m, int n_sent)
 {
-    th_system *s = system_of(u);
+    auto_system *s = system_of(u);
     th_network *n = network_of(type, s);
     th_events *q = th_events_new();
     th_event e;
@@ -396,7 +391,6 @@ static void expect_messages(const th_network_type *type, const setup *u, const s
         CU_ASSERT_EQUAL(n->link_flows[l], 0);
     th_events_free(q);
     type->destroy(n);
-    th_system_free(s);
 }
 
 /* 1000 bytes at 1 GB/s: 931.32 ns. Ring of 5 with 100.5 ns: one hop floor(1031.82) = 1031; two hops
@@ -471,7 +465,7 @@ TEST(counts_bytes_on_links)
     static const setup u = {"Switch", "3", "1", "100", RING1, 1};
     const th_network_type *const types[] = {AWARE, UNAWARE};
     for (int i = 0; i < 2; i++) {
-        th_system *s = system_of(&u);
+        auto_system *s = system_of(&u);
         th_network *n = network_of(types[i], s);
         th_events *q = th_events_new();
         th_event e;
@@ -483,7 +477,6 @@ TEST(counts_bytes_on_links)
         CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "switch_0")], 0);
         th_events_free(q);
         n->type->destroy(n);
-        th_system_free(s);
     }
 }
 
@@ -545,9 +538,8 @@ static int begin_one(const void *s, th_error *e)
 
 TEST(survives_lack_of_memory)
 {
-    th_system *s = system_of(&(setup){"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 5});
+    auto_system *s = system_of(&(setup){"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 5});
     CU_ASSERT_TRUE(fail_each_allocation(begin_one, s) > 10);
-    th_system_free(s);
 }
 
 TAP_MAIN("astra")

@@ -20,14 +20,13 @@ TEST(gpus_are_found_by_name_or_alias)
 static void assert_gpus_refused(const char *text, const char *id, const char *why)
 {
     th_error e = {"", ""};
-    temporary_file f = write_text("d.csv", text);
+    auto_file f = write_text("d.csv", text);
     int n = gpus.n;
     CU_ASSERT_EQUAL(th_gpus_read(&gpus, f.path, NULL, &e), -1);
     const char *at = strstr(e.text, "d.csv");
     TAP_ASSERT_TEXT(e.id, id);
     TAP_ASSERT_TEXT(at ? at : e.text, why);
     CU_ASSERT_EQUAL(gpus.n, n);
-    remove_file(&f);
 }
 
 TEST(wrong_gpus_are_refused)
@@ -57,9 +56,9 @@ TEST(wrong_gpus_are_refused)
  * unit in a cycle. */
 TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
 {
-    th_gpus g = {.gpu = NULL};
+    auto_gpus g = {.gpu = NULL};
     th_error e = {"", ""};
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     char path[400];
     const char *top = getenv("srcdir");
     snprintf(path, sizeof path, "%s/predictor/devices.csv", top ? top : ".");
@@ -74,28 +73,23 @@ TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
         double peak = 2 * x[TH_GPU_SMS] * x[TH_GPU_CORES] * x[TH_GPU_CLOCK] / 1000;
         CU_ASSERT_DOUBLE_EQUAL(x[TH_GPU_PEAK] / peak, 1, 2e-3);
     }
-    th_strbuf_clear(&text);
-    th_gpus_clear(&g);
 }
 
 TEST(a_gpu_told_again_is_replaced)
 {
-    th_gpus g = two_gpus();
+    auto_gpus g = two_gpus();
     th_error e = {"", ""};
-    temporary_file f = write_text("d.csv", HEAD "small,200,10,64,1000,1280,1,4\n");
+    auto_file f = write_text("d.csv", HEAD "small,200,10,64,1000,1280,1,4\n");
     CU_ASSERT_EQUAL(th_gpus_read(&g, f.path, NULL, &e), 0);
     CU_ASSERT_EQUAL(g.n, 2);
     CU_ASSERT_EQUAL(g.gpu[0].x[TH_GPU_BANDWIDTH], 200);
     CU_ASSERT_PTR_EQUAL(th_gpus_find(&g, "tiny"), &g.gpu[0]);
     TAP_ASSERT_TEXT(th_gpu_number_column(TH_GPU_L2), "l2_MB");
-    remove_file(&f);
-    th_gpus_clear(&g);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     gpus = two_gpus();
-    int status = tap_run("gpus", argc, argv);
-    th_gpus_clear(&gpus);
-    return status;
 }
+
+TAP_MAIN_WITH("gpus", make_all)

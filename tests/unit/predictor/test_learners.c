@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/model/jobs.h"
@@ -202,12 +199,10 @@ TEST(texts_that_are_no_ensemble)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     gpus = two_gpus();
     make_ops();
-    int status = tap_run("learners", argc, argv);
-    th_free(weight);
-    th_gpus_clear(&gpus);
-    return status;
 }
+
+TAP_MAIN_WITH("learners", make_all)

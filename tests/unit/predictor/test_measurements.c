@@ -14,10 +14,9 @@ static th_gpus gpus;
 static int read_text(th_measurements *m, const char *name, const char *text,
                      th_measurement_source s, th_error *e)
 {
-    temporary_file f = write_text(name, text);
+    auto_file f = write_text(name, text);
     s.path = f.path;
     int status = th_measurements_read(m, &s, &gpus, e);
-    remove_file(&f);
     return status;
 }
 
@@ -25,7 +24,7 @@ static int read_text(th_measurements *m, const char *name, const char *text,
 static void assert_refused(const char *name, const char *text, th_measurement_source s,
                            const char *id, const char *why)
 {
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(read_text(m, name, text, s, &e), -1);
     const char *at = strstr(e.text, name);
@@ -33,7 +32,6 @@ static void assert_refused(const char *name, const char *text, th_measurement_so
     TAP_ASSERT_TEXT(at ? at + strlen(name) : e.text, why);
     CU_ASSERT_EQUAL(m->n_rows, 0);
     CU_ASSERT_EQUAL(m->n_devices, 0);
-    th_measurements_free(m);
 }
 
 static const th_measurement_source plain = {.format = "auto"};
@@ -45,7 +43,7 @@ TEST(reads_wide_tables_of_devices)
         "activation_fct,use_bias,time_median_small,time_min_small,time_median_large\n"
         "7,3,28,4,5,6,1,1,1,0,2.5,2.4,0.25\n"
         "9,1,28,3,5,6,2,0,0,1,,,0.125\n";
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL_FATAL(read_text(m, "convolution_2gpu.csv", text, plain, &e), 0);
     CU_ASSERT_EQUAL_FATAL(m->n_rows, 3);
@@ -60,7 +58,6 @@ TEST(reads_wide_tables_of_devices)
               c->op.x[TH_OP_BIAS] == 1);
     TAP_ASSERT_TEXT(m->device[b->device].name, "large");
     TAP_ASSERT_TEXT(m->device[c->device].name, "large");
-    th_measurements_free(m);
 }
 
 TEST(names_of_files_tell_kind_and_device)
@@ -68,7 +65,7 @@ TEST(names_of_files_tell_kind_and_device)
     static const char text[] =
         "row_id,batchsize,dim_input,dim_output,activation_fct,optimizer,gpu,timeUsed_median\n"
         "2,34,3332,2912,3,0,0,0.4178\n3,5,2765,365,1,5,0,0.39568\n";
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL_FATAL(read_text(m, "dense_Small.csv", text, plain, &e), 0);
     CU_ASSERT_EQUAL_FATAL(m->n_rows, 2);
@@ -76,7 +73,6 @@ TEST(names_of_files_tell_kind_and_device)
     CU_ASSERT(m->row[1].phase == TH_PHASE_STEP &&
               m->row[1].op.x[TH_OP_OPTIMIZER] == TH_OPTIMIZER_ADAM);
     TAP_ASSERT_TEXT(m->device[0].name, "small");
-    th_measurements_free(m);
 }
 
 TEST(reads_kernels_by_their_matrices)
@@ -84,7 +80,7 @@ TEST(reads_kernels_by_their_matrices)
     static const char text[] =
         "OPName,Device,latency_ms,B,M,N,K\nbmm,Acme Small 4GB,0.5,13,27,15,29\n"
         "linear,large,0.25,2,58,13,141\n";
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL_FATAL(read_text(m, "t.csv", text, plain, &e), 0);
     const int32_t *a = m->row[0].op.x, *b = m->row[1].op.x;
@@ -93,7 +89,6 @@ TEST(reads_kernels_by_their_matrices)
               a[TH_OP_CHANNELS_OUT] == 29);
     CU_ASSERT(m->row[1].op.kind == TH_OP_DENSE && b[TH_OP_BATCH] == 116 &&
               b[TH_OP_CHANNELS_IN] == 13 && b[TH_OP_CHANNELS_OUT] == 141);
-    th_measurements_free(m);
 }
 
 TEST(own_format_has_units_words_and_other_names)
@@ -103,13 +98,12 @@ TEST(own_format_has_units_words_and_other_names)
                                "softmax,large,execution,12,34,,1,\n";
     static const char *const names[] = {"gpu",   "device",       "what",
                                         "phase", "microseconds", "time_us"};
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     th_measurement_source s = {.format = "tharsis", .columns = names, .n_columns = 3};
     CU_ASSERT_EQUAL_FATAL(read_text(m, "mine.csv", text, s, &e), 0);
     CU_ASSERT(m->row[0].op.x[TH_OP_FUNCTION] == TH_EW_POW_NUMBER && m->row[0].ms == 2.5);
     CU_ASSERT(m->row[1].op.kind == TH_OP_SOFTMAX && m->row[1].phase == TH_PHASE_EXECUTION);
-    th_measurements_free(m);
 }
 
 TEST(sums_groups_by_network_and_batch)
@@ -121,14 +115,13 @@ TEST(sums_groups_by_network_and_batch)
         "small,net,MaxPooling2D,4,27,,256,,2,0,,,3,0.25\n"
         "small,net,Dense,4,1,,9216,4096,,,1,,,0.125\n"
         "small,net,Dense,8,1,,9216,4096,,,1,,,0.125\n";
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL_FATAL(read_text(m, "n.csv", text, plain, &e), 0);
     CU_ASSERT_EQUAL_FATAL(m->n_groups, 2);
     TAP_ASSERT_TEXT(m->group[0], "net, batch 4");
     CU_ASSERT(m->row[2].group == 0 && m->row[3].group == 1);
     CU_ASSERT(m->row[1].op.kind == TH_OP_POOLING && m->row[1].op.x[TH_OP_KERNEL_H] == 3);
-    th_measurements_free(m);
 }
 
 #define DENSE "kind,device,batch,channels_in,channels_out,time_ms\n"
@@ -141,10 +134,10 @@ TEST(reads_operators_of_language_models)
         "device,time_us\n"
         "attention,fp16,,2,3,64,32,8,2,100,1,tensor,5\n"
         "elementwise,fp16,rotary,7,,512,,,,,,tensor,6\n";
-    th_measurements *m = th_measurements_new();
-    th_gpus g = {.gpu = NULL};
+    auto_measurements *m = th_measurements_new();
+    auto_gpus g = {.gpu = NULL};
     th_error e = {"", ""};
-    temporary_file devices = write_text(
+    auto_file devices = write_text(
         "gpus.csv", "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,"
                     "memory_GB,fp16_GFLOPs,bf16_GFLOPs\ntensor,1,2,3,4,5,6,7,80,\n");
     temporary_file f = write_text("ops.csv", text);
@@ -171,16 +164,13 @@ TEST(reads_operators_of_language_models)
                                "fp32_GFLOPs,l2_MB,memory_GB,fp8_GFLOPs\nx,1,2,3,4,5,6,7,-8\n");
     CU_ASSERT_EQUAL(th_gpus_read(&g, devices.path, NULL, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0162");
-    remove_file(&devices);
-    th_measurements_free(m);
-    th_gpus_clear(&g);
 }
 
 TEST(tells_what_it_leaves_out)
 {
-    th_measurements *m = th_measurements_new();
-    th_strbuf notes = TH_STRBUF_INIT;
-    th_gpus g = {.gpu = NULL};
+    auto_measurements *m = th_measurements_new();
+    auto_strbuf notes = TH_STRBUF_INIT;
+    auto_gpus g = {.gpu = NULL};
     th_error e = {"", ""};
     const char *const pairs[] = {"who", "-"};
     th_measurement_source s = {.columns = pairs, .n_columns = 1, .notes = &notes};
@@ -194,15 +184,11 @@ TEST(tells_what_it_leaves_out)
     TAP_ASSERT_TEXT(notes.text, "columns are not read: \"stride_hh\" \"biass\"; 1 line, without a "
                                 "time: left out, the first is line 3");
     th_strbuf_clear(&notes);
-    temporary_file f = write_text(
+    auto_file f = write_text(
         "d.csv", "price,device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,"
                  "memory_GB\n9,x,1,100,128,1700,43.52,6,7\n");
     CU_ASSERT_EQUAL(th_gpus_read(&g, f.path, &notes, &e), 0);
     TAP_ASSERT_TEXT(notes.text, "columns are not read: \"price\"");
-    remove_file(&f);
-    th_strbuf_clear(&notes);
-    th_measurements_free(m);
-    th_gpus_clear(&g);
 }
 
 TEST(refuses_what_is_wrong)
@@ -225,7 +211,7 @@ TEST(reads_unequal_members)
         "matmul,small,execution,,,,64,32,,,,\"5 0  9\",2\n"
         "matmul,small,execution,4,5,,64,32,,,,,3\n"
         "attention,small,execution,2,3,,64,64,8,2,1,3 1000,4\n";
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL_FATAL(read_text(m, "a.csv", text, plain, &e), 0);
     CU_ASSERT_EQUAL_FATAL(m->n_rows, 3);
@@ -244,18 +230,16 @@ TEST(reads_unequal_members)
     memcpy(strstr(other, "5 0  9"), "5 1  8", 6); /* of the same mean */
     CU_ASSERT_EQUAL_FATAL(read_text(m, "a.csv", other, plain, &e), 0);
     CU_ASSERT(m->digest != digest);
-    th_measurements_free(m);
 }
 
 static int read_refused(const char *text, th_error *e)
 {
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     int failed = read_text(m, "a.csv", text, plain, e);
     const char *at = strstr(e->text, "a.csv");
     if (at)
         memmove(e->text, at + strlen("a.csv"), strlen(at + strlen("a.csv")) + 1);
     CU_ASSERT_TRUE(m->n_rows == 0 && m->n_devices == 0);
-    th_measurements_free(m);
     return failed;
 }
 
@@ -301,7 +285,7 @@ TEST(mixed_units)
         "{\"time_median_tiny\" -} leaves one out");
     assert_refused("a.csv", DENSE, us, "PRED-0153", ":1: -units us: column \"time_ms\" is in ms");
     assert_refused("a.csv", DENSE, odd, "PRED-0154", "-units \"hours\": must be ms, us, s or ns");
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(read_text(m, "a.csv", text, one, &e), 0);
     CU_ASSERT_EQUAL(notes.length, 0);
@@ -310,7 +294,6 @@ TEST(mixed_units)
                               us, &e),
                     0);
     CU_ASSERT(m->n_rows == 2 && m->row[0].ms == 0.5 && m->row[1].ms == 0.75);
-    th_measurements_free(m);
 }
 
 TEST(marks_at_both_ends)
@@ -328,12 +311,11 @@ TEST(marks_at_both_ends)
     th_strbuf_clear(&notes);
     th_measurements_free(m);
     th_strbuf text = TH_STRBUF_INIT;
-    temporary_file f = write_bytes("a.csv", (const unsigned char *)"a,b\0c,d\n", 9);
+    auto_file f = write_bytes("a.csv", (const unsigned char *)"a,b\0c,d\n", 9);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, 100, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0158");
     CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "a.csv: must be text, has a zero byte"));
     th_strbuf_clear(&text);
-    remove_file(&f);
 }
 
 /* --- whatever stands there ----------------------------------------------------------------------
@@ -359,13 +341,12 @@ TEST(odd_bytes_are_read_or_refused)
             else if (random >> 41 & 1)
                 text[n = at + 1] = '\0';
         }
-        th_measurements *m = th_measurements_new();
+        auto_measurements *m = th_measurements_new();
         th_error e = {"", ""};
         int status = read_text(m, "a.csv", text, plain, &e);
         CU_ASSERT(status == 0 || (e.text[0] != '\0' && m->n_rows == 0 && m->n_devices == 0));
         for (size_t i = 0; i < m->n_rows; i++)
             CU_ASSERT(m->row[i].ms > 0 && th_op_check(&m->row[i].op, &e) == 0);
-        th_measurements_free(m);
     }
 }
 
@@ -399,7 +380,7 @@ static void assert_unpacks(const char *name, const unsigned char *bytes, size_t 
     th_error e = {"", ""};
     for (size_t cut = 8; cut <= n; cut = cut + n / 5 < n || cut == n ? cut + n / 5 : n) {
         th_strbuf text = TH_STRBUF_INIT;
-        temporary_file f = write_bytes(name, bytes, cut < n ? cut : n);
+        auto_file f = write_bytes(name, bytes, cut < n ? cut : n);
         int status = th_decompress_file(f.path, 1 << 20, &text, &e);
         CU_ASSERT_EQUAL(status, cut < n ? -1 : 0);
         if (status == 0)
@@ -409,7 +390,6 @@ static void assert_unpacks(const char *name, const unsigned char *bytes, size_t 
         th_strbuf_clear(&text);
         CU_ASSERT_EQUAL(th_decompress_file(f.path, 40, &text, &e), -1);
         th_strbuf_clear(&text);
-        remove_file(&f);
     }
 }
 
@@ -421,14 +401,13 @@ TEST(packed_files_are_whole_or_refused)
     size_t n = pack_gzip(bytes, sizeof bytes), twice = n + pack_gzip(bytes + n, sizeof bytes - n);
     th_strbuf text = TH_STRBUF_INIT;
     th_error e = {"", ""};
-    temporary_file f = write_bytes("two.gz", bytes, twice);
+    auto_file f = write_bytes("two.gz", bytes, twice);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, 1 << 20, &text, &e), 0);
     CU_ASSERT_EQUAL(text.length, 2 * strlen(packed_text));
     th_strbuf_clear(&text);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, twice, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0020");
     th_strbuf_clear(&text);
-    remove_file(&f);
 }
 
 /* 25 MiB of line ends in less than 5 KiB. */
@@ -443,19 +422,17 @@ TEST(a_small_file_does_not_fill_the_memory)
     CU_ASSERT_EQUAL(
         lzma_easy_buffer_encode(0, LZMA_CHECK_NONE, NULL, bytes, UNPACKED, packed, &n, PACKED),
         LZMA_OK);
-    temporary_file f = write_bytes("lines.xz", packed, n);
+    auto_file f = write_bytes("lines.xz", packed, n);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, 1 << 28, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0165");
     th_strbuf_clear(&text);
-    remove_file(&f);
     th_free(bytes);
     th_free(packed);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     gpus = two_gpus();
-    int status = tap_run("measurements", argc, argv);
-    th_gpus_clear(&gpus);
-    return status;
 }
+
+TAP_MAIN_WITH("measurements", make_all)

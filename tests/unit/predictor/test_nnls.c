@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
 #include "base/random.h"
 #include "predictor/law/nnls.h"
 #include "tests/unit/tap.h"
@@ -52,7 +51,7 @@ TEST(equal_and_empty_columns_do_no_harm)
  * elsewhere. */
 TEST(meets_the_conditions_of_an_optimum)
 {
-    gsl_rng *rng = th_random_stream(3, "nnls", 0);
+    auto_rng *rng = th_random_stream(3, "nnls", 0);
     for (int k = 0; k < 200; k++) {
         int n = 1 + (int)th_random_below(rng, COLUMNS_MAX),
             rows = n + (int)th_random_below(rng, 30);
@@ -72,7 +71,6 @@ TEST(meets_the_conditions_of_an_optimum)
             CU_ASSERT(x[i] == 0 || fabs(gradient) < 1e-6);
         }
     }
-    gsl_rng_free(rng);
 }
 
 TAP_MAIN("nnls")

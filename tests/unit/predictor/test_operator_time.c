@@ -2,7 +2,6 @@
 /* test_operator_time.c - times of operations by the data sheet, backward, of unequal members, at
  * precisions that a device lacks. */
 #include <config.h>
-#include <string.h>
 #include "predictor/model/operator_time.h"
 #include "tests/unit/learned_help.h"
 #include "tests/unit/tap.h"

@@ -2,7 +2,6 @@
 /* test_large_sets.c - sets of 256, 1,024 and 4,096 accelerators: what they take does not depend on
  * their number where each does the same as its like in a small set. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/lower/lower.h"
 #include "mapper/serialize/serializer.h"
@@ -73,15 +72,16 @@ TEST(data_parallel_takes_them_all)
 {
     for (int i = 0; i < N_SIZES; i++) {
         int32_t n = sizes[i];
-        th_system *s = switched(n);
-        th_workload *w = net_of(
+        auto_system *s = switched(n);
+        auto_workload *w = net_of(
             "name = \"n\"; batch = %d; input = { channels = 8; height = 4; width = 4; }; layers = ("
             "{ name = \"a\"; type = \"conv\"; outputs = 16; },"
             "{ name = \"b\"; type = \"conv\"; outputs = 4; } );",
             n / 2 * 3);
         th_problem p = problem_of(s, w);
         th_error e = {"", ""};
-        th_search *x = th_search_new(th_search_find("data_parallel"), &p, &th_search_defaults, &e);
+        auto_search *x =
+            th_search_new(th_search_find("data_parallel"), &p, &th_search_defaults, &e);
         while (x && !x->done && th_search_iterate(x, &e) == 0)
             ;
         if (!x || !x->best)
@@ -89,9 +89,6 @@ TEST(data_parallel_takes_them_all)
         CU_ASSERT_EQUAL(x->best->sets[0].n_accels, n);
         CU_ASSERT_EQUAL(x->best->strategy[1].split[TH_DIM_B], n);
         CU_ASSERT_EQUAL((th_time)x->best_fitness.value, 6144000);
-        th_search_free(x);
-        th_workload_free(w);
-        th_system_free(s);
     }
 }
 
@@ -104,18 +101,15 @@ TEST(data_parallel_takes_them_all)
 TEST(rows_go_to_neighbours)
 {
     for (int i = 0; i < N_SIZES; i++) {
-        th_system *s = switched(sizes[i]);
-        th_workload *w =
+        auto_system *s = switched(sizes[i]);
+        auto_workload *w =
             net_of("name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 8; height = "
                    "%d; width = 4; }; layers = ( { name = \"a\"; type = \"conv\"; outputs = 16; },"
                    "{ name = \"b\"; type = \"conv\"; outputs = 4; kernel = 3; padding = 1; } );",
                    sizes[i]);
-        th_mapping *m = mapping_of(s, w);
+        auto_mapping *m = mapping_of(s, w);
         m->strategy[0].split[TH_DIM_H] = m->strategy[1].split[TH_DIM_H] = sizes[i];
         CU_ASSERT_EQUAL(makespan_of(s, w, m), (512 + 256 + 200 + 2304) * 1000);
-        th_mapping_free(m);
-        th_workload_free(w);
-        th_system_free(s);
     }
 }
 
@@ -126,17 +120,14 @@ TEST(rows_go_to_neighbours)
  * of a byte each would travel on in 1,000 + 200 ns. After the first phase each takes that long. */
 TEST(weights_rotate_through_hundreds)
 {
-    th_system *s = switched(256);
-    th_workload *w = workload_of(
+    auto_system *s = switched(256);
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 256; precision = \"int8\"; input = { channels = 1000; height = 1; "
         "width = 1; }; layers = ( { name = \"f\"; type = \"fc\"; outputs = 256; bias = false; } "
         ");");
-    th_mapping *m = mapping_of(s, w);
+    auto_mapping *m = mapping_of(s, w);
     m->strategy[0] = strategy_of("B256 rK");
     CU_ASSERT_EQUAL(makespan_of(s, w, m), (255 * 1200 + 1000) * (th_time)1000);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- shares -------------------------------------------------------------------------------------
@@ -183,31 +174,24 @@ TEST(large_shares_do_not_overflow)
 TEST(mappings_come_back)
 {
     for (int i = 0; i < N_SIZES; i++) {
-        th_system *s = switched(sizes[i]);
-        th_workload *w = net_of("name = \"n\"; batch = %d; input = { channels = 8; height = 4; "
-                                "width = 4; }; layers = ( { name = \"a\"; type = \"relu\"; } );",
-                                sizes[i]);
-        th_mapping *m = mapping_of(s, w);
-        th_strbuf text = TH_STRBUF_INIT;
+        auto_system *s = switched(sizes[i]);
+        auto_workload *w = net_of("name = \"n\"; batch = %d; input = { channels = 8; height = 4; "
+                                  "width = 4; }; layers = ( { name = \"a\"; type = \"relu\"; } );",
+                                  sizes[i]);
+        auto_mapping *m = mapping_of(s, w);
+        auto_strbuf text = TH_STRBUF_INIT;
         th_error e = {"", ""};
         m->strategy[0].split[TH_DIM_B] = sizes[i];
         th_mapping_write(m, s, w, &text);
-        th_mapping *read = th_mapping_read_text(text.text, "m", s, w, &e);
+        auto_mapping *read = th_mapping_read_text(text.text, "m", s, w, &e);
         if (!read)
             bail_out(&e);
-        th_serializer out = TH_SERIALIZER_INIT;
+        auto_serializer out = TH_SERIALIZER_INIT;
         th_serializer_write_mapping(&out, m);
         th_serializer in = th_serializer_reader(out.out.text, out.out.length);
-        th_mapping *sent = th_serializer_read_mapping(
+        auto_mapping *sent = th_serializer_read_mapping(
             &in, &(th_serializer_limits){s->n_accels, s->n_designs, w->n_layers});
         CU_ASSERT_TRUE(th_mapping_equal(m, read) && sent && th_mapping_equal(m, sent));
-        th_serializer_clear(&out);
-        th_strbuf_clear(&text);
-        th_mapping_free(read);
-        th_mapping_free(sent);
-        th_mapping_free(m);
-        th_workload_free(w);
-        th_system_free(s);
     }
 }
 

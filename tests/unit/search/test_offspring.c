@@ -54,7 +54,7 @@ static void make_batch(int threads, int broods, offspring_test *n, th_mapping **
 {
     th_error e = {"", ""};
     th_variation b = {0};
-    th_search *s = search_on(threads);
+    auto_search *s = search_on(threads);
     CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
     for (int i = 0; i < broods; i++) {
         int each = MEMBERS / broods;
@@ -65,7 +65,6 @@ static void make_batch(int threads, int broods, offspring_test *n, th_mapping **
     }
     TAP_ASSERT_TEXT(e.text, "");
     th_variation_clear(&b);
-    th_search_free(s);
 }
 
 static void free_all(th_mapping **m)
@@ -168,7 +167,7 @@ TEST(what_cannot_be_made_is_tried_and_left_out)
         th_error e = {"", ""};
         th_mapping *out[FEW];
         th_variation b = {0};
-        th_search *s = search_on(threads);
+        auto_search *s = search_on(threads);
         CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
         CU_ASSERT_EQUAL(
             th_variation_offspring(&b, &(th_offspring){nothing, &n, TRIES}, FEW, out, &e), 0);
@@ -178,7 +177,6 @@ TEST(what_cannot_be_made_is_tried_and_left_out)
             th_mapping_free(out[i]);
         }
         th_variation_clear(&b);
-        th_search_free(s);
     }
 }
 
@@ -190,12 +188,11 @@ static int fill_within(int64_t budget, th_mapping **out, int size)
     th_variation b = {0};
     th_search_options o = th_search_defaults;
     o.evaluations = budget;
-    th_search *s = search_of("two_level", &problem, &o);
+    auto_search *s = search_of("two_level", &problem, &o);
     CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
     b.cursor.stage = TH_STAGE_END;
     int filled = th_variation_next_batch(&b, &(th_offspring){nothing, &n, 1}, out, size, &e);
     th_variation_clear(&b);
-    th_search_free(s);
     return filled;
 }
 
@@ -217,15 +214,13 @@ TEST(a_budget_cuts_a_whole_batch)
         th_mapping_free(all[i]);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; dims = "
                 "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
     net = branching_workload();
     problem = problem_of(sys, net);
-    int status = tap_run("offspring", argc, argv);
-    th_workload_free(net);
-    th_system_free(sys);
-    return status;
 }
+
+TAP_MAIN_WITH("offspring", make_all)

@@ -3,7 +3,6 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "tests/unit/topology_help.h"
-#include <stdio.h>
 
 #define DIMS(...) ((const int[]){__VA_ARGS__, 0})
 
@@ -35,7 +34,7 @@ TEST(makes_pcie_trees)
     static const int64_t bits[] = {900, 400, 70};
     memcpy(o.bits_per_s, bits, sizeof bits);
     o.n_bandwidths = 3;
-    th_system *s = create("pcie_tree", &o);
+    auto_system *s = create("pcie_tree", &o);
     expect_counts(s, 24, 9, 32, __LINE__);
     CU_ASSERT_TRUE(s->n_hosts == 2 && s->nodes[13].group == 3);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
@@ -48,7 +47,6 @@ TEST(makes_pcie_trees)
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 900);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 400);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 23, &r) == 0 && r.bits_per_s == 70);
-    th_system_free(s);
 }
 
 /* One host needs no network: 8 accelerators, 2 switches, the host; 8 + 2 cables of two kinds. */
@@ -57,12 +55,11 @@ TEST(one_host_has_no_network)
     th_topology_options o = options_of(DIMS(1, 2, 4));
     o.n_latencies = 2;
     o.latency_ps[1] = 5;
-    th_system *s = create("pcie_tree", &o);
+    auto_system *s = create("pcie_tree", &o);
     expect_counts(s, 8, 3, 10, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 4);
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 7, &r) == 0 && r.latency_ps == 3 + 5 + 5 + 3);
-    th_system_free(s);
 }
 
 /* ---- islands ---- */
@@ -81,7 +78,7 @@ static th_system *new_islands(const int *dims, bool is_full, bool has_island_nic
 /* 3 islands of 4, a card for each accelerator: 3 + 1 switches, 12 + 12 cables. */
 TEST(islands_have_a_switch_and_cards)
 {
-    th_system *s = new_islands(DIMS(3, 4), false, false);
+    auto_system *s = new_islands(DIMS(3, 4), false, false);
     expect_counts(s, 12, 4, 24, __LINE__);
     CU_ASSERT_EQUAL(s->nodes[7].group, 1);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
@@ -91,17 +88,15 @@ TEST(islands_have_a_switch_and_cards)
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 900);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 70);
-    th_system_free(s);
 }
 
 /* A card per island hangs on its switch: 12 + 3 cables. */
 TEST(islands_may_share_a_card)
 {
-    th_system *s = new_islands(DIMS(3, 4), false, true);
+    auto_system *s = new_islands(DIMS(3, 4), false, true);
     expect_counts(s, 12, 4, 15, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s1.2 11");
-    th_system_free(s);
 }
 
 /* Each to each inside: 3 * 6 cables, and 12 cards; or, with a card per island, 12 cables to its
@@ -109,7 +104,7 @@ TEST(islands_may_share_a_card)
  * 3 from there. */
 TEST(islands_may_be_fully_connected)
 {
-    th_system *s = new_islands(DIMS(3, 4), true, false);
+    auto_system *s = new_islands(DIMS(3, 4), true, false);
     expect_counts(s, 12, 1, 30, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 3");
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 s2.0 4");
@@ -118,14 +113,13 @@ TEST(islands_may_be_fully_connected)
     expect_counts(s, 12, 4, 18 + 12 + 3, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 3");
     TAP_ASSERT_TEXT(way(s, 1, 11), "1 s1.0 s2.0 s1.2 11");
-    th_system_free(s);
 }
 
 /* A fat tree of arity 4 above 4 islands of 4: 16 ports, 4 + 4 switches with 16 cables between them.
  * Leaf 14 is below root 14 mod 4. With a card per island, 4 ports: one switch of the fabric. */
 TEST(the_fabric_may_be_a_fat_tree)
 {
-    th_system *s = new_islands(DIMS(4, 4, 4), false, false);
+    auto_system *s = new_islands(DIMS(4, 4, 4), false, false);
     expect_counts(s, 16, 4 + 8, 16 + 16 + 16, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 14), "0 s2.0 s3.2 s2.3 14");
     TAP_ASSERT_TEXT(way(s, 12, 14), "12 s1.3 14");
@@ -145,7 +139,6 @@ TEST(the_fabric_may_be_a_fat_tree)
                     true); /* two levels over 4 islands: 2 + 2 switches, 4 + 4 cables */
     expect_counts(s, 12, 4 + 4, 12 + 12 + 8, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s3.1 s2.1 s1.3 11");
-    th_system_free(s);
 }
 
 /* Every way to build them, also oversubscribed, with a host: sound, and inside an island short. */
@@ -165,10 +158,9 @@ TEST(routes_are_sound_and_stay_inside)
             o.has_island_nics = variant & 2 && cases[i][1] < 32;
             o.with_host = variant & 4;
             o.oversubscription = variant & 8 && o.n_dims == 3 ? 2 : 0;
-            th_system *s = create("islands", &o);
+            auto_system *s = create("islands", &o);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, inside), 0);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
-            th_system_free(s);
         }
 }
 
@@ -202,7 +194,7 @@ TEST(rails_keep_their_messages)
     static const int64_t bits[] = {900, 70, 300};
     memcpy(o.bits_per_s, bits, sizeof bits);
     o.n_bandwidths = 3;
-    th_system *s = create("rails", &o);
+    auto_system *s = create("rails", &o);
     expect_counts(s, 15, 5 + 9 + 2, 48, __LINE__);
     TAP_ASSERT_TEXT(s->routing->name, "rails");
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 s1.0 2");
@@ -214,7 +206,6 @@ TEST(rails_keep_their_messages)
     CU_ASSERT_TRUE(s->nodes[15].reduces && !s->nodes[20].reduces);
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 13, &r) == 0 && r.bits_per_s == 70 && r.n_links == 6);
-    th_system_free(s);
 }
 
 /* The real unit: 2 of 32 islands of 8, at 2 to 1. Shifts by one island on every rail load every
@@ -223,7 +214,7 @@ TEST(rails_share_spines_evenly)
 {
     th_topology_options o = options_of(DIMS(64, 8, 32));
     o.oversubscription = 2;
-    th_system *s = create("rails", &o);
+    auto_system *s = create("rails", &o);
     expect_counts(s, 512, 64 + 16 + 16, 512 + 512 + 16 * 16, __LINE__);
     int *used = th_alloc_zero((size_t)s->n_links, sizeof *used), most = 0, links[TH_ROUTE_MAX];
     for (int a = 0; a < 512; a++)
@@ -233,7 +224,6 @@ TEST(rails_share_spines_evenly)
         most = used[i] > most ? used[i] : most;
     CU_ASSERT_EQUAL(most, 2);
     th_free(used);
-    th_system_free(s);
 }
 
 static int rails_distance(const th_system *s, int a, int b)
@@ -256,10 +246,9 @@ TEST(routes_in_rails_are_sound)
         for (int with_host = 0; with_host < 2; with_host++) {
             th_topology_options o = options_of(cases[i]);
             o.with_host = with_host;
-            th_system *s = create("rails", &o);
+            auto_system *s = create("rails", &o);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, rails_distance), 0);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
-            th_system_free(s);
         }
 }
 
@@ -267,15 +256,13 @@ TEST(its_routing_needs_rails)
 {
     th_error e = {"", ""};
     th_topology_options o = options_of(DIMS(4));
-    th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+    auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
     CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
     for (int a = 0; a < 4; a++)
         th_system_copy_accel(s, a, prototype, 0, NULL);
     s->routing = th_routing_find("rails");
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0194", "system \"sys\": rails routing needs generated rails");
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 /* ---- what is refused ---- */

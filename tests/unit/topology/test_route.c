@@ -4,8 +4,6 @@
 #include "base/random.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/tap.h"
-#include <stdio.h>
-#include <string.h>
 
 /* The nodes of the route as "0 2 3"; "none" when there is no way. */
 static const char *way(const th_system *s, int src, int dst)
@@ -31,20 +29,19 @@ static void finish(th_system *s)
 /* 0 - 1 directly but slow; 0 - 2 - 1 wide: fewest links win. */
 TEST(fewest_links_first)
 {
-    th_system *s = new_system(3, 1);
+    auto_system *s = new_system(3, 1);
     th_system_add_cable(s, 0, 2, th_cable_symmetric(9000, 1, true), NULL);
     th_system_add_cable(s, 2, 1, th_cable_symmetric(9000, 1, true), NULL);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(20, 90, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
     TAP_ASSERT_TEXT(way(s, 0, 0), "0");
-    th_system_free(s);
 }
 
 /* From 0 to 4 over 1, 2 or 3: smallest bandwidths 30, 50, 50, sums of latencies 8, 12, 11. */
 TEST(then_width_then_latency_then_the_lowest_node)
 {
-    th_system *s = new_system(5, 1);
+    auto_system *s = new_system(5, 1);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(30, 4, true), NULL);
     th_system_add_cable(s, 1, 4, th_cable_symmetric(99, 4, true), NULL);
     th_system_add_cable(s, 0, 2, th_cable_symmetric(50, 5, true), NULL);
@@ -58,12 +55,11 @@ TEST(then_width_then_latency_then_the_lowest_node)
     CU_ASSERT_TRUE(r.bits_per_s == 50 && r.latency_ps == 11 && r.n_links == 2);
     CU_ASSERT_EQUAL(th_route_summarize(s, 4, 4, &r), 0);
     CU_ASSERT_TRUE(r.bits_per_s == INT64_MAX && r.latency_ps == 0 && r.n_links == 0);
-    th_system_free(s);
 }
 
 TEST(ties_go_to_the_lowest_node_and_link)
 {
-    th_system *s = new_system(4, 1);
+    auto_system *s = new_system(4, 1);
     th_system_add_cable(s, 0, 2, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 2, 3, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 1, 3, th_cable_symmetric(50, 5, true), NULL);
@@ -74,14 +70,13 @@ TEST(ties_go_to_the_lowest_node_and_link)
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 1 3");
     CU_ASSERT_EQUAL(th_route(s, 1, 3, links), 1);
     TAP_ASSERT_TEXT(s->links[links[0]].name, "1_3");
-    th_system_free(s);
 }
 
 /* 0 - 1 - 2 is short but 1 does not forward; the way round is 0 - 3 - 4 - 2. Node 1 itself is
  * reached. */
 TEST(avoids_nodes_that_do_not_forward)
 {
-    th_system *s = new_system(5, 1);
+    auto_system *s = new_system(5, 1);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 0, 3, th_cable_symmetric(50, 5, true), NULL);
@@ -92,18 +87,16 @@ TEST(avoids_nodes_that_do_not_forward)
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 3 4 2");
     TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
     TAP_ASSERT_TEXT(way(s, 1, 2), "1 2");
-    th_system_free(s);
 }
 
 TEST(reports_when_there_is_no_path)
 {
-    th_system *s = new_system(1, 1);
+    auto_system *s = new_system(1, 1);
     int lonely = th_system_add_node(s, "lonely", TH_NODE_SWITCH, 0, NULL);
     th_route_summary r;
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, lonely), "none");
     CU_ASSERT_EQUAL(th_route_summarize(s, lonely, 0, &r), -1);
-    th_system_free(s);
 }
 
 /* ---- dimension order ---- */
@@ -128,12 +121,11 @@ static th_system *new_grid(int x, int y, bool wraps)
 /* 4 x 3:  8 9 10 11 / 4 5 6 7 / 0 1 2 3. From (0, 0) to (2, 2): along the row, then up. */
 TEST(meshes_go_along_dimension_0_first)
 {
-    th_system *s = new_grid(4, 3, false);
+    auto_system *s = new_grid(4, 3, false);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 10), "0 1 2 6 10");
     TAP_ASSERT_TEXT(way(s, 10, 0), "10 9 8 4 0");
     TAP_ASSERT_TEXT(way(s, 3, 4), "3 2 1 0 4");
-    th_system_free(s);
 }
 
 /* 4 x 5: row 3 -> 0 wraps (1 step); columns of 5 go the shorter way: from row 0 to row 3 downwards
@@ -141,7 +133,7 @@ TEST(meshes_go_along_dimension_0_first)
  * have an even sum. */
 TEST(tori_take_the_shorter_direction_and_parity_on_a_tie)
 {
-    th_system *s = new_grid(4, 5, true);
+    auto_system *s = new_grid(4, 5, true);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 3, 0), "3 0");
     TAP_ASSERT_TEXT(way(s, 0, 12), "0 16 12");
@@ -152,33 +144,30 @@ TEST(tori_take_the_shorter_direction_and_parity_on_a_tie)
     TAP_ASSERT_TEXT(way(s, 0, 6), "0 3 2 6");
     TAP_ASSERT_TEXT(way(s, 1, 15), "1 2 3 19 15");
     TAP_ASSERT_TEXT(way(s, 1, 7), "1 2 3 7");
-    th_system_free(s);
 }
 
 /* 4 x 4 and a host at node 1: it has no coordinates, so those of 1 count. In the row to 3, x is 1:
  * down; in the column to 9, y is 0 and x is 1 at both ends: up. */
 TEST(from_outside_a_tie_goes_as_from_where_the_route_comes_in)
 {
-    th_system *s = new_grid(4, 4, true);
+    auto_system *s = new_grid(4, 4, true);
     int host = th_system_add_node(s, "host", TH_NODE_HOST, 0, NULL);
     th_system_add_cable(s, host, 1, th_cable_symmetric(50, 5, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, host, 3), "host 1 0 3");
     TAP_ASSERT_TEXT(way(s, host, 9), "host 1 5 9");
-    th_system_free(s);
 }
 
 /* A forwarding hub one link from everybody would be shorter, but is not part of the mesh. */
 TEST(a_mesh_ignores_short_cuts)
 {
-    th_system *s = new_grid(5, 1, false);
+    auto_system *s = new_grid(5, 1, false);
     int hub = th_system_add_node(s, "hub", TH_NODE_HOST, 0, NULL);
     for (int i = 0; i < 5; i++)
         th_system_add_cable(s, i, hub, th_cable_symmetric(9000, 1, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 1 2 3 4");
     TAP_ASSERT_TEXT(way(s, hub, 4), "hub 4");
-    th_system_free(s);
 }
 
 /* ---- limits ---- */
@@ -195,7 +184,7 @@ TEST(refuses_routes_that_are_too_long)
 {
     th_error e = {"", ""};
     int links[TH_ROUTE_MAX];
-    th_system *s = new_chain(TH_ROUTE_MAX + 1);
+    auto_system *s = new_chain(TH_ROUTE_MAX + 1);
     finish(s);
     CU_ASSERT_EQUAL(th_route(s, 0, 4096, links), 4096);
     CU_ASSERT_EQUAL(th_route(s, 4096, 1, links), 4095);
@@ -212,7 +201,6 @@ TEST(refuses_routes_that_are_too_long)
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0015",
                      "system \"sys\": routes of up to 4097 links, at most 4096 are supported");
-    th_system_free(s);
 }
 
 /* Only the ways of accelerators are measured: 4,096 in a row are 4,095 links, 4,096 to a host at
@@ -221,7 +209,7 @@ TEST(paths_between_hosts_may_be_too_long)
 {
     th_error e = {"", ""};
     int links[TH_ROUTE_MAX];
-    th_system *s = new_chain(TH_ROUTE_MAX);
+    auto_system *s = new_chain(TH_ROUTE_MAX);
     int left = th_system_add_node(s, "left", TH_NODE_HOST, 0, NULL);
     int right = th_system_add_node(s, "right", TH_NODE_HOST, 0, NULL);
     th_system_add_cable(s, left, 0, th_cable_symmetric(50, 5, true), NULL);
@@ -235,7 +223,6 @@ TEST(paths_between_hosts_may_be_too_long)
                      "system \"sys\": no path of at most 4096 links from \"left\" to \"right\"");
     CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_MEMORY, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0001");
-    th_system_free(s);
 }
 
 /* ---- against Floyd and Warshall ---- */
@@ -283,10 +270,10 @@ static int count_other_ends(const th_system *s, const int *links, const int *oth
  * source chooses among parallel links. */
 TEST(routes_are_shortest_and_consistent)
 {
-    gsl_rng *r = th_random_stream(3, "routes", 0);
+    auto_rng *r = th_random_stream(3, "routes", 0);
     int distance[N_RANDOM][N_RANDOM], links[TH_ROUTE_MAX], tail[TH_ROUTE_MAX], n_wrong = 0;
     for (int round = 0; round < 200; round++) {
-        th_system *s = new_random_system(r);
+        auto_system *s = new_random_system(r);
         fill_distances(s, distance);
         for (int i = 0; i < N_RANDOM; i++)
             for (int j = 0; j < N_RANDOM; j++) {
@@ -296,10 +283,8 @@ TEST(routes_are_shortest_and_consistent)
                               count_other_ends(s, tail, links + 1, n - 1) > 0))
                     n_wrong++;
             }
-        th_system_free(s);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("route")

@@ -30,7 +30,7 @@ static void finish(th_system *s)
  * ever. */
 TEST(a_pair_takes_its_route)
 {
-    th_system *s = new_line(4);
+    auto_system *s = new_line(4);
     int last =
         th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL); /* 6: 3_0, 7: 0_3 */
     int slow = add_segment(s, "slow", 20, 100);
@@ -45,7 +45,6 @@ TEST(a_pair_takes_its_route)
     CU_ASSERT_TRUE(r.n_links == 4 && r.bits_per_s == 20 && r.latency_ps == 115);
     CU_ASSERT_EQUAL(th_system_find_link(s, "slow"), slow);
     TAP_ASSERT_TEXT(th_system_node_name(s, s->links[slow].from), "");
-    th_system_free(s);
 }
 
 /* Three accelerators and no cable: all their pairs have routes over two segments. */
@@ -54,7 +53,7 @@ TEST(routes_of_segments_alone_connect)
     for (int n_pairs = 5; n_pairs <= 6; n_pairs++) {
         static const int pairs[6][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}};
         th_error e = {"", ""};
-        th_system *s = new_line(3);
+        auto_system *s = new_line(3);
         s->n_links = s->n_media = 0; /* nobody has looked at them yet */
         int a = add_segment(s, "a", 50, 5), b = add_segment(s, "b", 40, 6);
         for (int i = 0; i < n_pairs; i++)
@@ -65,7 +64,6 @@ TEST(routes_of_segments_alone_connect)
         TAP_ASSERT_TEXT(e.text, n_pairs == 6 ? "" : "system \"sys\": no path from \"2\" to \"1\"");
         if (n_pairs == 6)
             TAP_ASSERT_TEXT(links_of(s, 1, 0), "a b");
-        th_system_free(s);
     }
 }
 
@@ -73,7 +71,7 @@ TEST(routes_of_segments_alone_connect)
 TEST(thousands_of_routes_are_found)
 {
     enum { N = 60 };
-    th_system *s = new_line(N);
+    auto_system *s = new_line(N);
     int n_wrong = 0, links[TH_ROUTE_MAX];
     char name[16];
     for (int i = 0; i < N * N; i++) {
@@ -90,7 +88,6 @@ TEST(thousands_of_routes_are_found)
                 th_route(s, i / N, i % N, links) != 1 || links[0] != th_system_find_link(s, name);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
-    th_system_free(s);
 }
 
 /* ---- refusals ---- */
@@ -106,7 +103,7 @@ TEST(refuses_routes_that_do_not_lead_there)
 {
     static int many[TH_ROUTE_MAX + 1];
     th_error e = {"", ""};
-    th_system *s = new_line(5);
+    auto_system *s = new_line(5);
     int loop = th_system_add_cable(s, 1, 0, th_cable_symmetric(50, 5, true), NULL),
         seg = add_segment(s, "seg", 9, 9);
     expect_refusal(
@@ -139,13 +136,12 @@ TEST(refuses_routes_that_do_not_lead_there)
     TAP_ASSERT_ERROR(e, "TOPO-0058", "route from \"2\" to itself: two nodes are expected");
     finish(s);
     TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
-    th_system_free(s);
 }
 
 TEST(refuses_segments)
 {
     th_error e = {"", ""};
-    th_system *s = new_line(2);
+    auto_system *s = new_line(2);
     int seg = add_segment(s, "seg", 9, 9);
     CU_ASSERT_EQUAL(th_system_add_segment(s, "a b", 0, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0050",
@@ -164,7 +160,6 @@ TEST(refuses_segments)
     CU_ASSERT_TRUE(th_system_find_link(s, "seg") == seg &&
                    th_system_find_link(s, "1_0.1") == named);
     CU_ASSERT_TRUE(th_system_find_link(s, "1_0.2") == 4 && th_system_find_link(s, "late") == -1);
-    th_system_free(s);
 }
 
 /* ---- dead links ---- */
@@ -175,7 +170,7 @@ TEST(dead_links_are_gone_round)
 {
     th_error e = {"", ""};
     for (int i = 0; i < 2; i++) {
-        th_system *s = new_line(4);
+        auto_system *s = new_line(4);
         th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL);
         s->n_dims = 1;
         s->dims[0] = (th_shape_dim){TH_TOPOLOGY_DIM_RING, 4};
@@ -188,18 +183,16 @@ TEST(dead_links_are_gone_round)
                                : "system \"sys\": routing \"dimension_order\" finds no path around "
                                  "the dead link from "
                                  "\"0\" to \"1\"; shortest and ecmp do");
-        th_system_free(s);
     }
 }
 
 TEST(a_pair_behind_a_dead_link_is_named)
 {
     th_error e = {"", ""};
-    th_system *s = new_line(4);
+    auto_system *s = new_line(4);
     s->links[3].is_dead = true; /* 2_1 */
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0013", "system \"sys\": no path from \"2\" to \"0\"");
-    th_system_free(s);
 }
 
 TAP_MAIN("route_explicit")

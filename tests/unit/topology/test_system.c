@@ -3,7 +3,6 @@
 #include "topology/system.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 static int the_design = 0;
 
@@ -50,7 +49,7 @@ static void expect_finish_refuses(th_system *s, const char *id, const char *text
 TEST(numbers_accelerators_and_hosts)
 {
     th_accel a = some_accel();
-    th_system *s = new_system(1);
+    auto_system *s = new_system(1);
     int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
     int late = th_system_add_node(s, "late", TH_NODE_ACCEL, 3, NULL);
     CU_ASSERT_EQUAL(th_system_set_accel(s, late, &a, NULL), 0);
@@ -64,12 +63,11 @@ TEST(numbers_accelerators_and_hosts)
     CU_ASSERT_TRUE(s->nodes[host].forwards);
     CU_ASSERT_EQUAL(th_system_find_node(s, "late"), late);
     CU_ASSERT_EQUAL(th_system_find_node(s, "nobody"), -1);
-    th_system_free(s);
 }
 
 TEST(cables_are_two_links_on_one_or_two_media)
 {
-    th_system *s = new_system(3);
+    auto_system *s = new_system(3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(800, 6, false), NULL);
     CU_ASSERT_TRUE(s->n_links == 4 && s->n_media == 3);
@@ -77,14 +75,13 @@ TEST(cables_are_two_links_on_one_or_two_media)
     CU_ASSERT_EQUAL(s->links[2].medium, s->links[3].medium);
     CU_ASSERT_EQUAL(s->media[s->links[3].medium].bits_per_s, 800);
     CU_ASSERT_TRUE(s->links[3].from == 2 && s->links[3].to == 1 && s->links[3].latency_ps == 6);
-    th_system_free(s);
 }
 
 /* Two cables a0 - a1, and a node a0_a1: link a0_a1 -> a2 and a0 -> a1_a2 would both be a0_a1_a2. */
 TEST(link_names_are_unique)
 {
     th_accel a = some_accel();
-    th_system *s = new_system(3);
+    auto_system *s = new_system(3);
     int left = th_system_add_node(s, "a0_a1", TH_NODE_SWITCH, 0, NULL);
     int right = th_system_add_node(s, "a1_a2", TH_NODE_SWITCH, 0, NULL);
     th_system_set_accel(s, 0, &a, NULL);
@@ -103,7 +100,6 @@ TEST(link_names_are_unique)
         CU_ASSERT_EQUAL(th_system_find_link(s, expected[i]), i);
     }
     CU_ASSERT_EQUAL(th_system_find_link(s, "a0_a2"), -1);
-    th_system_free(s);
 }
 
 TEST(copies_accelerators_with_their_designs)
@@ -129,32 +125,30 @@ TEST(copies_accelerators_with_their_designs)
 TEST(refuses_nodes)
 {
     th_error e = {"", ""};
-    th_system *s = new_system(1);
+    auto_system *s = new_system(1);
     CU_ASSERT_EQUAL(th_system_add_node(s, "a*", TH_NODE_HOST, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0001",
                      "node \"a*\": a name must be made of letters, digits and _ - . :");
     CU_ASSERT_EQUAL(th_system_add_node(s, "a0", TH_NODE_HOST, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0002", "node \"a0\": the name is taken; names must be unique");
     CU_ASSERT_EQUAL(s->n_nodes, 1);
-    th_system_free(s);
 }
 
 TEST(refuses_too_many_nodes)
 {
     enum { MAX_NODES = 1 << 20 };
     th_error e = {"", ""};
-    th_system *s = th_system_new("sys", NULL);
+    auto_system *s = th_system_new("sys", NULL);
     s->n_nodes = MAX_NODES; /* pretend: the names alone would take 16 MiB */
     CU_ASSERT_EQUAL(th_system_add_node(s, "more", TH_NODE_HOST, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0003", "node \"more\": a system has at most 1048576 nodes");
     s->n_nodes = 0;
-    th_system_free(s);
 }
 
 TEST(refuses_links)
 {
     th_error e = {"", ""};
-    th_system *s = new_system(2);
+    auto_system *s = new_system(2);
     CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(0, 5, true), &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0004", "a bandwidth of 0 bits/s: must be from 1 bit/s to 1 Pbit/s");
     CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(1000000000000001, 5, true), &e),
@@ -182,19 +176,17 @@ TEST(refuses_links)
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), 1);
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
     s->n_links = 2;
-    th_system_free(s);
 }
 
 TEST(refuses_designs)
 {
     th_error e = {"", ""};
-    th_system *s = new_system(1);
+    auto_system *s = new_system(1);
     CU_ASSERT_EQUAL(th_system_add_design(s, "", "tiled", NULL, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0007",
                      "design \"\": a name must be made of letters, digits and _ - . :");
     CU_ASSERT_EQUAL(th_system_add_design(s, "d", "tiled", NULL, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0008", "design \"d\": the name is taken; names must be unique");
-    th_system_free(s);
 }
 
 TEST(finish_refuses_accelerators_that_lack_something)

@@ -2,8 +2,6 @@
 /* test_parallel_plan.c - ranks and groups by hand, what does not divide, work and memory of a layer
  * by hand, and the times that one group and one rank stand for against the whole system. */
 #include <config.h>
-#include <stdlib.h>
-#include <string.h>
 #include "training/lower_step.h"
 #include "training/plan_file.h"
 #include "sim/machine/machine.h"
@@ -165,7 +163,7 @@ TEST(files_come_back)
     f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
     f.plan.gradient_bytes = 2;
     f.numbers.of[TH_NUMBER_ATTENTION] = 0.5;
-    th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
     th_plan_file_write(&f, &text);
     g = (th_plan_file){.ignores_memory = true};
     CU_ASSERT_EQUAL_FATAL(th_plan_file_read_text(text.text, "p.map", &g, &err), 0);
@@ -187,8 +185,6 @@ TEST(files_come_back)
     CU_ASSERT_TRUE(g.merges && g.plan.has_fused_kernels && g.plan.gradient_bytes == 4);
     TAP_ASSERT_TEXT(g.plan.schedule->name, "interleaved");
     th_plan_file_clear(&g);
-    th_strbuf_clear(&text);
-    th_strbuf_clear(&again);
 }
 
 static const char *refused_text(const char *text, th_error *err)
@@ -350,8 +346,8 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
         t.collective = th_program_add_collective(program, &c, &err);
         CU_ASSERT_TRUE(th_program_add(program, &t, &err) >= 0);
     }
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &err);
-    th_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
+    auto_costs *costs = th_compute_cost_cache_new(s, &err);
+    auto_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
     CU_ASSERT_EQUAL(th_program_finish(program, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_machine_load(m, program, &err), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &err), TH_STOP_DONE);
@@ -361,8 +357,6 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
         *first = end < *first ? end : *first;
         *last = end > *last ? end : *last;
     }
-    th_machine_free(m);
-    th_compute_cost_cache_free(costs);
     th_program_free(program);
 }
 
@@ -371,7 +365,7 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
 TEST(one_group_stands_for_all)
 {
     th_error err;
-    th_system *s = pod(4, 8);
+    auto_system *s = pod(4, 8);
     th_degrees n = {4, 1, 1, 2, 4, 1, 1, 1, 8};
     th_parallel_plan p = plan_of(n);
     static const struct {
@@ -392,7 +386,6 @@ TEST(one_group_stands_for_all)
         CU_ASSERT_TRUE(llabs(one - last) <= 1000);
     }
     th_collective_times_free(x);
-    th_system_free(s);
 }
 
 /* ---- one rank for all ---- */
@@ -432,15 +425,13 @@ static th_program *program_of(const th_system *s, const th_parallel_plan *p,
 static th_time time_of(const th_system *s, th_program *program)
 {
     th_error err;
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &err);
-    th_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
+    auto_costs *costs = th_compute_cost_cache_new(s, &err);
+    auto_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
     CU_ASSERT_EQUAL(th_program_finish(program, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_program_look_up_works(program, costs, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_machine_load(m, program, &err), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &err), TH_STOP_DONE);
     th_time end = th_machine_elapsed(m);
-    th_machine_free(m);
-    th_compute_cost_cache_free(costs);
     th_program_free(program);
     return end;
 }
@@ -462,7 +453,7 @@ TEST(messages_between_stages)
     th_parallel_plan p = plan_of((th_degrees){1, 2, 1, 1, 1, 1, 1, 0, 1});
     p.schedule = th_pipeline_find("gpipe");
     p.batch = (th_batch){.sequence = 16384, .micro_batch = 1, .global_batch = 1};
-    th_system *s = pod(1, 8);
+    auto_system *s = pod(1, 8);
     th_work_context c = context_of(&two, &p);
     th_collective_times *x = th_collective_times_new(s, &p, &err);
     th_time message = th_stage_message_time(x, th_boundary_bytes(&c), &err), part[14];
@@ -488,7 +479,6 @@ TEST(messages_between_stages)
         CU_ASSERT_EQUAL(time_of(s, program_of(s, &p, &two, true)), expected);
         CU_ASSERT_EQUAL(time_of(s, program_of(s, &p, &two, false)), expected);
     }
-    th_system_free(s);
 }
 
 /* Every rank on the network, groups of the same kind on the same links and cards: the same time as
@@ -517,7 +507,7 @@ TEST(one_rank_stands_for_all)
                  {2, 4, {1, 1, 1, 1, 8, 4, 1, 1, 8}, false, true, false, 20000}};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         th_parallel_plan p = plan_of(plans[i].n);
-        th_system *s = pod(plans[i].nodes, plans[i].each);
+        auto_system *s = pod(plans[i].nodes, plans[i].each);
         p.batch = (th_batch){.sequence = 2048, .micro_batch = 1, .global_batch = 16};
         p.sequence_parallel = plans[i].sequence;
         p.overlaps_data = plans[i].data, p.overlaps_tensor = plans[i].tensor;
@@ -527,7 +517,6 @@ TEST(one_rank_stands_for_all)
         CU_ASSERT_TRUE(longer >= -1 && longer <= plans[i].longer_ppm);
         if (longer < -1 || longer > plans[i].longer_ppm)
             printf("# plan %zu: %lld ppm\n", i, (long long)longer);
-        th_system_free(s);
     }
 }
 
@@ -536,20 +525,18 @@ TEST(too_many_tasks)
     th_error err;
     th_degrees n = {8, 1, 1, 1, 4, 1, 1, 0, 1};
     th_parallel_plan p = plan_of(n);
-    th_system *s = pod(4, 8);
+    auto_system *s = pod(4, 8);
     th_pipeline_schedule schedule;
     th_training_step step;
     p.batch.global_batch = 4 * 20000;
     th_work_context c = context_of(&model, &p);
-    th_program *program = th_program_new(&err);
+    auto_program *program = th_program_new(&err);
     th_program_clear(program);
     CU_ASSERT_EQUAL_FATAL(
         th_pipeline_make(p.schedule, &(th_pipeline_shape){1, 1, 20000}, &schedule, &err), 0);
     CU_ASSERT_EQUAL(th_lower_step(s, &c, &schedule, false, program, &step, &err), -1);
     TAP_ASSERT_TEXT(err.id, "MAP-0440");
     th_pipeline_clear(&schedule);
-    th_program_free(program);
-    th_system_free(s);
 }
 
 TAP_MAIN("parallel_plan")

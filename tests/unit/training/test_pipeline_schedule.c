@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_pipeline_schedule.c - orders by hand, bubbles by closed forms, and what is refused. */
 #include <config.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "training/pipeline_program.h"
 #include "training/pipeline_schedule.h"
@@ -86,7 +84,7 @@ static th_time time_of(const char *name, th_pipeline_shape n, op_times t)
     int32_t node[64], steps = n.stages * n.chunks;
     th_time duration[3 * 64];
     th_pipeline_schedule s = made(name, n.stages, n.chunks, n.micro_batches);
-    th_program *p = th_program_new(&err);
+    auto_program *p = th_program_new(&err);
     th_program_clear(p);
     for (int32_t i = 0; i < n.stages; i++)
         node[i] = i;
@@ -99,7 +97,6 @@ static th_time time_of(const char *name, th_pipeline_shape n, op_times t)
         .node = node, .duration_ps = duration, .bytes = -1, .transfer_ps = t.transfer};
     CU_ASSERT_EQUAL(th_pipeline_lower(&s, &w, NULL, p, NULL, &err), 0);
     th_time end = makespan(p);
-    th_program_free(p);
     th_pipeline_clear(&s);
     return end;
 }

@@ -3,7 +3,6 @@
 #include "workloads/layer.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
-#include <string.h>
 
 /* A conv of 6 -> 4 channels over 13 x 9 pixels: kernel 3 x 2, stride 2 x 3, padding 2 x 1 (top,
  * left), dilation 2 x 1. Bottom and right padding 2 and 1, so

@@ -8,7 +8,6 @@
 #include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
-#include <string.h>
 
 /* ---- the walk ---- */
 
@@ -359,7 +358,7 @@ static bool agrees_with_walk(const th_layer *l, const th_loop_box *part)
 
 TEST(reads_what_a_walk_over_elements_reads)
 {
-    gsl_rng *r = th_random_stream(11, "layer kinds", 0);
+    auto_rng *r = th_random_stream(11, "layer kinds", 0);
     for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_ATTENTION; kind++) {
         int n_wrong = 0;
         for (int i = 0; i < 2000; i++) {
@@ -373,7 +372,6 @@ TEST(reads_what_a_walk_over_elements_reads)
             CU_assertImplementation(CU_FALSE, (unsigned)kind, "kind (line) differs", __FILE__, "",
                                     CU_FALSE);
     }
-    gsl_rng_free(r);
 }
 
 /* But for halos and strides, all of an input is read by all of the loops. */
@@ -401,7 +399,7 @@ TEST(whole_loops_read_whole_inputs)
  * whole. */
 TEST(scores_are_counted_as_a_walk_counts_them)
 {
-    gsl_rng *r = th_random_stream(14, "layer kinds", 0);
+    auto_rng *r = th_random_stream(14, "layer kinds", 0);
     int n_causal = 0, n_windows = 0, n_wrong = 0;
     for (int i = 0; i < 3000; i++) {
         drawn d;
@@ -416,7 +414,6 @@ TEST(scores_are_counted_as_a_walk_counts_them)
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_causal > 300 && n_windows > 300);
-    gsl_rng_free(r);
 }
 
 /* ---- what may be cut ---- */

@@ -5,8 +5,6 @@
 #include "tests/unit/refused.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/tap.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Two sequences of 13 rows of 12 channels; layers from line 2 on. */
 #define SEQUENCE "batch = 2; input = { channels = 12; height = 13; width = 1; };\n"
@@ -15,10 +13,9 @@
 
 static th_workload *read_text(const char *head, const char *layers, th_error *err)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, "%slayers = ( %s );\n", head, layers);
     th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
-    th_strbuf_clear(&text);
     return w;
 }
 
@@ -53,7 +50,7 @@ static void expect_dims(const th_layer *l, int k, int c, int h, int w)
  * columns: (9 - 1) 2 - 0 + 1 + 0 + 1 = 18, padded by 1. */
 TEST(reads_a_transposed_conv)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = [3, 2];"
                " stride = [3, 2]; padding = [1, 0, 2, 0]; dilation = [2, 1];"
                " output_padding = [1, 0]; }");
@@ -62,13 +59,12 @@ TEST(reads_a_transposed_conv)
     CU_ASSERT_TRUE(l->up_h == 3 && l->up_w == 2 && l->stride_h == 1 && l->stride_w == 1);
     CU_ASSERT_TRUE(l->pad_top == 3 && l->pad_left == 1 && l->in_h == 5 && l->in_w == 9);
     CU_ASSERT_EQUAL(th_layer_macs(l), 2 * 4 * 3 * 6 * 45);
-    th_workload_free(w);
 }
 
 /* Without up-sampling a transposed conv is a conv again: kernel 3, padding 1 keeps the size. */
 TEST(a_transposed_conv_of_stride_1_is_a_conv)
 {
-    th_workload *w =
+    auto_workload *w =
         good(IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = 3;"
                     " padding = 1; }, { name = \"b\"; type = \"conv\"; outputs = 4; kernel = 3;"
                     " padding = 1; inputs = \"input\"; }");
@@ -76,13 +72,12 @@ TEST(a_transposed_conv_of_stride_1_is_a_conv)
     expect_dims(a, 4, 3, 5, 9);
     CU_ASSERT_TRUE(a->pad_top == b->pad_top && a->pad_left == b->pad_left && a->up_h == 1);
     CU_ASSERT_EQUAL(th_layer_macs(a), th_layer_macs(b));
-    th_workload_free(w);
 }
 
 /* 3 heads of 4 channels: scores 13 rows of 3 * 13 columns, context 13 rows of 12. */
 TEST(reads_products_of_two_inputs)
 {
-    th_workload *w =
+    auto_workload *w =
         good(SEQUENCE,
              "{ name = \"k\"; type = \"matmul\"; columns = 12; },"
              "{ name = \"s\"; type = \"matmul\"; inputs = [\"input\", \"k\"]; heads = 3;"
@@ -98,12 +93,11 @@ TEST(reads_products_of_two_inputs)
     CU_ASSERT_EQUAL(th_layer_macs(s), 2 * 13 * 13 * 12);
     CU_ASSERT_EQUAL(th_layer_macs(c), 2 * 13 * 13 * 12);
     CU_ASSERT_EQUAL(th_layer_parameters(s), 0);
-    th_workload_free(w);
 }
 
 TEST(an_attention_becomes_three_layers)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         SEQUENCE, "{ name = \"q\"; type = \"matmul\"; columns = 6; },"
                   "{ name = \"v\"; type = \"matmul\"; columns = 8; },"
                   "{ name = \"a\"; type = \"attention\"; inputs = [\"q\", \"q\", \"v\"]; heads = 2;"
@@ -124,13 +118,12 @@ TEST(an_attention_becomes_three_layers)
     TAP_ASSERT_TEXT(w->layers[layer_of(w, "o")->inputs[0]].name, "a.context");
     CU_ASSERT_TRUE(scores->density[TH_TENSOR_OUTPUT] == 1 &&
                    context->density[TH_TENSOR_OUTPUT] == 0.25);
-    th_workload_free(w);
 }
 
 /* 12 channels hold queries, keys and values of 4; the attention is written before what it reads. */
 TEST(a_packed_attention_takes_thirds)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; inputs = \"x\"; },"
                   "{ name = \"x\"; type = \"relu\"; inputs = \"input\"; precision = \"int8\"; }");
     static const char *const slices[] = {"a.q", "a.k", "a.v"};
@@ -145,13 +138,12 @@ TEST(a_packed_attention_takes_thirds)
     TAP_ASSERT_TEXT(w->layers[layer_of(w, "a.context")->inputs[1]].name, "a.v");
     CU_ASSERT_EQUAL(layer_of(w, "a.context")->precision[TH_TENSOR_OUTPUT], TH_INT8);
     CU_ASSERT_EQUAL(w->n_outputs, 1);
-    th_workload_free(w);
 }
 
 /* 11 words of 6; 4 (5 + 6) 5 weights and 40 biases of an lstm, 3 (5 + 5) 5 of a gru without. */
 TEST(reads_sequences)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         WORDS, "{ name = \"e\"; type = \"embedding\"; vocabulary = 11; outputs = 6; },"
                "{ name = \"l\"; type = \"lstm\"; outputs = 5; },"
                "{ name = \"g\"; type = \"gru\"; outputs = 5; bias = false; },"
@@ -164,12 +156,11 @@ TEST(reads_sequences)
     CU_ASSERT_EQUAL(th_layer_macs(layer_of(w, "g")), 150 * 14);
     CU_ASSERT_EQUAL(th_layer_parameters(layer_of(w, "n")), 10);
     CU_ASSERT_EQUAL(th_layer_parameters(layer_of(w, "m")), 5);
-    th_workload_free(w);
 }
 
 TEST(reads_what_moves_channels)
 {
-    th_workload *w =
+    auto_workload *w =
         good(IMAGE, "{ name = \"a\"; type = \"conv\"; outputs = 4; output_density = 0.5;"
                     " precision = \"int8\"; },"
                     "{ name = \"b\"; type = \"sigmoid\"; precision = \"int8\"; },"
@@ -186,14 +177,13 @@ TEST(reads_what_moves_channels)
     CU_ASSERT_DOUBLE_EQUAL(s->density[TH_TENSOR_OUTPUT], 2.0 / 3, 1e-12); /* (0.5 + 1 + 0.5) / 3 */
     CU_ASSERT_EQUAL(layer_of(w, "m")->precision[TH_TENSOR_OUTPUT], TH_FP16);
     CU_ASSERT_EQUAL(layer_of(w, "m")->precision[TH_TENSOR_INPUT], TH_INT8);
-    th_workload_free(w);
 }
 
 /* What an attention states is what it reads and makes as a whole: 12 channels, packed 4 of each, or
  * apart 12 of each. A split is a slice. */
 TEST(an_attention_states_what_it_is_as_a_whole)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; in_channels = 12; outputs = 4;"
                   " height = 13; width = 1; },"
                   "{ name = \"b\"; type = \"attention\"; heads = 3; in_channels = 12; outputs = 12;"
@@ -204,7 +194,6 @@ TEST(an_attention_states_what_it_is_as_a_whole)
     expect_dims(layer_of(w, "s"), 4, 12, 13, 1);
     CU_ASSERT_TRUE(layer_of(w, "s")->kind == TH_LAYER_SLICE &&
                    layer_of(w, "s")->first_channel == 8);
-    th_workload_free(w);
 }
 
 /* Every function has its own word, and a function of its own. */
@@ -216,9 +205,8 @@ TEST(reads_every_function)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char layer[80];
         snprintf(layer, sizeof layer, "{ name = \"a\"; type = \"%s\"; }", words[i]);
-        th_workload *w = good(SEQUENCE, layer);
+        auto_workload *w = good(SEQUENCE, layer);
         TAP_ASSERT_TEXT(th_layer_type_name(&w->layers[0]), words[i]);
-        th_workload_free(w);
     }
 }
 
@@ -226,7 +214,7 @@ TEST(reads_every_function)
 
 TEST(inputs_are_what_their_makers_made)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         "precision = \"bf16\"; input = { channels = 4; height = 13; width = 1; density = 0.75; };",
         "{ name = \"b\"; type = \"matmul\"; columns = 8; weight_precision = \"int4\";"
         " sparsity = [2, 4]; inputs = \"a\"; },"
@@ -247,7 +235,6 @@ TEST(inputs_are_what_their_makers_made)
     CU_ASSERT_TRUE(p->precision[TH_TENSOR_WEIGHT] == TH_FP32 &&
                    p->density[TH_TENSOR_WEIGHT] == 0.25);
     CU_ASSERT_EQUAL(p->density[TH_TENSOR_INPUT], 1);
-    th_workload_free(w);
 }
 
 /* ---- messages ---- */

@@ -19,17 +19,15 @@
 static th_workload *joined(const char *first, const char *second, const th_model_options *o,
                            th_error *err)
 {
-    th_workload *a = workload_of(first), *b = workload_of(second);
+    auto_workload *a = workload_of(first), *b = workload_of(second);
     th_workload *w = th_models_join(a, b, o, err);
-    th_workload_free(a);
-    th_workload_free(b);
     return w;
 }
 
 TEST(layers_keep_their_order_under_new_names)
 {
     th_error e = {"", ""};
-    th_workload *w = joined(ONE, TWO, &(th_model_options){"x", 5, 70}, &e);
+    auto_workload *w = joined(ONE, TWO, &(th_model_options){"x", 5, 70}, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     static const char *const names[] = {"one/a", "one/b", "x/a", "x/b", "x/s"};
     CU_ASSERT_EQUAL_FATAL(w->n_layers, 5);
@@ -39,12 +37,11 @@ TEST(layers_keep_their_order_under_new_names)
                    w->layers[4].inputs[1] == 3);
     CU_ASSERT_TRUE(w->n_outputs == 2 && w->outputs[0] == 1 && w->outputs[1] == 4);
     TAP_ASSERT_TEXT(w->name, "one+x");
-    th_workload_free(w);
 }
 
 TEST(models_keep_their_inputs)
 {
-    th_workload *w = joined(ONE, TWO, &(th_model_options){"x", 5, 70}, NULL);
+    auto_workload *w = joined(ONE, TWO, &(th_model_options){"x", 5, 70}, NULL);
     CU_ASSERT_EQUAL_FATAL(th_workload_parts(w), 2);
     th_model a = th_workload_part(w, 0), b = th_workload_part(w, 1);
     CU_ASSERT_TRUE(a.first_layer == 0 && a.n_layers == 2 && a.input_h == 10 && a.input_c == 6);
@@ -55,16 +52,15 @@ TEST(models_keep_their_inputs)
     for (int hint = 0; hint < 2; hint++)
         for (int l = 0; l < 5; l++)
             CU_ASSERT_EQUAL(th_workload_part_of(w, l, hint), l >= 2);
-    th_workload_free(w);
 }
 
 /* A third one; and a first one that is renamed. */
 TEST(models_join_models)
 {
-    th_workload *one = workload_of(ONE), *two = workload_of(TWO);
-    th_workload *first = th_models_join(NULL, one, &(th_model_options){"p", 1, 2}, NULL);
-    th_workload *second = th_models_join(first, two, &(th_model_options){NULL, 3, 0}, NULL);
-    th_workload *third = th_models_join(second, one, &(th_model_options){"q", 4, 0}, NULL);
+    auto_workload *one = workload_of(ONE), *two = workload_of(TWO);
+    auto_workload *first = th_models_join(NULL, one, &(th_model_options){"p", 1, 2}, NULL);
+    auto_workload *second = th_models_join(first, two, &(th_model_options){NULL, 3, 0}, NULL);
+    auto_workload *third = th_models_join(second, one, &(th_model_options){"q", 4, 0}, NULL);
     TAP_ASSERT_TEXT(third->name, "p+two+q");
     TAP_ASSERT_TEXT(third->layers[0].name, "p/a");
     TAP_ASSERT_TEXT(third->layers[6].name, "q/b");
@@ -72,21 +68,15 @@ TEST(models_join_models)
                    third->models[1].arrival_ps == 3 && third->models[2].first_layer == 5);
     CU_ASSERT_EQUAL(th_workload_samples(third), 3 * one->batch);
     CU_ASSERT_EQUAL(th_workload_macs(third), 2 * th_workload_macs(one) + th_workload_macs(two));
-    th_workload_free(first);
-    th_workload_free(second);
-    th_workload_free(third);
-    th_workload_free(one);
-    th_workload_free(two);
 }
 
 TEST(alone_a_workload_is_one_part)
 {
-    th_workload *w = workload_of(TWO);
+    auto_workload *w = workload_of(TWO);
     th_model part = th_workload_part(w, 0);
     CU_ASSERT_TRUE(th_workload_parts(w) == 1 && part.n_layers == 3 && part.first_layer == 0);
     CU_ASSERT_TRUE(part.input_c == 3 && part.arrival_ps == 0 && part.deadline_ps == 0);
     CU_ASSERT_EQUAL(th_workload_part_of(w, 2, 0), 0);
-    th_workload_free(w);
 }
 
 static void assert_refused(const char *second, const char *name, const char *id, const char *text)

@@ -79,10 +79,9 @@ TEST(equations_that_are_none_are_refused)
         weights("w", "8,5");
         snprintf(attributes, sizeof attributes, "equation=%s", bad[i]);
         node("Einsum", "x w", "y", attributes);
-        th_workload *w = read_y(false, NULL, &e);
+        auto_workload *w = read_y(false, NULL, &e);
         bool is_good = strcmp(bad[i], "ij,jk->") == 0; /* the sum of all */
         TAP_ASSERT_TEXT(e.id, is_good ? "" : "WORK-0146");
-        th_workload_free(w);
     }
 }
 
@@ -200,7 +199,7 @@ static void write_terms(const drawn *d, char *equation, char (*dims)[64])
 
 TEST(random_equations_have_the_operations_of_a_count)
 {
-    gsl_rng *r = th_random_stream(1, "equations", 0);
+    auto_rng *r = th_random_stream(1, "equations", 0);
     int several = 0;
     for (int i = 0; i < 400; i++) {
         drawn d;
@@ -221,7 +220,6 @@ TEST(random_equations_have_the_operations_of_a_count)
         several += d.n > 2 && macs > 0;
     }
     CU_ASSERT(several > 100);
-    gsl_rng_free(r);
 }
 
 /* ---- every operator -------------------------------------------------------------------------- */
@@ -282,7 +280,7 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
         made->domain = keep("com.microsoft", 13);
     snprintf(start, sizeof start, "%s: node \"y\" (%s of %s): ", path, o->name,
              o->is_microsoft ? "com.microsoft" : "ai.onnx");
-    th_workload *w = read_y(false, &notes, &e);
+    auto_workload *w = read_y(false, &notes, &e);
     if (w) {
         bool has_work = o->class != TH_ONNX_PRODUCT || macs_of(w) > 0 || notes.n_copied > 0 ||
                         w->n_layers == 1 || strstr(shape_of_y, "0");
@@ -296,18 +294,16 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
             printf("# %s %s: %s\n", o->name, attributes, e.text);
         ++*refusals;
     }
-    th_workload_free(w);
 }
 
 TEST(any_operator_on_any_inputs_is_read_whole_or_refused_by_name)
 {
-    gsl_rng *r = th_random_stream(1, "operators", 0);
+    auto_rng *r = th_random_stream(1, "operators", 0);
     int read = 0, refusals = 0;
     for (int i = 0; th_onnx_operator_at(i); i++)
         for (int k = 0; k < 40; k++)
             check_operator(r, th_onnx_operator_at(i), &read, &refusals);
     CU_ASSERT(read > 2000 && refusals > 2000);
-    gsl_rng_free(r);
 }
 
 /* ---- stated shapes --------------------------------------------------------------------------- */
@@ -349,7 +345,7 @@ static int64_t make_chain(gsl_rng *r, unsigned unknown, int wrong)
 /* What follows an operator without a rule has the shapes that the file states; that is told. */
 TEST(copies_have_the_shapes_that_the_file_states)
 {
-    gsl_rng *r = th_random_stream(1, "chains", 0);
+    auto_rng *r = th_random_stream(1, "chains", 0);
     for (int i = 0; i < 200; i++) {
         unsigned unknown = (unsigned)draw(r, 0, (1 << STEPS) - 1);
         th_onnx_notes notes;
@@ -358,7 +354,7 @@ TEST(copies_have_the_shapes_that_the_file_states)
         int copies = 0;
         for (int k = 0; k < STEPS; k++)
             copies += unknown >> k & 1;
-        th_workload *w = read_y(true, &notes, &e);
+        auto_workload *w = read_y(true, &notes, &e);
         TAP_ASSERT_TEXT(e.text, "");
         CU_ASSERT_FATAL(w != NULL);
         CU_ASSERT_EQUAL(macs_of(w), macs);
@@ -366,15 +362,13 @@ TEST(copies_have_the_shapes_that_the_file_states)
         CU_ASSERT_EQUAL(notes.copied[0].n, copies);
         TAP_ASSERT_TEXT(notes.copied[0].first, copies ? "Mix of acme" : "");
         CU_ASSERT_TRUE(notes.guessed.n == 0 && notes.contradicted.n == 0 && notes.left_out.n == 0);
-        th_workload_free(w);
     }
-    gsl_rng_free(r);
 }
 
 /* A shape that is not what the rule makes is told, and the rule's holds. */
 TEST(stated_shapes_that_are_not_so_are_told)
 {
-    gsl_rng *r = th_random_stream(1, "contradictions", 0);
+    auto_rng *r = th_random_stream(1, "contradictions", 0);
     for (int i = 0; i < 100; i++) {
         th_onnx_notes notes;
         th_error e;
@@ -383,15 +377,13 @@ TEST(stated_shapes_that_are_not_so_are_told)
         int64_t macs = make_chain(r, 0, wrong);
         snprintf(start, sizeof start, "axis 1 of \"%s%.0d\" of ", wrong + 1 < STEPS ? "t" : "y",
                  wrong + 1 < STEPS ? wrong + 1 : 0);
-        th_workload *w = read_y(false, &notes, &e);
+        auto_workload *w = read_y(false, &notes, &e);
         TAP_ASSERT_TEXT(e.text, "");
         CU_ASSERT_FATAL(w != NULL);
         CU_ASSERT_EQUAL(macs_of(w), macs);
         CU_ASSERT_EQUAL(notes.contradicted.n, 1);
         CU_ASSERT_EQUAL(strncmp(notes.contradicted.first, start, strlen(start)), 0);
-        th_workload_free(w);
     }
-    gsl_rng_free(r);
 }
 
 /* An open axis of a stated shape is the input's; that is a guess. A mask is read by no layer. */
@@ -402,7 +394,7 @@ TEST(what_is_guessed_or_left_out_is_told)
     begin("3,5,7");
     node("Mix", "x", "y", "");
     stated("y", "0,11");
-    th_workload *w = read_y(true, &notes, &e);
+    auto_workload *w = read_y(true, &notes, &e);
     TAP_ASSERT_TEXT(shape_of_y, "3,11");
     CU_ASSERT_TRUE(w && notes.guessed.n == 1);
     th_workload_free(w);
@@ -430,7 +422,6 @@ TEST(what_is_guessed_or_left_out_is_told)
     w = read_y(false, &notes, &e);
     CU_ASSERT_FATAL(w && notes.left_out.n == 0);
     CU_ASSERT_EQUAL(macs_of(w), 3 * 8 * 5);
-    th_workload_free(w);
 }
 
 TAP_MAIN("onnx_random")

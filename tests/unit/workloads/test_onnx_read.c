@@ -34,7 +34,7 @@ TEST(a_network_is_read)
     weights("w5", "10,768");
     node("Gemm", "i4 w5 b3", "j", "transB=1");
     node("Softmax", "j", "k", "");
-    th_workload *w = read_model();
+    auto_workload *w = read_model();
     CU_ASSERT_TRUE(w->n_layers == 7 && w->batch == 2 && w->precision == TH_FP32);
     TAP_ASSERT_TEXT(w->name, "test_onnx_read.tmp");
     CU_ASSERT_TRUE(is_layer(w, 0, (expected_layer){"a", "conv", 16, 16, 12}) &&
@@ -53,7 +53,6 @@ TEST(a_network_is_read)
     CU_ASSERT_TRUE(fc->dim[TH_DIM_C] == 16 && fc->dim[TH_DIM_R] == 8 && fc->dim[TH_DIM_S] == 6);
     CU_ASSERT_TRUE(w->layers[2].inputs[0] == 0 && w->layers[2].inputs[1] == 1);
     CU_ASSERT_EQUAL(th_layer_macs(a), (int64_t)2 * 16 * 3 * 9 * 16 * 12);
-    th_workload_free(w);
 }
 
 /* ... but not where something else reads that as well, and not behind an activation. */
@@ -74,7 +73,7 @@ TEST(what_is_read_twice_stays)
     node("Concat", "i d", "j", "axis=-3");
     node("GlobalAveragePool", "j", "k", "");
     node("Identity", "k", "l", "");
-    th_workload *w = read_model();
+    auto_workload *w = read_model();
     static const char *const types[] = {"conv",  "norm", "sigmoid", "mul",    "scale",
                                         "shift", "silu", "power",   "concat", "mean_pool"};
     CU_ASSERT_EQUAL_FATAL(w->n_layers, (int)(sizeof types / sizeof *types));
@@ -82,7 +81,6 @@ TEST(what_is_read_twice_stays)
         TAP_ASSERT_TEXT(th_layer_type_name(&w->layers[i]), types[i]);
     CU_ASSERT_TRUE(w->layers[8].dim[TH_DIM_K] == 8 && w->layers[8].input_channels[1] == 4);
     CU_ASSERT_TRUE(w->layers[9].dim[TH_DIM_R] == 8 && w->layers[9].dim[TH_DIM_H] == 1);
-    th_workload_free(w);
 }
 
 /* A shuffle of channels is laid out anew, once; a transposition of extents of 1 and a reshaping are
@@ -104,13 +102,12 @@ TEST(views_cost_nothing_but_shuffles)
     node("Sum", "d e", "f", "");
     node("Reshape", "f vector", "g", "");
     node("MatMul", "g w2", "h", "");
-    th_workload *w = read_model();
+    auto_workload *w = read_model();
     CU_ASSERT_TRUE(w->batch == 1 && w->n_layers == 5);
     CU_ASSERT_TRUE(is_layer(w, 0, (expected_layer){"d.input", "copy", 6, 4, 4}) &&
                    is_layer(w, 1, (expected_layer){"d", "conv", 6, 4, 4}));
     CU_ASSERT_TRUE(w->layers[1].inputs[0] == 0 && w->layers[2].inputs[0] == 0);
     CU_ASSERT_TRUE(is_layer(w, 4, (expected_layer){"h", "fc", 5, 1, 1}));
-    th_workload_free(w);
 }
 
 /* Of a perceptron: features have norms of their own, unlike the channels of what was flattened. */
@@ -123,10 +120,9 @@ TEST(features_are_normed)
     node("Elu", "b", "c", "");
     node("Gemm", "c v", "d", "");
     weights("v", "6,3");
-    th_workload *w = read_model();
+    auto_workload *w = read_model();
     CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, (expected_layer){"b", "norm", 6, 1, 1}) &&
                    is_layer(w, 2, (expected_layer){"d", "fc", 3, 1, 1}));
-    th_workload_free(w);
 }
 
 /* Whoever reads a tensor under another name reads it as well. */
@@ -139,10 +135,9 @@ TEST(views_share_what_they_look_at)
     node("Dropout", "b", "c", "");
     node("Relu", "c", "d", "");
     node("Sum", "a d", "e", "");
-    th_workload *w = read_model();
+    auto_workload *w = read_model();
     CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, (expected_layer){"d", "relu", 4, 8, 8}) &&
                    is_layer(w, 2, (expected_layer){"e", "add", 4, 8, 8}));
-    th_workload_free(w);
 }
 
 TEST(pools_round_up_within_their_input)
@@ -150,11 +145,10 @@ TEST(pools_round_up_within_their_input)
     begin("1,1,6,7");
     node("AveragePool", "x", "a", "kernel_shape=1,2 strides=4,2 pads=0,0,0,1 ceil_mode=1");
     node("MaxPool", "x", "b", "kernel_shape=3,3 strides=2,2 auto_pad=SAME_UPPER");
-    th_workload *w = read_model();
+    auto_workload *w = read_model();
     CU_ASSERT_TRUE(is_layer(w, 0, (expected_layer){"a", "mean_pool", 1, 2, 4}) &&
                    is_layer(w, 1, (expected_layer){"b", "max_pool", 1, 3, 4}));
     CU_ASSERT_TRUE(w->layers[1].pad_top == 0 && w->layers[1].pad_left == 1);
-    th_workload_free(w);
 }
 
 TEST(batch_and_precision_are_the_callers)
@@ -212,7 +206,7 @@ static void look_at(gsl_rng *r, char *name, int number, int rows, int columns)
 TEST(weights_that_several_nodes_read_count_once)
 {
     static const int widths[] = {8, 12, 20};
-    gsl_rng *r = th_random_stream(11, "onnx ties", 0);
+    auto_rng *r = th_random_stream(11, "onnx ties", 0);
     int n_wrong = 0, n_tied = 0, n_free = 0;
     for (int i = 0; i < 200; i++) {
         bool is_read[3][3][2] = {{{false}}};
@@ -259,13 +253,11 @@ TEST(weights_that_several_nodes_read_count_once)
         node("MatMul", text, "y", "");
         wanted += 50 * (widths[first] + (has_words ? 0 : widths[from]));
         n_free += !has_words;
-        th_workload *w = read_y(false, &notes, &e);
+        auto_workload *w = read_y(false, &notes, &e);
         n_wrong += !w || parameters_of(w) != wanted;
-        th_workload_free(w);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_tied > 50 && n_free > 20);
-    gsl_rng_free(r);
 }
 
 /* What must not be taken for the same: a square matrix and its transpose, parts, computed weights,
@@ -281,18 +273,16 @@ TEST(weights_that_differ_count_each)
         node("MatMul", "x w", "a", "");
         node(second[i][0], "w", "v", second[i][1]);
         node("MatMul", "a v", "y", "");
-        th_workload *w = read_y(false, &notes, &e);
+        auto_workload *w = read_y(false, &notes, &e);
         CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 64);
-        th_workload_free(w);
     }
     begin("1,4,8");
     weights("w", "8,12");
     node("MatMul", "x w", "a", "");
     node("Transpose", "w", "v", "");
     node("MatMul", "a v", "y", "");
-    th_workload *w = read_y(false, &notes, &e);
+    auto_workload *w = read_y(false, &notes, &e);
     CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 96);
-    th_workload_free(w);
 }
 
 /* Convolutions of two levels of a pyramid, and both directions of a recurrent layer, with one
@@ -308,7 +298,7 @@ TEST(kernels_and_gates_are_shared)
     node("Conv", "a w", "b", "pads=1,1,1,1");
     node("Conv", "b v", "c", "");
     node("Conv", "c v", "y", "");
-    th_workload *w = read_y(false, &notes, &e);
+    auto_workload *w = read_y(false, &notes, &e);
     CU_ASSERT_TRUE(w && parameters_of(w) == 9 * 64 + 64);
     th_workload_free(w);
     begin("1,8,6,6"); /* kernels as another framework has them, of which one lies otherwise */
@@ -334,7 +324,6 @@ TEST(kernels_and_gates_are_shared)
     node("LSTM", "d w q", "y", "hidden_size=8");
     w = read_y(false, &notes, &e);
     CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 2 * 32 * 8);
-    th_workload_free(w);
 }
 
 TAP_MAIN("onnx_read")

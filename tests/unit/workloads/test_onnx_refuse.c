@@ -281,10 +281,9 @@ TEST(any_bytes_are_read_or_refused)
             bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
             write_file(bytes, change > 0 ? n : i);
             bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
-            th_workload *w = read_at(0, -1, &e);
+            auto_workload *w = read_at(0, -1, &e);
             CU_ASSERT_TRUE((w != NULL) == (e.id[0] == '\0'));
             read += w != NULL;
-            th_workload_free(w);
         }
     CU_ASSERT(read > 0 && (size_t)read < 9 * n);
     unlink(path);

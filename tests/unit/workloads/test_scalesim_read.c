@@ -7,9 +7,6 @@
 #include "topology/files/scalesim_read.h"
 #include "workloads/scalesim_read.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char path[] = "test_scalesim_read.tmp";
@@ -49,7 +46,7 @@ TEST(a_configuration_becomes_an_array)
     th_error e = {"", ""};
     write_text("# comment\n; and another\n" HEAD "\r\n" ARRAY
                "MemoryBanks: 2\n[layout]\nIfmapCustomLayout: maybe\n" USER);
-    th_system *s = th_system_read_scalesim(path, NULL, &e);
+    auto_system *s = th_system_read_scalesim(path, NULL, &e);
     TAP_ASSERT_TEXT(
         e.text,
         "test_scalesim_read.tmp: key \"Bandwidth\" of [architecture_presets] is missing; not "
@@ -68,7 +65,6 @@ TEST(a_configuration_becomes_an_array)
     TAP_ASSERT_TEXT(param(s, "output_buffer")->text, "8192B");
     TAP_ASSERT_TEXT(param(s, "dataflow")->text, "ws");
     CU_ASSERT_EQUAL(th_design_check_system(s, &e), 0);
-    th_system_free(s);
 }
 
 /* Without run_name the file's, without USER no ports; three bandwidths are those of the operands.
@@ -77,7 +73,7 @@ TEST(bandwidth_is_that_of_ports)
 {
     th_error e = {"", ""};
     write_text(ARRAY "Bandwidth = 10, 20,30\n[run_presets]\nInterfaceBandwidth = calc\n");
-    th_system *s = th_system_read_scalesim(path, NULL, &e);
+    auto_system *s = th_system_read_scalesim(path, NULL, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     TAP_ASSERT_TEXT(s->name, "test_scalesim_read");
     CU_ASSERT_PTR_NULL(param(s, "input_port"));
@@ -87,7 +83,6 @@ TEST(bandwidth_is_that_of_ports)
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     CU_ASSERT_TRUE(number(s, "input_port") == 10 && number(s, "weight_port") == 20 &&
                    number(s, "output_port") == 30);
-    th_system_free(s);
 }
 
 static int read_refused_system(const char *text, th_error *e)
@@ -101,17 +96,15 @@ static int read_refused_system(const char *text, th_error *e)
 TEST(tells_of_keys_that_are_not_read)
 {
     th_error e = {"", ""};
-    th_strbuf notes = TH_STRBUF_INIT;
+    auto_strbuf notes = TH_STRBUF_INIT;
     write_text(HEAD "version = 2\n" ARRAY "OnChipMemoryBanks: 1\nMemoryBanks: 1\n[sparsity]\n"
                     "SparsitySupport: true\n[run_preset]\nInterfaceBandwidth: USER");
-    th_system *s = th_system_read_scalesim(path, &notes, &e);
+    auto_system *s = th_system_read_scalesim(path, &notes, &e);
     TAP_ASSERT_TEXT(e.text, "");
     TAP_ASSERT_TEXT(notes.text,
                     "keys are not read: \"version\" \"OnChipMemoryBanks\" "
                     "\"SparsitySupport\" \"InterfaceBandwidth\"; its last line has no end: the "
                     "file may be cut short");
-    th_strbuf_clear(&notes);
-    th_system_free(s);
 }
 
 TEST(refuses_files_that_are_too_large)
@@ -152,7 +145,7 @@ TEST(convolutions_stand_side_by_side)
     th_error e = {"", ""};
     write_text(CONVOLUTIONS "first one, 30, 20, 7, 5, 3, 12, 2,\r\n\n"
                             "first one, 30, 20, 7, 5, 3, 12, 3, 4\n fc ,1,1,1,1,64,10,1,2:4,\n");
-    th_workload *w = th_workload_read_scalesim(path, 2, TH_FP16, NULL, &e);
+    auto_workload *w = th_workload_read_scalesim(path, 2, TH_FP16, NULL, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     TAP_ASSERT_TEXT(w->name, "test_scalesim_read");
@@ -167,7 +160,6 @@ TEST(convolutions_stand_side_by_side)
     CU_ASSERT_TRUE(w->layers[2].sparse_n == 2 && w->layers[2].sparse_m == 4 &&
                    w->layers[2].line == 5);
     CU_ASSERT_EQUAL(w->layers[0].precision[TH_TENSOR_WEIGHT], TH_FP16);
-    th_workload_free(w);
 }
 
 TEST(products_are_matmuls)
@@ -175,13 +167,12 @@ TEST(products_are_matmuls)
     static const int32_t dim[] = {1, 7, 90, 40, 1, 1, 1};
     th_error e = {"", ""};
     write_text("Layer,m,N,K,\nqkv,40,7,90,\nout,40,7,90,4:4\n");
-    th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e);
+    auto_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, NULL, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     assert_dims(&w->layers[0], dim);
     CU_ASSERT_TRUE(w->layers[0].kind == TH_LAYER_MATMUL && w->layers[1].sparse_m == 0);
     CU_ASSERT_EQUAL(th_workload_macs(w), 2 * 40 * 7 * 90);
-    th_workload_free(w);
 }
 
 static int read_refused_workload(const char *text, th_error *e)
@@ -217,7 +208,7 @@ static th_workload *read_noted(const char *text, const char *expected)
 TEST(what_is_no_layer_is_told)
 {
     static const int32_t dim[] = {1, 8, 3, 20, 20, 3, 3};
-    th_workload *w =
+    auto_workload *w =
         read_noted(CONVOLUTIONS "\nNet one,\na,40,40,3,3,3,8,2,\nb,20,20,3,3,1,1,1,#dw\n"
                                 "c,20,20,3,3,1,1,1,2,# other",
                    "1 line, no layer but one value: left out, the first is line 3; 2 "
@@ -232,7 +223,6 @@ TEST(what_is_no_layer_is_told)
         "columns are not read: \"Eh\"");
     assert_dims(&w->layers[0], dim);
     CU_ASSERT_TRUE(w->layers[0].sparse_m == 4);
-    th_workload_free(w);
 }
 
 /* A product per channel: 5 filters on each of 16. */

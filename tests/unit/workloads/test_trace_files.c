@@ -64,14 +64,13 @@ TEST(memory_outside_the_accelerators)
     th_error e = {"", ""};
     write_rows(prefix, 1, rows, 1);
     write_bytes(path, text, strlen(text));
-    th_trace *t = th_trace_read(&(th_trace_files){.prefix = prefix, .memory = path}, &e);
+    auto_trace *t = th_trace_read(&(th_trace_files){.prefix = prefix, .memory = path}, &e);
     remove(path);
     remove_trace(prefix, 1);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_FATAL(t != NULL);
     CU_ASSERT_TRUE(t->memory.kind == TH_TRACE_MEMORY_PER_NODE && t->memory.latency_ns == 5 &&
                    t->memory.bytes_per_ns == 2 && t->memory.ranks_per_node == 4);
-    th_trace_free(t);
 }
 
 TEST(collectives_that_are_refused)

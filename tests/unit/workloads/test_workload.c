@@ -4,8 +4,6 @@
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
-#include <stdio.h>
-#include <string.h>
 
 /* A workload of 3 x 8 x 6 inputs, batch 2. */
 static th_workload *new_workload(void)
@@ -63,7 +61,7 @@ static th_workload *new_diamond(void)
 
 TEST(links_consumers_and_outputs)
 {
-    th_workload *w = new_diamond();
+    auto_workload *w = new_diamond();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_workload_finish(w, &e), 0);
     TAP_ASSERT_TEXT(e.text, "");
@@ -74,25 +72,23 @@ TEST(links_consumers_and_outputs)
     CU_ASSERT_EQUAL(w->n_outputs, 2);
     CU_ASSERT_EQUAL(w->outputs[0], 4);
     CU_ASSERT_EQUAL(w->outputs[1], 5);
-    th_workload_free(w);
 }
 
 /* MACs: 48 pixels * batch 2 * (3 * 5 + 5 * 5 + 5 * 5 + 3 * 4) = 96 * 77 = 7392; parameters 77. */
 TEST(sums_over_layers)
 {
-    th_workload *w = new_diamond();
+    auto_workload *w = new_diamond();
     CU_ASSERT_EQUAL(th_workload_macs(w), 7392);
     CU_ASSERT_EQUAL(parameters_of(w), 77);
     CU_ASSERT_EQUAL(th_workload_find(w, "sum"), 3);
     CU_ASSERT_EQUAL(th_workload_find(w, "nobody"), -1);
-    th_workload_free(w);
 }
 
 /* "last" is written first, its producer third: the producer moves in front of it, nothing else
  * does. */
 TEST(sorts_but_keeps_the_order_where_it_can)
 {
-    th_workload *w = new_workload();
+    auto_workload *w = new_workload();
     add_conv(w, "last", 7, 2, 2);
     add_conv(w, "first", 3, 5, TH_EXTERNAL_INPUT);
     add_conv(w, "middle", 5, 7, 1);
@@ -104,14 +100,13 @@ TEST(sorts_but_keeps_the_order_where_it_can)
     CU_ASSERT_EQUAL(w->layers[1].inputs[0], 0);
     CU_ASSERT_EQUAL(w->layers[2].inputs[0], 1);
     CU_ASSERT_EQUAL(w->layers[3].inputs[0], TH_EXTERNAL_INPUT);
-    th_workload_free(w);
 }
 
 TEST(sorts_a_long_chain_written_backwards)
 {
     enum { LENGTH = 20000 };
     char name[16];
-    th_workload *w = new_workload();
+    auto_workload *w = new_workload();
     for (int i = 0; i < LENGTH; i++) {
         snprintf(name, sizeof name, "l%d", i);
         add_conv(w, name, 3, 3, i + 1 < LENGTH ? i + 1 : TH_EXTERNAL_INPUT);
@@ -119,7 +114,6 @@ TEST(sorts_a_long_chain_written_backwards)
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
     TAP_ASSERT_TEXT(w->layers[0].name, "l19999");
     TAP_ASSERT_TEXT(w->layers[LENGTH - 1].name, "l0");
-    th_workload_free(w);
 }
 
 /* ---- messages ---- */

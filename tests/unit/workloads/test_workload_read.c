@@ -6,19 +6,15 @@
 #include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAD "name = \"net\"; batch = 2; input = { channels = 3; height = 13; width = 9; };\n"
 
 /* The layers, written from line 2 on. */
 static th_workload *read_layers(const char *layers, th_error *err)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, HEAD "layers = ( %s );\n", layers);
     th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
-    th_strbuf_clear(&text);
     return w;
 }
 
@@ -29,7 +25,7 @@ static th_workload *read_layers(const char *layers, th_error *err)
 TEST(reads_every_key_of_a_conv)
 {
     th_error e = {"", ""};
-    th_workload *w =
+    auto_workload *w =
         read_layers("{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = [3, 2];"
                     " stride = [2, 3]; padding = [2, 1, 2, 1]; dilation = [2, 1]; groups = 3;"
                     " norm = true; bias = true; in_channels = 3; height = 7; width = 4; }",
@@ -45,12 +41,11 @@ TEST(reads_every_key_of_a_conv)
     CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 &&
                    l->precision[TH_TENSOR_INPUT] == TH_FP16);
     CU_ASSERT_EQUAL(th_layer_parameters(l), 6 * 1 * 6 + 6 + 12);
-    th_workload_free(w);
 }
 
 TEST(fills_in_what_is_not_said)
 {
-    th_workload *w =
+    auto_workload *w =
         read_layers("{ name = \"a\"; type = \"conv\"; outputs = 5; },"
                     "{ name = \"b\"; type = \"conv\"; outputs = 5; kernel = 3; norm = true; },"
                     "{ name = \"p\"; type = \"max_pool\"; kernel = 2; },"
@@ -66,14 +61,13 @@ TEST(fills_in_what_is_not_said)
     CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_R], 5); /* the whole input */
     CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_H], 1);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 5 * 7 + 7);
-    th_workload_free(w);
 }
 
 /* Written back to front, and with all ways to name inputs. */
 TEST(reads_a_graph_in_any_order)
 {
     th_error e = {"", ""};
-    th_workload *w = read_layers(
+    auto_workload *w = read_layers(
         "{ name = \"sum\"; type = \"add\"; inputs = (\"left\", \"right\"); outputs = 4; },\n"
         "{ name = \"left\"; type = \"conv\"; inputs = \"input\"; outputs = 4; },\n"
         "{ name = \"right\"; type = \"conv\"; inputs = [\"input\"]; outputs = 4; },\n"
@@ -86,7 +80,6 @@ TEST(reads_a_graph_in_any_order)
     CU_ASSERT_EQUAL(w->layers[2].line, 2);
     CU_ASSERT_EQUAL(w->layers[4].inputs[0], 3);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 8);
-    th_workload_free(w);
 }
 
 /* 13 rows x 3 inner x 8 columns, batch 2 or 5. */
@@ -95,13 +88,12 @@ TEST(reads_a_matmul)
     static const char text[] =
         "input = { channels = 3; height = 13; width = 1; }; batch = 2;"
         "layers = ( { name = \"q\"; type = \"matmul\"; columns = 8; rows = 13; inner = 3; } );";
-    th_workload *w = th_workload_read_text(text, "some/where/block.v2.cfg", 5, NULL);
+    auto_workload *w = th_workload_read_text(text, "some/where/block.v2.cfg", 5, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     TAP_ASSERT_TEXT(w->name, "block.v2");
     CU_ASSERT_EQUAL(w->batch, 5);
     CU_ASSERT_EQUAL(th_layer_macs(&w->layers[0]), 5 * 13 * 3 * 8);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[0]), 24);
-    th_workload_free(w);
 }
 
 /* ---- the models that are shipped ---- */
@@ -131,7 +123,7 @@ TEST(models_hold_the_published_totals)
         {"alexnet_one", 11, 62378344, 1135256096},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        th_workload *w = read_model(models[i].name);
+        auto_workload *w = read_model(models[i].name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         TAP_ASSERT_TEXT(w->name, models[i].name);
         CU_ASSERT_EQUAL(w->n_layers, models[i].n_layers);
@@ -139,7 +131,6 @@ TEST(models_hold_the_published_totals)
         CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
         CU_ASSERT_EQUAL(w->n_outputs, 1);
         CU_ASSERT_EQUAL(w->layers[w->outputs[0]].dim[TH_DIM_K], 1000);
-        th_workload_free(w);
     }
 }
 
@@ -148,11 +139,10 @@ TEST(models_hold_the_published_totals)
  * and 6,508 biases; c3 has 900 x 100 more. */
 TEST(lenet_holds_its_totals)
 {
-    th_workload *w = read_model("lenet");
+    auto_workload *w = read_model("lenet");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     CU_ASSERT_EQUAL(parameters_of(w), 60000 + 900 + 850 - 44);
     CU_ASSERT_EQUAL(th_workload_macs(w), 340908 - 7880 - 6508 + 90000);
-    th_workload_free(w);
 }
 
 /* As published, where the last layer has the weights of the words' table: 12 h^2 + 13 h in each
@@ -167,10 +157,9 @@ TEST(transformers_hold_the_published_parameters)
                   {"gpt3_xl", 24ll * (12 * 2048 + 13) * 2048 + (50257 + 2048 + 2) * 2048},
                   {"bert_base", 109482240 + 2 * 768 + 2}};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        th_workload *w = read_model(models[i].name);
+        auto_workload *w = read_model(models[i].name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         CU_ASSERT_EQUAL(parameters_of(w), models[i].parameters);
-        th_workload_free(w);
     }
 }
 
@@ -199,12 +188,11 @@ TEST(models_of_other_kinds_hold_their_totals)
         {"unet", 7763041, unet},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        th_workload *w = read_model(models[i].name);
+        auto_workload *w = read_model(models[i].name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         CU_ASSERT_EQUAL(parameters_of(w), models[i].parameters);
         CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
         CU_ASSERT_EQUAL(w->n_outputs, 1);
-        th_workload_free(w);
     }
 }
 
@@ -212,7 +200,7 @@ TEST(models_of_other_kinds_hold_their_totals)
  * projection. */
 TEST(residual_sums_join_the_right_layers)
 {
-    th_workload *w = read_model("resnet34");
+    auto_workload *w = read_model("resnet34");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     const th_layer *first = &w->layers[th_workload_find(w, "l1.0.add")];
     const th_layer *projected = &w->layers[th_workload_find(w, "l2.0.add")];
@@ -220,7 +208,6 @@ TEST(residual_sums_join_the_right_layers)
     TAP_ASSERT_TEXT(w->layers[first->inputs[1]].name, "pool1");
     TAP_ASSERT_TEXT(w->layers[projected->inputs[1]].name, "l2.0.down");
     TAP_ASSERT_TEXT(w->layers[w->layers[projected->inputs[1]].inputs[0]].name, "l1.2.add");
-    th_workload_free(w);
 }
 
 /* One line of a layer list:
@@ -250,7 +237,7 @@ static void compare_with_list(const char *folder, const char *list, const char *
     char path[4096], line[512];
     snprintf(path, sizeof path, "%s/layers/%s.csv", folder, list);
     FILE *file = fopen(path, "r");
-    th_workload *w = read_model(model);
+    auto_workload *w = read_model(model);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     int n_lines = 0, n_weighted = 0;
@@ -264,7 +251,6 @@ static void compare_with_list(const char *folder, const char *list, const char *
         n_weighted += th_layer_has_weights(&w->layers[l]);
     CU_ASSERT_EQUAL(n_lines, n_weighted);
     fclose(file);
-    th_workload_free(w);
 }
 
 TEST(models_agree_with_the_reference_layers)
