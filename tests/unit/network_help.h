@@ -4,6 +4,7 @@
 #define TH_TESTS_UNIT_NETWORK_HELP_H
 #include "sim/network/network.h"
 #include "sim/pipeline/schedule.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
@@ -62,10 +63,9 @@ static inline void drive_network(th_network *n, transfer *t, int count, watcher 
 
 static inline void drive(const char *model, const th_system *s, transfer *t, int count)
 {
-    th_network *n = th_network_find(model)->create(s, &defaults, NULL);
+    auto_network *n = th_network_find(model)->create(s, &defaults, NULL);
     n->type->reset(n);
     drive_network(n, t, count, NULL);
-    n->type->destroy(n);
 }
 
 #endif

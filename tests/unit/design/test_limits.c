@@ -139,7 +139,7 @@ TEST(what_ends_in_time_does)
 TEST(sums_of_bytes_stay_at_the_most)
 {
     auto_world w = new_world(INT64_C(1000000000000000), 0);
-    th_machine *m = new_machine(&w, "ideal");
+    auto_machine *m = new_machine(&w, "ideal");
     th_result r;
     add_collective(&w, TH_ALL_REDUCE, "ring", INT64_C(2000000000000000000));
     th_program_finish(w.program, NULL);
@@ -149,7 +149,6 @@ TEST(sums_of_bytes_stay_at_the_most)
     CU_ASSERT_EQUAL(r.moved_bytes, INT64_MAX);
     CU_ASSERT_EQUAL(r.accels[0].sent_bytes, INT64_C(3000000000000000000));
     th_result_clear(&r);
-    th_machine_free(m);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

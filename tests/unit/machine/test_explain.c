@@ -289,7 +289,7 @@ TEST(a_run_under_way_has_slacks_up_to_now)
     auto_world w = new_world(76, 0);
     random_program(&w, 60);
     th_result all = replay(&w, "fluid"), r;
-    th_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
+    auto_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     CU_ASSERT_EQUAL(th_machine_run_until(m, all.elapsed_ps / 2, NULL), TH_STOP_UNTIL);
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
@@ -305,7 +305,6 @@ TEST(a_run_under_way_has_slacks_up_to_now)
     CU_ASSERT_TRUE(open > 5);
     th_result_clear(&all);
     th_result_clear(&r);
-    th_machine_free(m);
 }
 
 TAP_MAIN("explain")

@@ -202,7 +202,7 @@ TEST(layers_change_nothing)
     auto_world w = new_world(62, 40000000000);
     random_program(&w, 200);
     th_result with = replay(&w, NULL);
-    th_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
+    auto_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     th_machine_run_until(m, TH_TIME_MAX, NULL);
     th_result without = result_of(&w, m);
@@ -210,7 +210,6 @@ TEST(layers_change_nothing)
     CU_ASSERT_EQUAL(with.n_layers, 6);
     with.n_layers = 0;
     CU_ASSERT_EQUAL(differences(&with, &without), 0);
-    th_machine_free(m);
     th_result_clear(&with);
     th_result_clear(&without);
 }
@@ -252,7 +251,7 @@ TEST(slices_and_steps_change_nothing)
         int wrong = 0;
         random_program(&w, 250);
         th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
+        auto_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         th_time seen = 0, to = 0;
         th_machine_load(m, w.program, NULL);
         while (th_machine_run_until(m, to, NULL) == TH_STOP_UNTIL) {
@@ -270,7 +269,6 @@ TEST(slices_and_steps_change_nothing)
         }
         wrong += differs(result_of(&w, m), &r);
         CU_ASSERT_EQUAL(wrong, 0);
-        th_machine_free(m);
         th_result_clear(&r);
     }
 }
@@ -286,7 +284,7 @@ TEST(loading_again_gives_the_same)
         w.program = NULL;
         random_program(&w, 200);
         th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
+        auto_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         for (int i = 0; i < 8; i++) {
             th_machine_load(m, other, NULL);
             th_machine_run_until(m, r.elapsed_ps * i / 8, NULL);
@@ -299,7 +297,6 @@ TEST(loading_again_gives_the_same)
             wrong += differs(result_of(&w, m), &r);
         }
         CU_ASSERT_EQUAL(wrong, 0);
-        th_machine_free(m);
         th_result_clear(&r);
         th_program_free(other);
     }

@@ -387,7 +387,7 @@ static void check_case(int number, const char *model)
     th_error e = {"", ""};
     th_workload *w = random_workload(r);
     auto_file table = table_for(r, w);
-    th_system *s = random_system(r, model, table.path);
+    auto_system *s = random_system(r, model, table.path);
     th_script_memo *memo = th_script_memo_new(&provider, NULL);
     th_problem p = {.system = s,
                     .workload = w,
@@ -413,14 +413,13 @@ static void check_case(int number, const char *model)
     th_bounds_clear(&even);
     th_bounds_clear(&any);
     th_evaluator_free(v);
-    th_system_free(s);
     th_workload_free(w);
     th_script_memo_free(memo);
 }
 
 TEST(no_mapping_is_below_any_bound)
 {
-    enum { CASES = 1500 };
+    enum { CASES = 500 };
     temporary_file model = learned_file();
     const char *only = getenv("THARSIS_CASE");
     for (int i = only ? atoi(only) : 0; i < CASES && n_wrong == 0; i++) {
@@ -432,14 +431,14 @@ TEST(no_mapping_is_below_any_bound)
            n_runs, n_shared, n_known);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(only ||
-                   (n_runs > 2000 && n_shared > 500 && n_known > n_shared / 2 && n_serial > 100));
+                   (n_runs > 700 && n_shared > 150 && n_known > n_shared / 2 && n_serial > 30));
     for (int i = 0; i < N_NETWORKS; i++) {
         printf("# %s: %d runs\n", networks[i], ran_on[i]);
-        CU_ASSERT_TRUE(only || ran_on[i] > 50);
+        CU_ASSERT_TRUE(only || ran_on[i] > 20);
     }
     for (int d = 0; d < N_DESIGNS; d++) {
         printf("# %.22s: %d sets\n", designs[d], ran_with[d]);
-        CU_ASSERT_TRUE(only || ran_with[d] > 50);
+        CU_ASSERT_TRUE(only || ran_with[d] > 15);
     }
     remove_file(&model);
 }

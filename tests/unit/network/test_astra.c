@@ -4,6 +4,7 @@
 #include "sim/network/astra/chunk_pipeline.h"
 #include "sim/network/astra/astra_physics.h"
 #include "sim/network/models.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/astra_help.h"
 #include "tests/unit/tap.h"
@@ -81,7 +82,7 @@ static int64_t ns_of(const th_network_type *type, const setup *u, th_collective_
     th_network *n = network_of(type, s);
     th_time end = ask(n, kind, bytes, 0, &e);
     TAP_ASSERT_TEXT(e.text, "");
-    type->destroy(n);
+    n->type->destroy(n);
     th_system_free(s);
     return end / 1000;
 }
@@ -268,13 +269,12 @@ TEST(takes_one_collective_at_a_time)
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
     auto_system *s = system_of(&u);
-    th_network *n = network_of(AWARE, s);
+    auto_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 0, &e), 33829000);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 5, &e), 2 * 33829000);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 70000001, &e), 70000001 + 33829000);
     n->type->reset(n);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 3, &e), 33829003);
-    n->type->destroy(n);
 }
 
 /* What ASTRA-sim has no formula for goes message by message. */
@@ -283,7 +283,7 @@ TEST(leaves_others_to_messages)
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
     auto_system *s = system_of(&u);
-    th_network *n = network_of(AWARE, s);
+    auto_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_BROADCAST, MIB, 0, &e), 0);
     int32_t ranks[] = {0, 1, 2};
     th_collective c = {
@@ -291,7 +291,6 @@ TEST(leaves_others_to_messages)
     th_time end = 5;
     CU_ASSERT_EQUAL(n->type->collective(n, &c, 0, &end, &e), 0);
     CU_ASSERT_EQUAL(end, 5);
-    n->type->destroy(n);
 }
 
 static void expect_refusal(const th_network_type *type, const setup *u, th_collective_kind kind,
@@ -299,10 +298,9 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
 {
     th_error e = {"", ""};
     auto_system *s = system_of(u);
-    th_network *n = network_of(type, s);
+    auto_network *n = network_of(type, s);
     CU_ASSERT_EQUAL(ask(n, kind, bytes, 0, &e), -1);
     TAP_ASSERT_ERROR(e, id, text);
-    type->destroy(n);
 }
 
 TEST(refuses_what_it_cannot)
@@ -366,8 +364,8 @@ typedef struct {
 static void expect_messages(const th_network_type *type, const setup *u, const sent *m, int n_sent)
 {
     auto_system *s = system_of(u);
-    th_network *n = network_of(type, s);
-    th_events *q = th_events_new();
+    auto_network *n = network_of(type, s);
+    auto_events *q = th_events_new();
     th_event e;
     int n_ended = 0;
     const int32_t first_number = INT32_MAX - 100; /* numbers are the machine's */
@@ -389,8 +387,6 @@ static void expect_messages(const th_network_type *type, const setup *u, const s
     CU_ASSERT_EQUAL(type->settle(n, q, 0), 0);
     for (int l = 0; l < s->n_links; l++)
         CU_ASSERT_EQUAL(n->link_flows[l], 0);
-    th_events_free(q);
-    type->destroy(n);
 }
 
 /* 1000 bytes at 1 GB/s: 931.32 ns. Ring of 5 with 100.5 ns: one hop floor(1031.82) = 1031; two hops
@@ -455,7 +451,7 @@ TEST(memory_follows_the_messages_that_live)
         }
         CU_ASSERT_EQUAL(th_alloc_calls(), calls);
         th_events_free(q);
-        types[i]->destroy(n);
+        n->type->destroy(n);
     }
     th_system_free(s);
 }
@@ -466,8 +462,8 @@ TEST(counts_bytes_on_links)
     const th_network_type *const types[] = {AWARE, UNAWARE};
     for (int i = 0; i < 2; i++) {
         auto_system *s = system_of(&u);
-        th_network *n = network_of(types[i], s);
-        th_events *q = th_events_new();
+        auto_network *n = network_of(types[i], s);
+        auto_events *q = th_events_new();
         th_event e;
         CU_ASSERT_EQUAL(n->type->start(n, q, 0, 0, &(th_message){0, 2, 700, 0}), 0);
         while (th_events_pop(q, &e))
@@ -475,8 +471,6 @@ TEST(counts_bytes_on_links)
         CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "0_switch")], 700);
         CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "switch_2")], 700);
         CU_ASSERT_EQUAL(n->link_bytes[th_system_find_link(s, "switch_0")], 0);
-        th_events_free(q);
-        n->type->destroy(n);
     }
 }
 

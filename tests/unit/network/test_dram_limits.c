@@ -2,6 +2,7 @@
 /* test_dram_limits.c - DRAMs at the ends of a transfer, as narrow as links or narrower: by hand,
  * and what no model may break on random systems. */
 #include <config.h>
+#include "tests/unit/auto_network.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"
@@ -21,9 +22,8 @@ static th_network *create_named(const char *name, const th_system *s, const th_n
 static void drive_named(const char *name, const th_system *s, const th_network_options *o,
                         transfer *t, int count)
 {
-    th_network *n = create_named(name, s, o);
+    auto_network *n = create_named(name, s, o);
     CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
-    n->type->destroy(n);
 }
 
 static void set_dram(th_system *s, int accel, int64_t bits_per_s)

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "sim/network/network.h"
 #include "base/alloc.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/network_help.h"
 #include "topology/routing/route.h"
 
@@ -45,7 +46,7 @@ TEST(three_flows_on_two_links)
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(GB / 2, 0, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 1, 6000, 0}, {0, 1, 2, 2000, 0}};
     for (int again = 0; again < 2; again++) {
         n->type->reset(n);
@@ -60,7 +61,6 @@ TEST(three_flows_on_two_links)
         for (int a = 0; a < 3; a++)
             CU_ASSERT_EQUAL(th_network_dram_demand(n, a), 0);
     }
-    n->type->destroy(n);
 }
 
 /* 10 TB at 1 GB/s take 10,000 s; 9,000 times 7 bytes share the link with them, for 14 ns at half of
@@ -233,7 +233,7 @@ TEST(a_message_without_bytes_shares_nothing)
     auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     auto_events *q = th_events_new();
     th_event e;
     th_time end[3] = {0};
@@ -247,7 +247,6 @@ TEST(a_message_without_bytes_shares_nothing)
         CU_ASSERT_EQUAL(n->type->settle(n, q, e.time), 0);
     }
     CU_ASSERT_TRUE(end[0] == 1000000 && end[1] == 3700000 && end[2] == 4000000);
-    n->type->destroy(n);
 }
 
 /* 0 - 1 at 1 GB/s, 1000 ns, then 1 - 2 at 8 GB/s, 3000 ns. Flow 0 -> 1 has weight 1, flow 0 -> 2 4:
@@ -263,12 +262,11 @@ TEST(weights_may_be_latencies)
     th_system_add_cable(s, 1, 2, th_cable_symmetric(8 * GB, 3000000, true), NULL);
     finish(s);
     const th_network_options by_latency = {.weigh_by_latency = true};
-    th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
     transfer t[] = {{0, 0, 1, 11000, 0}, {0, 0, 2, 3000, 0}};
     n->type->reset(n);
     drive_network(n, t, 2, NULL);
     CU_ASSERT_TRUE(t[0].end == 14000000 && t[1].end == 15000000);
-    n->type->destroy(n);
 }
 
 /* --- DRAM that flows can saturate ------------------------------------------------------------- */
@@ -280,12 +278,10 @@ TEST(a_dram_is_shared_when_flows_can_saturate_it)
         auto_system *s = new_system(2, gbytes);
         th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
         finish(s);
-        th_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
-                   *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
+        auto_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
+                     *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
         CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 12);
         CU_ASSERT_FALSE(ideal->is_shared[1]);
-        fluid->type->destroy(fluid);
-        ideal->type->destroy(ideal);
     }
 }
 
@@ -299,8 +295,8 @@ TEST(a_dram_is_contended_while_links_in_use_can_saturate_it)
         auto_system *s = new_system(2, gbytes);
         th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
         finish(s);
-        th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
-        th_events *q = th_events_new();
+        auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+        auto_events *q = th_events_new();
         th_event e;
         n->type->reset(n);
         CU_ASSERT_TRUE(n->is_shared[1] && n->is_contended[1]);
@@ -324,8 +320,6 @@ TEST(a_dram_is_contended_while_links_in_use_can_saturate_it)
             n->type->settle(n, q, e.time);
             CU_ASSERT_EQUAL(n->is_contended[1], flow == 0);
         }
-        th_events_free(q);
-        n->type->destroy(n);
     }
 }
 
@@ -355,7 +349,7 @@ TEST(flows_and_engines_share_a_dram_fairly)
     auto_system *s = new_system(2, 3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     auto_events *q = th_events_new();
     th_event e;
     n->type->reset(n);
@@ -370,7 +364,6 @@ TEST(flows_and_engines_share_a_dram_fairly)
     assert_rates(n, q, 1, mixed, (rates){2, 0.25, 0, 0});
     assert_rates(n, q, 0, fast, (rates){2, 0, 0, 0});
     assert_rates(n, q, 7, fast, (rates){0.75, 0.75, 0.75, 0.75});
-    n->type->destroy(n);
 }
 
 /* 3 GB/s of DRAM at accelerator 1, links of 3 GB/s. Flows of weights 1 and 4 (us of latency), and
@@ -383,7 +376,7 @@ TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
     th_system_add_cable(s, 0, 1, th_cable_symmetric(3 * GB, 1000000, true), NULL);
     th_system_add_cable(s, 2, 1, th_cable_symmetric(3 * GB, 4000000, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
     auto_events *q = th_events_new();
     th_event e;
     for (int with = 0; with < 3; with++) { /* both flows, or one of them */
@@ -401,7 +394,6 @@ TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
         CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES] / 1e9, engine[with], 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, 3 - engine[with], 1e-9);
     }
-    n->type->destroy(n);
 }
 
 /* --- the table, and memory -------------------------------------------------------------------- */
@@ -414,18 +406,16 @@ TEST(what_takes_longer_than_any_run_is_refused)
     th_system_add_cable(s, 0, 1, th_cable_symmetric(1, 1000, true), NULL);
     finish(s);
     for (int i = 0; i < 3; i++) {
-        th_network *n = th_network_find(names[i])->create(s, &defaults, NULL);
+        auto_network *n = th_network_find(names[i])->create(s, &defaults, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(n);
         n->type->reset(n);
-        th_events *q = th_events_new();
+        auto_events *q = th_events_new();
         CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 1LL << 50, 0}), -1);
         TAP_ASSERT_TEXT(n->why.id, "NET-0037");
         TAP_ASSERT_TEXT(
             n->why.text,
             "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days");
         CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 5, TH_TIME_MAX - 8}), -1);
-        th_events_free(q);
-        n->type->destroy(n);
     }
 }
 
@@ -441,9 +431,8 @@ TEST(the_table_is_in_order)
 static bool takes(const th_network_type *type, const th_system *s)
 {
     th_error err = {"", ""};
-    th_network *n = type->create(s, &defaults, &err);
+    auto_network *n = type->create(s, &defaults, &err);
     bool is_refused = !n && strcmp(err.id, "NET-0030") == 0;
-    type->destroy(n);
     return !is_refused;
 }
 
@@ -489,7 +478,7 @@ TEST(memory_follows_the_flows_that_live)
         for (int l = 0; l < s->n_links; l++)
             bytes -= n->link_bytes[l];
         CU_ASSERT_EQUAL(bytes, 0);
-        type->destroy(n);
+        n->type->destroy(n);
         th_events_free(q);
     }
     th_system_free(s);

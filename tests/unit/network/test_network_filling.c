@@ -2,6 +2,7 @@
 /* test_network_filling.c - random flows, and engines beside them, against progressive filling done
  * naively. */
 #include <config.h>
+#include "tests/unit/auto_network.h"
 #include "tests/unit/network_help.h"
 #include "topology/routing/route.h"
 
@@ -169,7 +170,7 @@ TEST(random_flows_agree_with_naive_filling)
         }
         capacities(s, capacity);
         naive_run(s, capacity, t, n, end);
-        th_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
+        auto_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
         net->type->reset(net);
         moved = 0;
         drive_network(net, t, n, integrate);
@@ -189,7 +190,6 @@ TEST(random_flows_agree_with_naive_filling)
             CU_ASSERT_EQUAL(net->link_bytes[l], on_link[l]);
         }
         CU_ASSERT_EQUAL(carried, hops);
-        net->type->destroy(net);
     }
 }
 
@@ -281,7 +281,7 @@ TEST(rates_with_engines_agree_with_naive_filling)
         demand d[16];
         double draw[16], rate[16 * TH_N_ENGINES];
         int n = (int)pick(r, 1, 60);
-        th_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
+        auto_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
         auto_events *q = th_events_new();
         th_event e;
         net->type->reset(net);
@@ -307,7 +307,6 @@ TEST(rates_with_engines_agree_with_naive_filling)
             naive_instant(s, t, n, d, draw, rate);
             wrong += compare_instant(net, d, draw, rate);
         }
-        net->type->destroy(net);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(shared > all / 10 && shared < all); /* both kinds were there */

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"
@@ -259,9 +260,8 @@ TEST(a_grant_that_is_not_accepted_costs_a_cycle)
 
 static void run_model(const char *model, const th_system *s, transfer *t, int count)
 {
-    th_network *n = th_network_find(model)->create(s, &(th_network_options){0}, NULL);
+    auto_network *n = th_network_find(model)->create(s, &(th_network_options){0}, NULL);
     CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
-    n->type->destroy(n);
 }
 
 /* Where each input of a busy link carries one flow, fair by packets is fair by flows: all ends
@@ -330,7 +330,7 @@ TEST(random_traffic_is_conserved_and_ordered)
         int nodes = (int)pick(r, 5, 12);
         auto_system *s = random_system(r, nodes);
         const th_network_options o = random_options(r, s);
-        th_network *n = create(s, &o);
+        auto_network *n = create(s, &o);
         static transfer t[N_RANDOM], again[N_RANDOM];
         random_transfers(r, t, nodes);
         memcpy(again, t, sizeof t);
@@ -354,7 +354,6 @@ TEST(random_traffic_is_conserved_and_ordered)
         }
         CU_ASSERT_EQUAL(early, 0);
         CU_ASSERT_EQUAL(different, 0);
-        n->type->destroy(n);
     }
 }
 

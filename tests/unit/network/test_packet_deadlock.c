@@ -2,6 +2,7 @@
 /* test_packet_deadlock.c - what can deadlock is given channels, and what does is explained. */
 #include <config.h>
 #include "sim/machine/machine.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate/generate.h"
@@ -38,10 +39,10 @@ TEST(a_routing_that_can_deadlock_is_given_channels)
 TEST(a_deadlock_is_detected_and_explained)
 {
     auto_system *s = one_way_ring(4);
-    th_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
-                                                    .buffer_bytes = 1000,
-                                                    .n_virtual_channels = 1,
-                                                    .may_deadlock = true});
+    auto_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
+                                                      .buffer_bytes = 1000,
+                                                      .n_virtual_channels = 1,
+                                                      .may_deadlock = true});
     transfer t[4];
     memcpy(t, round_trip, sizeof t);
     CU_ASSERT_EQUAL(drive_network(n, t, 4, false), -1);
@@ -49,7 +50,6 @@ TEST(a_deadlock_is_detected_and_explained)
     TAP_ASSERT_TEXT(n->why.text,
                     "network packet: deadlock at 1us: 8 packets wait and none can move: "
                     "0_1 waits for 1_2 waits for 2_3 waits for 3_0 waits for 0_1");
-    n->type->destroy(n);
 }
 
 /* The machine passes it on. */
@@ -180,7 +180,7 @@ TEST(large_systems_do_not_deadlock_either)
                                    .host_latency_ps = -1};
     auto_system *prototype = shipped_system("ring8");
     auto_system *s = th_topology_create("torus", th_topology_find("torus"), &o, prototype, NULL);
-    th_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
+    auto_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
     th_packet_network *p = (th_packet_network *)n;
     auto_rng *r = th_random_stream(6, "large", 0);
     static transfer t[MESSAGES];
@@ -192,7 +192,6 @@ TEST(large_systems_do_not_deadlock_either)
     CU_ASSERT_EQUAL(drive_network(n, t, MESSAGES, false), 0);
     for (int i = 0; i < MESSAGES; i++)
         CU_ASSERT_TRUE(t[i].end >= 0);
-    n->type->destroy(n);
 }
 
 /* Two switches that nobody is joined to. */
@@ -203,13 +202,12 @@ TEST(a_missing_route_is_told)
     th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL);
     th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL);
     finish(s);
-    th_network *n = create(s, &(th_network_options){0});
+    auto_network *n = create(s, &(th_network_options){0});
     transfer t[] = {{0, 2, 3, 10, -1}};
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(drive_network(n, t, 1, false), -1);
     CU_ASSERT_EQUAL(th_network_failed(n, &e), -1);
     TAP_ASSERT_ERROR(e, "NET-0015", "network packet: system \"sys\" has no route from a to b");
-    n->type->destroy(n);
 }
 
 TAP_MAIN("packet_deadlock")

@@ -318,38 +318,6 @@ TEST(marks_at_both_ends)
     th_strbuf_clear(&text);
 }
 
-/* --- whatever stands there ----------------------------------------------------------------------
- */
-
-/* A few bytes of a good file replaced, taken out or doubled: it is read or refused, never worse. */
-TEST(odd_bytes_are_read_or_refused)
-{
-    static const char good[] =
-        "kind,device,phase,batch,in_size,kernel,stride,channels_in,channels_out,time_ms\n"
-        "conv,small,call,2,28,3,1,16,\"32\",0.75\nconv,large,step,2,28,3,1,16,32,1e-2\n";
-    static const char odd[] = ",\n\"-9x\\ \xFF.e";
-    uint64_t random = 1;
-    for (int round = 0; round < 400; round++) {
-        char text[sizeof good + 1];
-        size_t n = sizeof good - 1;
-        memcpy(text, good, sizeof good);
-        for (int change = 0; change < 3; change++) {
-            random = th_hash_word(random, 7);
-            size_t at = random % n;
-            if (random >> 40 & 1)
-                text[at] = odd[(random >> 44) % (sizeof odd - 1)];
-            else if (random >> 41 & 1)
-                text[n = at + 1] = '\0';
-        }
-        auto_measurements *m = th_measurements_new();
-        th_error e = {"", ""};
-        int status = read_text(m, "a.csv", text, plain, &e);
-        CU_ASSERT(status == 0 || (e.text[0] != '\0' && m->n_rows == 0 && m->n_devices == 0));
-        for (size_t i = 0; i < m->n_rows; i++)
-            CU_ASSERT(m->row[i].ms > 0 && th_op_check(&m->row[i].op, &e) == 0);
-    }
-}
-
 /* --- packed files ----------------------------------------------------------------------------- */
 
 static const char packed_text[] = DENSE "dense,small,1,2,3,1\ndense,small,4,5,6,0.5\n";

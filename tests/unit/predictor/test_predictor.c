@@ -414,37 +414,6 @@ TEST(nonsense_is_refused)
     assert_body_refused(HEAD "layer norm execution single features 20\ndevices 0\n", "3");
 }
 
-/* Letters of a good body replaced, or its end taken away, with a digest that fits all the same: it
- * is read or refused, and what was read answers. */
-TEST(odd_bodies_are_read_or_refused)
-{
-    static const char odd[] = "0-9.e =<#\nx";
-    auto_predictor *p = train();
-    auto_strbuf whole = text_of(p);
-    size_t head = (size_t)(strchr(whole.text, '\n') + 1 - whole.text), n = whole.length - head;
-    const th_op op = dense(7, 77, 777);
-    uint64_t random = 5;
-    for (int round = 0; round < 60; round++) {
-        auto_strbuf body = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
-        th_error e = {"", ""};
-        th_strbuf_add(&body, whole.text + head);
-        for (int change = 0; change < 3; change++) {
-            random = th_hash_word(random, 3);
-            size_t most = random >> 60 < 8 ? 400 : n; /* its first lines say how much follows */
-            body.text[random % most] = odd[(random >> 44) % (sizeof odd - 1)];
-        }
-        if (round % 4 == 0)
-            body.text[(random >> 8) % n] = '\0';
-        th_strbuf_printf(&text, "tharsis-predictor 9 digest %016llx\n%s",
-                         (unsigned long long)th_hash(body.text, strlen(body.text), 0), body.text);
-        auto_file f = write_text("p.model", text.text);
-        auto_predictor *read = th_predictor_read(f.path, &e);
-        if (read && read->model[0].kind == op.kind)
-            CU_ASSERT(!isinf(th_layer_model_predict(&read->model[0], &op, &gpus.gpu[0])));
-        CU_ASSERT(read || e.text[0] != '\0');
-    }
-}
-
 /* No data show how devices differ: the law predicts the others, with unknown errors. */
 TEST(one_device_alone)
 {

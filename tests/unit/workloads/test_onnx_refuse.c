@@ -260,35 +260,6 @@ TEST(deep_branches_are_refused)
     expect("WORK-0115", "node \"y\" (If of ai.onnx): \"z\", which it returns, is not there");
 }
 
-/* Cut off anywhere, and with any byte changed, it is a model or an error. */
-TEST(any_bytes_are_read_or_refused)
-{
-    begin("1,4,8,8");
-    weights("w", "4,4,3,3");
-    integers("n", "1,-1", true);
-    node("Conv", "x w", "a", "pads=1,1,1,1");
-    node("Reshape", "a n", "b", "");
-    write_model();
-    unsigned char bytes[1024];
-    FILE *f = fopen(path, "rb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    size_t n = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
-    int read = 0;
-    for (size_t i = 0; i < n; i++)
-        for (int change = 0; change < 9; change++) {
-            th_error e = {"", ""};
-            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
-            write_file(bytes, change > 0 ? n : i);
-            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
-            auto_workload *w = read_at(0, -1, &e);
-            CU_ASSERT_TRUE((w != NULL) == (e.id[0] == '\0'));
-            read += w != NULL;
-        }
-    CU_ASSERT(read > 0 && (size_t)read < 9 * n);
-    unlink(path);
-}
-
 static int read_again(const void *unused, th_error *e)
 {
     (void)unused;
