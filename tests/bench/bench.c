@@ -7,8 +7,7 @@
  *   bench events                 event queues under the hold model
  *   bench network [peer [all]]   fluid network, random flows on tori and fat trees; with SimGrid,
  *                                also 10,000
- *   bench packet                 packet network: latency and saturation on meshes and tori, against
- *                                BookSim2
+ *   bench packet                 packet network: latency on a mesh, against BookSim2
  *   bench systolic [NETWORK]     a network on a 128 x 128 array, every tile an event
  *   bench routes                 what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS]  what a second thread buys, ResNet-101 on f1_16xlarge
@@ -318,12 +317,11 @@ static void bench_systolic(char **args, int n)
     th_system_free(system);
 }
 
-/* One of the three: with its words, without any, or with an exit code. */
+/* One of the two: with its words, or without any. */
 static const struct {
     const char *name, *words;
     void (*run)(char **args, int n);
     void (*plain)(void);
-    int (*check)(char **args, int n);
 } benches[] = {
     {"fitness", "[NETWORK ...]", .run = bench_fitness},
     {"segments", "[NETWORK ...]", .run = bench_segments},
@@ -338,7 +336,6 @@ static const struct {
     {"network", "[peer [all]]", .run = th_bench_network},
     {"threads", "[EVALUATIONS]", .run = bench_threads},
     {"speedup", "[SEARCH [EVALUATIONS [ROUNDS]]]", .run = bench_speedup},
-    {"predictor", "...", .check = th_bench_predictor},
 };
 
 static int usage(void)
@@ -357,8 +354,6 @@ int main(int argc, char **argv)
         i++;
     if (i == n)
         return usage();
-    if (benches[i].check)
-        return benches[i].check(argv + 2, argc - 2);
     if (benches[i].run)
         benches[i].run(argv + 2, argc - 2);
     else

@@ -14,11 +14,9 @@ _Noreturn void th_bench_stop_at(const th_error *e);
 th_system *th_bench_system(const char *name);
 th_workload *th_bench_workload(const char *name);
 
-void th_bench_events(void);               /* bench_events.c */
-void th_bench_lookup(const th_system *s); /* bench_lookup.c */
-void th_bench_operators(void);            /* bench_operators.c */
-/* arguments: a folder of measurements, and a kind if only one is wanted. 0 or not. */
-int th_bench_predictor(char **arguments, int n);
+void th_bench_events(void);                                       /* bench_events.c */
+void th_bench_lookup(const th_system *s);                         /* bench_lookup.c */
+void th_bench_operators(void);                                    /* bench_operators.c */
 void th_bench_routes(void);                                       /* bench_routes.c */
 void th_bench_scale(void);                                        /* bench_scale.c */
 void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */

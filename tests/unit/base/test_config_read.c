@@ -317,11 +317,10 @@ TEST(reads_files)
 {
     write_file(sample, sizeof sample - 1);
     th_error e;
-    th_config *c = th_config_open(path, &e);
+    auto_config *c = th_config_open(path, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(c);
     TAP_ASSERT_TEXT(th_config_file(th_config_root(c)), path);
     CU_ASSERT_EQUAL(th_config_count(th_config_root(c)), 9);
-    th_config_close(c);
     th_config_close(NULL);
     remove(path);
 }

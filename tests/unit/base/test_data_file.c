@@ -12,20 +12,19 @@ TEST(beside_the_file_that_names_it_goes_first)
 {
     auto_file f = write_text("devices.csv", "mine");
     char other[200];
-    th_strbuf path = TH_STRBUF_INIT;
+    auto_strbuf path = TH_STRBUF_INIT;
     snprintf(other, sizeof other, "%s/system.cfg", f.folder);
     CU_ASSERT_EQUAL(find("devices", other, &path), 0);
     TAP_ASSERT_TEXT(path.text, f.path);
     th_strbuf_clear(&path);
     CU_ASSERT_EQUAL(find(f.path, "/elsewhere/system.cfg", &path), 0);
     TAP_ASSERT_TEXT(path.text, f.path);
-    th_strbuf_clear(&path);
 }
 
 TEST(then_along_the_path_then_in_the_sources)
 {
     auto_file f = write_text("devices.csv", "mine");
-    th_strbuf path = TH_STRBUF_INIT;
+    auto_strbuf path = TH_STRBUF_INIT;
     char folders[200];
     snprintf(folders, sizeof folders, "/nowhere::%s", f.folder);
     setenv("THARSIS_PATH", folders, 1);
@@ -35,7 +34,6 @@ TEST(then_along_the_path_then_in_the_sources)
     unsetenv("THARSIS_PATH");
     CU_ASSERT_EQUAL(find("devices", "/nowhere/system.cfg", &path), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(path.text, "/predictor/devices.csv"));
-    th_strbuf_clear(&path);
 }
 
 TEST(nowhere)

@@ -92,7 +92,7 @@ TEST(two_tasks_on_paper)
 {
     auto_setup u = set_up();
     add_two_layers(&u);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL_FATAL(r.n_layers, 3);
     const th_layer_result *conv = &r.layers[0], *relu = &r.layers[2];
     CU_ASSERT_TRUE(conv->n_accels == 1 && conv->n_tasks == 1 && conv->n_open == 0 &&
@@ -113,7 +113,6 @@ TEST(two_tasks_on_paper)
                    relu->array_cycles == 0);
     CU_ASSERT_TRUE(r.layers[1].start_ps == -1 && r.layers[1].n_tasks == 0 &&
                    r.layers[1].active_ps == 0);
-    th_result_clear(&r);
 }
 
 /* CONV: 31250 ns of MACs, 208832 bytes are 13052 ns: 47002 / 31250. RELU: 625 ns of cycles, 32000
@@ -122,7 +121,7 @@ TEST(rooflines_on_paper)
 {
     auto_setup u = set_up();
     add_two_layers(&u);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     const th_layer_result *conv = &r.layers[0], *none = &r.layers[1], *relu = &r.layers[2];
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_s(conv), 31250e-9, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(conv->memory_s, 13052e-9, 1e-15);
@@ -134,7 +133,6 @@ TEST(rooflines_on_paper)
     CU_ASSERT_EQUAL(th_layer_bound(relu), TH_BOUND_MEMORY);
     CU_ASSERT_EQUAL(th_layer_bound(none), TH_BOUND_NONE);
     CU_ASSERT_EQUAL(th_layer_roofline_distance(none), 0);
-    th_result_clear(&r);
 }
 
 /* At 20000 ns CONV has waited 12652 ns for its input and computed for 20000 - 2500 - 12652. What is
@@ -143,7 +141,7 @@ TEST(a_running_task_counts_as_far_as_it_is)
 {
     auto_setup u = set_up();
     add_two_layers(&u);
-    th_result r = run_until(&u, 20000 * PS);
+    auto_result r = run_until(&u, 20000 * PS);
     const th_layer_result *conv = &r.layers[0];
     CU_ASSERT_TRUE(conv->active_ps == 20000 * PS && conv->idle_ps == 2500 * PS);
     CU_ASSERT_TRUE(conv->stats.busy_ps == 4848 * PS &&
@@ -151,7 +149,6 @@ TEST(a_running_task_counts_as_far_as_it_is)
     CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->n_open == 1 && conv->macs == 0 &&
                    conv->end_ps == 2500 * PS);
     CU_ASSERT_EQUAL(r.layers[2].start_ps, -1);
-    th_result_clear(&r);
 }
 
 /* RELU twice for layer 0 on accelerator 0, with CONV for layer 1 between, once on 1: under way for
@@ -163,7 +160,7 @@ TEST(time_that_others_have_does_not_count)
     compute(&u, 1, u.relu, 0);
     compute(&u, 0, u.conv, 1);
     compute(&u, 0, u.relu, 0);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     const th_layer_result *relu = &r.layers[0];
     CU_ASSERT_TRUE(relu->n_accels == 2 && relu->n_tasks == 3 && relu->start_ps == 0);
     CU_ASSERT_EQUAL(relu->end_ps, (2 * RELU_NS + CONV_NS) * PS);
@@ -171,7 +168,6 @@ TEST(time_that_others_have_does_not_count)
     CU_ASSERT_EQUAL(relu->idle_ps, RELU_NS * PS);
     CU_ASSERT_EQUAL(th_stats_read(&relu->stats), 3 * 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(relu), 2 * 2825. / (3 * 2000. / 2), 1e-9);
-    th_result_clear(&r);
 }
 
 TEST(what_takes_longest_is_the_bound)
@@ -195,10 +191,9 @@ TEST(an_unknown_peak_leaves_the_utilization_open)
     auto_setup u = set_up();
     ((th_compute_cost *)th_compute_cost_get(u.costs, u.conv))->schedule.macs_per_cycle = 0;
     compute(&u, 0, u.conv, 0);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL(th_layer_utilization(&r.layers[0]), -1);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(&r.layers[0]), 44502. / 31250, 1e-9);
-    th_result_clear(&r);
 }
 
 TAP_MAIN("layers")

@@ -140,7 +140,7 @@ TEST(sums_of_bytes_stay_at_the_most)
 {
     auto_world w = new_world(INT64_C(1000000000000000), 0);
     auto_machine *m = new_machine(&w, "ideal");
-    th_result r;
+    auto_result r;
     add_collective(&w, TH_ALL_REDUCE, "ring", INT64_C(2000000000000000000));
     th_program_finish(w.program, NULL);
     th_machine_load(m, w.program, NULL);
@@ -148,7 +148,6 @@ TEST(sums_of_bytes_stay_at_the_most)
     CU_ASSERT_EQUAL(th_machine_result(m, &r, NULL), 0);
     CU_ASSERT_EQUAL(r.moved_bytes, INT64_MAX);
     CU_ASSERT_EQUAL(r.accels[0].sent_bytes, INT64_C(3000000000000000000));
-    th_result_clear(&r);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

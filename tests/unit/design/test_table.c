@@ -138,12 +138,11 @@ TEST(unknown_shapes_name_the_nearest)
 TEST(the_first_of_equals_is_the_nearest)
 {
     write_file(HEADER "conv,1,8,3,4,5,6,7,8,9,10\nconv,1,2,3,4,5,6,7,8,9,10\n");
-    th_time_table *t = th_time_table_read(path, NULL);
+    auto_time_table *t = th_time_table_read(path, NULL);
     const th_timed_shape shape = {TH_LAYER_CONV, {1, 4, 3, 4, 5, 6, 7}, 8, 9};
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     CU_ASSERT_EQUAL(th_time_table_nearest(t, &shape)->line, 2);
     CU_ASSERT_PTR_NULL(th_time_table_find(t, &shape));
-    th_time_table_free(t);
     remove_file();
 }
 

@@ -288,7 +288,7 @@ TEST(a_run_under_way_has_slacks_up_to_now)
     static th_time slack[TASKS_MAX];
     auto_world w = new_world(76, 0);
     random_program(&w, 60);
-    th_result all = replay(&w, "fluid"), r;
+    auto_result all = replay(&w, "fluid"), r;
     auto_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     CU_ASSERT_EQUAL(th_machine_run_until(m, all.elapsed_ps / 2, NULL), TH_STOP_UNTIL);
@@ -303,8 +303,6 @@ TEST(a_run_under_way_has_slacks_up_to_now)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(open > 5);
-    th_result_clear(&all);
-    th_result_clear(&r);
 }
 
 TAP_MAIN("explain")

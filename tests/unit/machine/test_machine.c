@@ -136,13 +136,12 @@ TEST(a_host_runs_one_task_at_a_time_the_lowest_first)
     on_host(u.program, 300, 0);
     depend(u.program, on_host(u.program, 400, 0), 1);
     host(u.program, 600);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 500, -1);
     assert_task(&r, 2, 500, 800, 1);
     assert_task(&r, 0, 800, 900, 2);
     assert_task(&r, 3, 900, 1300, 0);
     CU_ASSERT_EQUAL(r.tasks[4].end_ps, 600);
-    th_result_clear(&r);
 }
 
 /* Task 3 is ready before 2 is, but both wait for accelerator 0 when it gets free: the lower number
@@ -155,7 +154,7 @@ TEST(an_accelerator_takes_the_lowest_number_first)
         compute(u.program, 0, u.row);
     compute(u.program, 1, u.row);
     depend(u.program, 2, 0);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 0, 1500000, 1500000, -1);
     assert_task(&r, 1, 0, ROW_PS, -1);
     assert_task(&r, 2, ROW_PS, 2 * ROW_PS, 1);
@@ -171,7 +170,6 @@ TEST(an_accelerator_takes_the_lowest_number_first)
                    r.accels[1].stats.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_result_accel_utilization(&r), (3 * 625.0 + 625) / 2 / (3 * 2825),
                            1e-12);
-    th_result_clear(&r);
 }
 
 /* While the row is computed on 0, 1000 bytes go 1 -> host: 300 ns + 2000 ns. Then 0 sends 4000
@@ -183,7 +181,7 @@ TEST(transfers_overlap_computes)
     transfer(u.program, 1, 2, 1000);
     transfer(u.program, 0, 2, 4000);
     depend(u.program, 2, 0);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 2300000, -1);
     assert_task(&r, 2, ROW_PS, ROW_PS + 8500000, 0);
     int first = th_system_find_link(u.system, "0_1"),
@@ -194,7 +192,6 @@ TEST(transfers_overlap_computes)
                    r.accels[1].received_bytes == 0);
     CU_ASSERT_DOUBLE_EQUAL(th_result_link_utilization(&r), (8.5 + 10.8) / 2 / 11.325, 1e-12);
     CU_ASSERT_EQUAL(r.n_expanded, 0); /* the draw on 1's DRAM ends with nobody at it */
-    th_result_clear(&r);
 }
 
 /* 3000 bytes from 0 enter at 200 ns and draw 1 GB/s from the DRAM at 1 until 3200 ns. The row's
@@ -207,7 +204,7 @@ TEST(a_flow_slows_the_task_at_its_ends)
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
     compute(u.program, 0, u.row);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 3200000, -1);
     for (int t = 0; t < 3; t += 2)
         assert_task(&r, t, 0, 2951667, -1);
@@ -217,7 +214,6 @@ TEST(a_flow_slows_the_task_at_its_ends)
                        r.accels[a].stats.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
                        r.accels[a].idle_ps == 3200000 - 2951667);
     CU_ASSERT_EQUAL(r.n_expanded, 2);
-    th_result_clear(&r);
 }
 
 /* The same at half the clock of accelerator 1: 1250 ns to compute. 3000 bytes slow the load down to
@@ -235,13 +231,12 @@ TEST(a_flow_slows_a_task_on_a_changed_clock)
     load(&u);
     CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &half, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, NULL), TH_STOP_DONE);
-    th_result r;
+    auto_result r;
     CU_ASSERT_EQUAL_FATAL(th_machine_result(u.machine, &r, NULL), 0);
     assert_task(&r, 0, 0, 3553125, -1);
     assert_task(&r, 2, 0, 2951667, -1);
     assert_task(&r, 3, 3553125, 3553125 + 3450000, 0);
     CU_ASSERT_EQUAL(r.accels[1].stats.busy_ps, 2 * 1250000);
-    th_result_clear(&r);
 }
 
 /* Faults of one property that overlap: the strictest is in force. Jitter of 10 % lasts from 1 to 5
@@ -363,11 +358,10 @@ TEST(flows_share_a_weak_dram_with_the_engines)
     u.machine = th_machine_new(u.system, u.costs, NULL, NULL);
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 4200000, -1);
     assert_task(&r, 0, 0, 24158334, -1);
     CU_ASSERT_EQUAL(th_stats_stall_in(&r.accels[1].stats), 12766667);
-    th_result_clear(&r);
 }
 
 /* Looking in between: the transfer 0 -> 1 of 3000 bytes and a row after it, input 2 of a stream. */
@@ -431,13 +425,12 @@ TEST(releases_are_kept_in_any_order)
         if (i % 4 == 3)
             depend(u.program, i, i - 1);
     }
-    th_result t = run(&u);
+    auto_result t = run(&u);
     for (int i = 0; i < TASKS; i++) {
         th_time release = u.program->tasks[i].release_ps;
         th_time after = i % 4 == 3 ? t.tasks[i - 1].end_ps : 0;
         CU_ASSERT_EQUAL(t.tasks[i].start_ps, release > after ? release : after);
     }
-    th_result_clear(&t);
 }
 
 /* Host task, row on accelerator 0: four program events, a step is one of them. */
@@ -507,9 +500,8 @@ TEST(a_program_that_cannot_end_says_so)
 TEST(an_empty_program_is_done)
 {
     auto_setup u = set_up();
-    th_result r = run(&u);
+    auto_result r = run(&u);
     CU_ASSERT_TRUE(r.is_done && r.elapsed_ps == 0 && r.n_tasks == 0);
-    th_result_clear(&r);
 }
 
 TAP_MAIN("machine")

@@ -139,13 +139,12 @@ TEST(flows_that_are_alone_end_as_solved)
         th_machine_options by_itself = {.network_options.weigh_by_latency = seed % 2 == 1},
                            solved = by_itself;
         solved.network_options.solves_uncontended = true;
-        th_result r = replay(&w, &by_itself);
+        auto_result r = replay(&w, &by_itself);
         wrong += differs(replay(&w, &solved), &r);
         th_time end = r.elapsed_ps;
         th_result_clear(&r);
         r = replay_changed(&w, &by_itself, seed, end);
         wrong += differs(replay_changed(&w, &solved, seed, end), &r);
-        th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
 }
@@ -201,17 +200,15 @@ TEST(layers_change_nothing)
 {
     auto_world w = new_world(62, 40000000000);
     random_program(&w, 200);
-    th_result with = replay(&w, NULL);
+    auto_result with = replay(&w, NULL);
     auto_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     th_machine_run_until(m, TH_TIME_MAX, NULL);
-    th_result without = result_of(&w, m);
+    auto_result without = result_of(&w, m);
     CU_ASSERT_EQUAL(without.n_layers, 0);
     CU_ASSERT_EQUAL(with.n_layers, 6);
     with.n_layers = 0;
     CU_ASSERT_EQUAL(differences(&with, &without), 0);
-    th_result_clear(&with);
-    th_result_clear(&without);
 }
 
 TEST(ideal_networks_never_expand)
@@ -219,13 +216,11 @@ TEST(ideal_networks_never_expand)
     auto_world w = new_world(55, 0);
     random_program(&w, 300);
     const th_machine_options o = {.network = th_network_find("ideal")};
-    th_result r = replay(&w, &o);
+    auto_result r = replay(&w, &o);
     CU_ASSERT_EQUAL(breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r), 0);
     CU_ASSERT_EQUAL(r.n_expanded, 0);
-    th_result all = replay_stepped(&w, &o);
+    auto_result all = replay_stepped(&w, &o);
     CU_ASSERT_EQUAL(differences(&r, &all), 0);
-    th_result_clear(&r);
-    th_result_clear(&all);
 }
 
 /* Results so far hold their sums and never go back. */
@@ -250,7 +245,7 @@ TEST(slices_and_steps_change_nothing)
         auto_world w = world_of_sort(56, sort);
         int wrong = 0;
         random_program(&w, 250);
-        th_result r = replay(&w, NULL);
+        auto_result r = replay(&w, NULL);
         auto_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         th_time seen = 0, to = 0;
         th_machine_load(m, w.program, NULL);
@@ -269,7 +264,6 @@ TEST(slices_and_steps_change_nothing)
         }
         wrong += differs(result_of(&w, m), &r);
         CU_ASSERT_EQUAL(wrong, 0);
-        th_result_clear(&r);
     }
 }
 
@@ -280,10 +274,10 @@ TEST(loading_again_gives_the_same)
         auto_world w = world_of_sort(57, sort);
         int wrong = 0;
         random_program(&w, 150);
-        th_program *other = w.program;
+        auto_program *other = w.program;
         w.program = NULL;
         random_program(&w, 200);
-        th_result r = replay(&w, NULL);
+        auto_result r = replay(&w, NULL);
         auto_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         for (int i = 0; i < 8; i++) {
             th_machine_load(m, other, NULL);
@@ -297,8 +291,6 @@ TEST(loading_again_gives_the_same)
             wrong += differs(result_of(&w, m), &r);
         }
         CU_ASSERT_EQUAL(wrong, 0);
-        th_result_clear(&r);
-        th_program_free(other);
     }
 }
 
@@ -307,7 +299,7 @@ TEST(machines_side_by_side_do_not_meet)
     world a = new_world(58, 0), b = new_world(59, 40000000000);
     random_program(&a, 200);
     random_program(&b, 200);
-    th_result ra = replay(&a, NULL), rb = replay(&b, NULL);
+    auto_result ra = replay(&a, NULL), rb = replay(&b, NULL);
     th_machine *ma = th_machine_new(a.system, a.costs, &per_layer, NULL),
                *mb = th_machine_new(b.system, b.costs, &per_layer, NULL);
     th_machine_load(ma, a.program, NULL);
@@ -320,8 +312,6 @@ TEST(machines_side_by_side_do_not_meet)
     CU_ASSERT_EQUAL(differs(result_of(&a, ma), &ra) + differs(result_of(&b, mb), &rb), 0);
     th_machine_free(ma);
     th_machine_free(mb);
-    th_result_clear(&ra);
-    th_result_clear(&rb);
     free_world(&a);
     free_world(&b);
 }
@@ -331,7 +321,7 @@ TEST(machines_side_by_side_do_not_meet)
 TEST(machines_share_ends_of_computes)
 {
     auto_world w = new_world(77, 0);
-    th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
+    auto_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     th_completion_cache_share(ends);
     for (int round = 0; round < 10; round++) {
         random_program(&w, TASKS_MAX);
@@ -342,7 +332,6 @@ TEST(machines_share_ends_of_computes)
         CU_ASSERT_EQUAL(th_completion_cache_count(ends), n);
     }
     CU_ASSERT_TRUE(th_completion_cache_count(ends) > 10);
-    th_completion_cache_free(ends);
 }
 
 TEST(the_order_of_telling_does_not_matter)

@@ -385,21 +385,21 @@ static void check_case(int number, const char *model)
     fake f = {0};
     const th_script_provider provider = {.context = &f, .check = any_procedure, .answer = answer};
     th_error e = {"", ""};
-    th_workload *w = random_workload(r);
+    auto_workload *w = random_workload(r);
     auto_file table = table_for(r, w);
     auto_system *s = random_system(r, model, table.path);
-    th_script_memo *memo = th_script_memo_new(&provider, NULL);
+    auto_script_memo *memo = th_script_memo_new(&provider, NULL);
     th_problem p = {.system = s,
                     .workload = w,
                     .stream = random_stream(r, w),
                     .network = th_network_find(networks[pick(r, 0, N_NETWORKS - 1)]),
                     .scripts = memo};
-    th_evaluator *v = th_evaluator_new(&p, &e);
+    auto_evaluator *v = th_evaluator_new(&p, &e);
     if (!v)
         bail_out(&e);
     const int chunks = TH_SHARD_CHUNKS_MAX;
-    th_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN, .chunks = chunks}),
-              any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .chunks = chunks});
+    auto_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN, .chunks = chunks}),
+                any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .chunks = chunks});
     for (int i = 0; i < MAPPINGS; i++) {
         auto_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
         th_fitness fit = {.fit = TH_FIT_INFEASIBLE};
@@ -410,11 +410,6 @@ static void check_case(int number, const char *model)
         if (fit.fit == TH_FIT)
             check_mapping((which){number, &p, NULL}, &even, &any, fit.metrics.latency_ps, m);
     }
-    th_bounds_clear(&even);
-    th_bounds_clear(&any);
-    th_evaluator_free(v);
-    th_workload_free(w);
-    th_script_memo_free(memo);
 }
 
 TEST(no_mapping_is_below_any_bound)

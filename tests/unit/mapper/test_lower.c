@@ -147,11 +147,10 @@ TEST(travel_hides_behind_computing)
     put_layer(map, 0, 0, "H4 rK");
     lower_stream(th_stream_single);
     th_time c = compute_ps(0);
-    th_result r = replay();
+    auto_result r = replay();
     CU_ASSERT_TRUE(c >= 23040000);
     CU_ASSERT_EQUAL(r.elapsed_ps,
                     4 * compute_ps(5)); /* inner rows read a row more, and take longest */
-    th_result_clear(&r);
     tear_down();
 }
 
@@ -166,11 +165,10 @@ TEST(computing_hides_behind_travel)
     put_layer(map, 0, 0, "H2 W2 rC");
     lower_stream(th_stream_single);
     th_time x = 320100000, last = compute_ps(12);
-    th_result r = replay();
+    auto_result r = replay();
     CU_ASSERT_TRUE(last > 2560000 && last < x);
     CU_ASSERT_EQUAL(r.elapsed_ps, 3 * x + last);
     CU_ASSERT_EQUAL(r.accels[2].sent_bytes, 3 * 320);
-    th_result_clear(&r);
     tear_down();
 }
 
@@ -256,7 +254,7 @@ TEST(a_pipeline_is_as_quick_as_its_slowest_set)
     lower_stream((th_stream){.n_inputs = 4, .micro_batches = 1});
     th_time ca = compute_ps(0), cb = compute_ps(1), x = 1300000;
     CU_ASSERT_TRUE(ca >= 3600000 && cb > ca + x);
-    th_result r = replay();
+    auto_result r = replay();
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(r.input_end_ps[i], ca + x + (i + 1) * cb);
     CU_ASSERT_DOUBLE_EQUAL(th_result_throughput(&r) * (double)cb * 1e-12, 1, 1e-9);
@@ -272,7 +270,6 @@ TEST(a_pipeline_is_as_quick_as_its_slowest_set)
     r = replay();
     for (int i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(r.input_end_ps[i], (3 * i + 1) * alone);
-    th_result_clear(&r);
     tear_down();
 }
 
@@ -287,9 +284,8 @@ TEST(one_tensor_may_be_read_many_times)
            "\"a\", \"a\", \"a\", \"a\", \"a\", \"a\"]; } );",
            "0");
     lower_stream(th_stream_single);
-    th_result r = replay();
+    auto_result r = replay();
     CU_ASSERT_TRUE(r.is_done && r.n_tasks == 3 && r.accels[0].sent_bytes == 0);
-    th_result_clear(&r);
     tear_down();
 }
 

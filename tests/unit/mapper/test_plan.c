@@ -202,7 +202,7 @@ TEST(layers_by_hand)
  * for what came for reader 0, that of y for reader 1. */
 TEST(many_readers_of_one_tensor)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_add(&text,
                   "name = \"n\"; batch = 1; input = { channels = 2; height = 3; width = 3; }; "
                   "layers = ( { name = \"x\"; type = \"relu\"; }");
@@ -220,7 +220,6 @@ TEST(many_readers_of_one_tensor)
     r[0] = place(1, &other, "");
     last = th_plans_edge(plans, &x, r, 67, 1, NULL);
     CU_ASSERT_TRUE(last->n == 0 && last->n_reuses == 1 && last->reuses[0].edge == 1);
-    th_strbuf_clear(&text);
     tear_down();
 }
 

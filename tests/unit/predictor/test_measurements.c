@@ -310,12 +310,11 @@ TEST(marks_at_both_ends)
     TAP_ASSERT_TEXT(notes.text, "its last line has no end: the file may be cut short");
     th_strbuf_clear(&notes);
     th_measurements_free(m);
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     auto_file f = write_bytes("a.csv", (const unsigned char *)"a,b\0c,d\n", 9);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, 100, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0158");
     CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "a.csv: must be text, has a zero byte"));
-    th_strbuf_clear(&text);
 }
 
 /* --- packed files ----------------------------------------------------------------------------- */
@@ -347,7 +346,7 @@ static void assert_unpacks(const char *name, const unsigned char *bytes, size_t 
 {
     th_error e = {"", ""};
     for (size_t cut = 8; cut <= n; cut = cut + n / 5 < n || cut == n ? cut + n / 5 : n) {
-        th_strbuf text = TH_STRBUF_INIT;
+        auto_strbuf text = TH_STRBUF_INIT;
         auto_file f = write_bytes(name, bytes, cut < n ? cut : n);
         int status = th_decompress_file(f.path, 1 << 20, &text, &e);
         CU_ASSERT_EQUAL(status, cut < n ? -1 : 0);
@@ -357,7 +356,6 @@ static void assert_unpacks(const char *name, const unsigned char *bytes, size_t 
         CU_ASSERT(status == 0 || is_told);
         th_strbuf_clear(&text);
         CU_ASSERT_EQUAL(th_decompress_file(f.path, 40, &text, &e), -1);
-        th_strbuf_clear(&text);
     }
 }
 
@@ -367,7 +365,7 @@ TEST(packed_files_are_whole_or_refused)
     assert_unpacks("t.csv.xz", bytes, pack_xz(bytes, sizeof bytes), "xz");
     assert_unpacks("t.csv.gz", bytes, pack_gzip(bytes, sizeof bytes), "gzip");
     size_t n = pack_gzip(bytes, sizeof bytes), twice = n + pack_gzip(bytes + n, sizeof bytes - n);
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_error e = {"", ""};
     auto_file f = write_bytes("two.gz", bytes, twice);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, 1 << 20, &text, &e), 0);
@@ -375,7 +373,6 @@ TEST(packed_files_are_whole_or_refused)
     th_strbuf_clear(&text);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, twice, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0020");
-    th_strbuf_clear(&text);
 }
 
 /* 25 MiB of line ends in less than 5 KiB. */
@@ -384,7 +381,7 @@ TEST(a_small_file_does_not_fill_the_memory)
     enum { UNPACKED = 25 << 20, PACKED = 1 << 16 };
     uint8_t *bytes = th_alloc(UNPACKED), *packed = th_alloc(PACKED);
     size_t n = 0;
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_error e = {"", ""};
     memset(bytes, '\n', UNPACKED);
     CU_ASSERT_EQUAL(
@@ -393,7 +390,6 @@ TEST(a_small_file_does_not_fill_the_memory)
     auto_file f = write_bytes("lines.xz", packed, n);
     CU_ASSERT_EQUAL(th_decompress_file(f.path, 1 << 28, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0165");
-    th_strbuf_clear(&text);
     th_free(bytes);
     th_free(packed);
 }

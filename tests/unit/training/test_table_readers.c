@@ -225,7 +225,7 @@ enum { N_FILES = sizeof files / sizeof *files };
 
 static outcome outcome_of(int file, const char *text, size_t n, bool is_good)
 {
-    th_strbuf notes = TH_STRBUF_INIT;
+    auto_strbuf notes = TH_STRBUF_INIT;
     th_error e = {"", ""};
     outcome o = {.digest = 1};
     char path[60];
@@ -237,7 +237,6 @@ static outcome outcome_of(int file, const char *text, size_t n, bool is_good)
     CU_ASSERT(!o.is_refused || e.text[0] != '\0');
     if (is_good && (o.is_refused || o.is_noted))
         printf("# %s: %s%s\n", path, e.text, notes.text ? notes.text : "");
-    th_strbuf_clear(&notes);
     unlink(path);
     return o;
 }

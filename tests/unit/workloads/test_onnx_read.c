@@ -160,13 +160,11 @@ TEST(batch_and_precision_are_the_callers)
     input("w", 1, "20,30");
     node("Gemm", "x w", "y", "");
     write_model();
-    th_workload *w = read_at(0, -1, &e), *v = read_at(3, TH_INT8, &e);
+    auto_workload *w = read_at(0, -1, &e), *v = read_at(3, TH_INT8, &e);
     CU_ASSERT_FATAL(w && v);
     CU_ASSERT_TRUE(w->batch == 8 && w->precision == TH_FP16 &&
                    w->layers[0].precision[TH_TENSOR_WEIGHT] == TH_FP16);
     CU_ASSERT_TRUE(v->batch == 3 && v->precision == TH_INT8 && v->layers[0].dim[TH_DIM_B] == 3);
-    th_workload_free(w);
-    th_workload_free(v);
     unlink(path);
 }
 
