@@ -74,10 +74,11 @@ check_PROGRAMS += $(unit_tests)
 check_LIBRARIES = tests/unit/libtap.a
 endif
 EXTRA_DIST += \
-	tests/unit/base/config_read.refused \
+	tests/unit/base/config_read.refused tests/unit/base/units.refused \
+	tests/unit/collective/user_schedule.refused \
 	tests/unit/design/keys.refused tests/unit/design/table.refused \
 	tests/unit/mapper/mapping_read.refused \
-	tests/unit/predictor/measurements.refused \
+	tests/unit/predictor/gpus.refused tests/unit/predictor/measurements.refused \
 	tests/unit/workloads/layer_types_read.refused tests/unit/workloads/scalesim_read.refused \
 	tests/unit/workloads/trace_files.refused tests/unit/workloads/workload_read.refused
 tests_unit_libtap_a_SOURCES = tests/unit/no_memory.c tests/unit/no_memory.h tests/unit/refused.c tests/unit/refused.h \

@@ -57,8 +57,7 @@ static inline th_time time_of(th_system *s, const char *network, const th_collec
     auto_program *p = th_program_new(NULL);
     add_collective(p, c);
     auto_result r = run_program(s, network, p);
-    th_time end = r.elapsed_ps;
-    return end;
+    return r.elapsed_ps;
 }
 
 #endif

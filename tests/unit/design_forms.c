@@ -222,8 +222,7 @@ static double table_form(const question *q)
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     memcpy(shape.dim, s->dim, sizeof shape.dim);
     const th_timed_row *row = th_time_table_find(t, &shape);
-    double cycles = row ? (double)row->time_ps : NAN;
-    return cycles;
+    return row ? (double)row->time_ps : NAN;
 }
 
 static double predicted_ps(const th_predictor *p, const question *q, const th_layer_part *part)
@@ -256,8 +255,7 @@ static double learned_form(const question *q)
     memcpy(part.dim, s->dim, sizeof part.dim);
     auto_predictor *p = th_predictor_read(q->config->text[key_index(q, "model")], NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
-    double cycles = predicted_ps(p, q, &part);
-    return cycles;
+    return predicted_ps(p, q, &part);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

@@ -205,8 +205,7 @@ enum { TIMED_LAYERS = 40 };
 static th_shard timed_layer(int64_t number)
 {
     auto_rng *r = th_random_stream(43, "timed layers", (uint64_t)number);
-    th_shard s = random_shard(r);
-    return s;
+    return random_shard(r);
 }
 
 static th_shard draw_timed_layer(gsl_rng *r)

@@ -119,8 +119,7 @@ static inline temporary_file learned_file(void)
     auto_strbuf text = TH_STRBUF_INIT;
     auto_predictor *p = learned_some();
     th_predictor_write(p, &text);
-    temporary_file f = write_bytes("some.model", text.text, text.length);
-    return f;
+    return write_bytes("some.model", text.text, text.length);
 }
 
 #endif

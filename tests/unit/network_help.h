@@ -31,7 +31,7 @@ typedef void watcher(th_network *n, th_time now, th_time next);
  * settle. */
 static inline void drive_network(th_network *n, transfer *t, int count, watcher *watch)
 {
-    th_events *q = th_events_new();
+    auto_events *q = th_events_new();
     th_event e;
     int next = 0;
     th_time now = 0;
@@ -58,7 +58,6 @@ static inline void drive_network(th_network *n, transfer *t, int count, watcher 
             break;
         now = then;
     }
-    th_events_free(q);
 }
 
 static inline void drive(const char *model, const th_system *s, transfer *t, int count)

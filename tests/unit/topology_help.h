@@ -42,10 +42,9 @@ static inline th_topology_options options_of(const int *dims)
 static inline th_system *create(const char *type, const th_topology_options *o)
 {
     th_error e = {"", ""};
-    th_system *prototype = new_prototype();
+    auto_system *prototype = new_prototype();
     th_system *s = th_topology_create("sys", th_topology_find(type), o, prototype, &e);
     TAP_ASSERT_TEXT(e.text, "");
-    th_system_free(prototype);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     return s;
 }

@@ -130,7 +130,7 @@ static void connect_at_random(th_system *s, gsl_rng *r, int a, int b)
 /* A tree of accelerators and switches at random, and some more links; islands at random. */
 static th_system *random_system(gsl_rng *r)
 {
-    th_system *prototype = shipped_system("npu_v1");
+    auto_system *prototype = shipped_system("npu_v1");
     th_system *s = th_system_new("random", NULL);
     int n_accels = (int)pick(r, 2, 8), n = n_accels + (int)pick(r, 0, NODES_MAX - 8);
     for (int i = 0; i < n; i++) {
@@ -150,7 +150,6 @@ static th_system *random_system(gsl_rng *r)
             connect_at_random(s, r, x, y);
     }
     th_error e = {"", ""};
-    th_system_free(prototype);
     CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
     return s;
 }

@@ -75,14 +75,14 @@ static bool may_drift(const th_algorithm *a)
 
 TEST(times_are_continuous_in_the_size)
 {
-    gsl_rng *r = th_random_stream(1, "continuity", 0);
+    auto_rng *r = th_random_stream(1, "continuity", 0);
     const double bar = 0.01, most_known = 0.06; /* of those that may drift, a tenth above */
     double worst = 0;
     int n = 0, n_above = 0;
     for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
         const shape *of = &shapes[i / 2];
         const bool is_round = i % 2 == 0;
-        th_system *s = generated(of->type, of->dims, of->n_dims);
+        auto_system *s = generated(of->type, of->dims, of->n_dims);
         for (int a = 0; th_algorithms[a]; a++)
             for (int kind = 0; kind < TH_BARRIER; kind++) {
                 th_collective c = collective(s, kind, th_algorithms[a]->name, 0);
@@ -97,12 +97,10 @@ TEST(times_are_continuous_in_the_size)
                 worst = fmax(worst, change);
                 CU_ASSERT_TRUE(change <= bar || (may_drift(c.algorithm) && change < most_known));
             }
-        th_system_free(s);
     }
     if (worst > bar)
         tap_known_miss("got %d of %d collectives above, at most by %.1f %%, bar %.0f %%", n_above,
                        n, 100 * worst, 100 * bar);
-    gsl_rng_free(r);
 }
 
 static void task_of_collective(th_program *p, const th_task *task, int32_t number)
@@ -119,8 +117,7 @@ static double end_of(const th_system *s, th_program *p)
     auto_machine *m = th_machine_new(s, w, &(th_machine_options){.network = NULL}, NULL);
     CU_ASSERT_TRUE(!th_program_finish(p, NULL) && !th_machine_load(m, p, NULL));
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
-    double ms = (double)th_machine_now(m) / 1e9;
-    return ms;
+    return (double)th_machine_now(m) / 1e9;
 }
 
 /* Four groups over sixteen nodes, each of two ranks of a node: messages of several chunks in both

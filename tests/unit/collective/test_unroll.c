@@ -75,8 +75,7 @@ static th_time time_of(world *w, const th_collective *c, int n, bool unrolled)
             add_unrolled(w->system, p, &c[i]);
         else
             add_as_a_whole(p, &c[i]);
-    th_time end = run(w, p);
-    return end;
+    return run(w, p);
 }
 
 /* A group drawn at random, an algorithm and a kind that it can do. */

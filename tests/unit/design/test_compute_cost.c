@@ -72,8 +72,8 @@ TEST(a_cache_of_neighbours_answers_like_a_new_one)
     const th_shard shards[] = {conv_shard(2, 24, 12, 10, 10, 3), pool_shard()};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 2; k++) {
-            th_system *s = shipped_system(systems[i]);
-            th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+            auto_system *s = shipped_system(systems[i]);
+            auto_costs *w = th_compute_cost_cache_new(s, NULL);
             CU_ASSERT_TRUE(cost_of(w, 0, &shards[k]) > 0);
             for (size_t at = 0; at < sizeof(th_shard) / sizeof(int32_t); at++) {
                 th_shard one_more = shards[k];
@@ -83,8 +83,6 @@ TEST(a_cache_of_neighbours_answers_like_a_new_one)
                 auto_costs *fresh = th_compute_cost_cache_new(s, NULL);
                 CU_ASSERT_EQUAL(cost_of(w, 0, &one_more), cost_of(fresh, 0, &one_more));
             }
-            th_compute_cost_cache_free(w);
-            th_system_free(s);
         }
 }
 

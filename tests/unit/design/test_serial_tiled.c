@@ -58,8 +58,7 @@ static double said_by_the_form(const accelerator *a, const th_shard *s)
     th_schedule out;
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&system->designs[0], &type, &config, NULL), 0);
     CU_ASSERT_EQUAL(type->schedule(&config, s, &unlimited, &out, NULL), 0);
-    double seconds = closed_form(type, &config, s) / (double)out.hz;
-    return seconds;
+    return closed_form(type, &config, s) / (double)out.hz;
 }
 
 static double over_up(int a, int b)

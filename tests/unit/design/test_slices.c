@@ -151,8 +151,7 @@ static th_result at_one_go(const th_system *s, const th_compute_cost_cache *w,
     CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(m);
-    return r;
+    return result_of(m);
 }
 
 /* By steps, by times, or by both; looked at in between. */

@@ -198,7 +198,7 @@ static void draw_buffers(gsl_rng *r, array *a, const th_shard *s)
 /* Whatever is cut and whatever stays: 1,000 layers per dataflow and kind of fill. */
 TEST(the_pipeline_takes_the_cycles_of_the_equation)
 {
-    gsl_rng *r = th_random_stream(41, "systolic", 0);
+    auto_rng *r = th_random_stream(41, "systolic", 0);
     int wrong = 0, planned = 0, cut = 0, spilled = 0;
     for (int round = 0; planned < 1000 * N_FLOWS * 2 && round < 20000; round++) {
         array a = random_array(r, planned % N_FLOWS, planned / N_FLOWS % 2);
@@ -220,7 +220,6 @@ TEST(the_pipeline_takes_the_cycles_of_the_equation)
     CU_ASSERT_EQUAL(planned, 1000 * N_FLOWS * 2);
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(cut > 50 && spilled > 20);
-    gsl_rng_free(r);
 }
 
 /* --- traffic ---------------------------------------------------------------------------------- */
@@ -273,7 +272,7 @@ TEST(large_buffers_load_everything_once)
  * buffer holds more than its size; smaller buffers never move less. */
 TEST(nothing_beats_the_array_or_the_dram)
 {
-    gsl_rng *r = th_random_stream(47, "systolic bounds", 0);
+    auto_rng *r = th_random_stream(47, "systolic bounds", 0);
     int wrong = 0, planned = 0;
     for (int round = 0; round < 3000; round++) {
         array a = random_array(r, round % N_FLOWS, round & 8);
@@ -304,7 +303,6 @@ TEST(nothing_beats_the_array_or_the_dram)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(planned > 1500);
-    gsl_rng_free(r);
 }
 
 /* M 40, N 6, K 16, int8, ws on 8 x 4, 4 slots... K has 2 blocks, N 2. An output buffer of 2 * 5 * 4

@@ -335,7 +335,7 @@ TEST(the_search_is_near_the_best_of_all)
 
 TEST(the_search_is_deterministic)
 {
-    gsl_rng *r = th_random_stream(59, "again", 0);
+    auto_rng *r = th_random_stream(59, "again", 0);
     int wrong = 0;
     for (int round = 0; round < 50; round++) {
         char keys[KEYS_MAX];
@@ -352,7 +352,6 @@ TEST(the_search_is_deterministic)
         wrong += a.sums_stay != b.sums_stay;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* Channels too: the array is an upper bound, and a layer that has fewer channels gets fewer. */

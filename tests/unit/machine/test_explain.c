@@ -236,8 +236,7 @@ static th_time end_when(const world *w, const th_result *r, int32_t task, th_tim
 {
     auto_program *p = held_to_order(w, r, task, r->tasks[task].start_ps + later);
     auto_result moved = run_program(w->system, w->costs, p, "ideal");
-    th_time end = moved.elapsed_ps;
-    return end;
+    return moved.elapsed_ps;
 }
 
 /* No flow meets another on an ideal network, so durations stay: delayed by its slack a task leaves

@@ -368,7 +368,7 @@ TEST(flows_share_a_weak_dram_with_the_engines)
 TEST(can_be_looked_at_while_it_runs)
 {
     auto_setup u = set_up();
-    th_result r;
+    auto_result r;
     CU_ASSERT_FALSE(th_machine_is_done(u.machine));
     transfer(u.program, 0, 1, 3000);
     th_program_add(
@@ -402,7 +402,6 @@ TEST(can_be_looked_at_while_it_runs)
                    r.accels[1].idle_ps == 3200000);
     CU_ASSERT_TRUE(th_stats_read(&r.accels[1].stats) == 16000 &&
                    r.accels[1].stats.moved_bytes[TH_ENGINE_OUTPUT] == 0);
-    th_result_clear(&r);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, 1000, NULL),
                     TH_STOP_UNTIL); /* time does not go back */
     CU_ASSERT_EQUAL(th_machine_now(u.machine), 4325000);

@@ -13,8 +13,7 @@
 static th_port port_of(const char *text)
 {
     auto_system *s = system_of(text);
-    th_port port = th_port_of(&s->nodes[s->accel_node[0]].a);
-    return port;
+    return th_port_of(&s->nodes[s->accel_node[0]].a);
 }
 
 /* Points (100 bytes, 0.2) and (1600 bytes, 0.8): 400 bytes lie halfway in the logarithm, 0.5; 200

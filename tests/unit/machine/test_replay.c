@@ -29,8 +29,7 @@ static th_result replay_observed(const world *w, const th_machine_options *o, th
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(w, m);
-    return r;
+    return result_of(w, m);
 }
 
 static th_result replay(const world *w, const th_machine_options *o)
@@ -124,8 +123,7 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
     }
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(w, m);
-    return r;
+    return result_of(w, m);
 }
 
 /* Whether flows that are alone keep to themselves or not, with equal weights and others, contended

@@ -210,8 +210,8 @@ TEST(a_path_that_cannot_be_opened_is_refused)
  * between. */
 TEST(a_full_disk_is_told_at_the_end)
 {
-    th_system *s = system_of(system_text);
-    th_program *p = th_program_new(NULL);
+    auto_system *s = system_of(system_text);
+    auto_program *p = th_program_new(NULL);
     th_program_add(
         p, &(th_task){.kind = TH_TASK_TRANSFER, .node = 0, .peer = 1, .bytes = 3000, .layer = -1},
         NULL);
@@ -232,8 +232,6 @@ TEST(a_full_disk_is_told_at_the_end)
             "/dev/full: not all of the trace could be written: No space left on device");
     }
     CU_ASSERT_EQUAL(th_trace_close(NULL, NULL), 0);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 /* What is 1, 10 or 100 of a unit is a resolution, and nothing else. */

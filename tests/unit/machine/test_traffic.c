@@ -157,8 +157,8 @@ TEST(poisson_gaps_are_exponential)
     th_traffic_options o = tenth;
     o.process = TH_TRAFFIC_POISSON;
     o.duration_ps = 2000000000; /* 20000 messages of 100 ns */
-    th_system *s = mesh(2, 1);
-    th_program *p = th_program_new(NULL);
+    auto_system *s = mesh(2, 1);
+    auto_program *p = th_program_new(NULL);
     double sum = 0, squares = 0;
     th_time last = 0;
     int n = 0;
@@ -175,8 +175,6 @@ TEST(poisson_gaps_are_exponential)
     double mean = sum / n;
     CU_ASSERT_DOUBLE_EQUAL(mean, 100000, 3000);
     CU_ASSERT_DOUBLE_EQUAL(sqrt(squares / n - mean * mean) / mean, 1, 0.05);
-    th_program_free(p);
-    th_system_free(s);
 }
 
 TEST(a_cycle_of_probability_one_is_always_taken)

@@ -101,8 +101,7 @@ static th_bounds scripted(fake *f, const th_bounds_scope *scope)
     auto_workload *w = workload_of(ONE_LAYER);
     th_problem p = problem_on(s, w, "fluid");
     p.scripts = memo;
-    th_bounds b = find(&p, scope);
-    return b;
+    return find(&p, scope);
 }
 
 /* Of even cuts a procedure is asked. Of any cuts nothing is known, unless a mapping tells which

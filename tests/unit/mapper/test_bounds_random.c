@@ -93,16 +93,15 @@ static th_system *random_system(gsl_rng *r, const char *model, const char *table
                      "topology = { type = \"fully_connected\"; dims = [%d]; bandwidth = \"8Gbps\"; "
                      "latency = \"100ns\"; host = { bandwidth = \"%dGbps\"; }; };",
                      n_accels, (int)pick(r, 1, 4));
-    th_system *s = system_of(text.text);
-    return s;
+    return system_of(text.text);
 }
 
 /* Times of most shards of even cuts of the layers, of which any may be the fastest for its
  * operations. */
 static temporary_file table_for(gsl_rng *r, const th_workload *w)
 {
-    th_strbuf text = TH_STRBUF_INIT;
-    th_map *known = th_map_new();
+    auto_strbuf text = TH_STRBUF_INIT;
+    auto_map *known = th_map_new();
     int64_t seen;
     th_strbuf_add(&text, "kind,B,K,C,H,W,R,S,stride,groups,time_ns\nconv,1,1,1,1,1,1,1,9,1,5\n");
     for (int l = 0; l < w->n_layers; l++) {
@@ -127,10 +126,7 @@ static temporary_file table_for(gsl_rng *r, const th_workload *w)
             th_free(list);
         }
     }
-    temporary_file f = write_text("times.csv", text.text);
-    th_strbuf_clear(&text);
-    th_map_free(known);
-    return f;
+    return write_text("times.csv", text.text);
 }
 
 /* --- no shard exceeds its rate
@@ -146,8 +142,7 @@ static th_system *system_of_design(gsl_rng *r, const char *design)
         "{ capacity = \"1GiB\"; bandwidth = \"%dGB/s\"; latency = \"0ns\"; }; vector = { "
         "clock = \"1GHz\"; elements_per_cycle = 3; }; designs = [\"d\"]; } );",
         design, pick(r, 0, 1) ? 1 : 1000);
-    th_system *s = system_of(text.text);
-    return s;
+    return system_of(text.text);
 }
 
 /* Queries of heads of one channel or of all, which share one head of keys, and values; some causal,
@@ -191,8 +186,7 @@ static th_workload *layer_at_random(gsl_rng *r)
                          pick(r, 0, 3) == 0 ? "transposed = true; " : "",
                          groups * (int)pick(r, 1, 24), kernel, stride, (int)pick(r, 0, kernel / 2),
                          groups);
-    th_workload *w = workload_of(text.text);
-    return w;
+    return workload_of(text.text);
 }
 
 /* Any box of the loops, as far as the layer can be split, and its part of the operations. */

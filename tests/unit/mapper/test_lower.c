@@ -186,8 +186,7 @@ static th_time elapsed(const char *a, const char *b)
     put_layer(map, 1, 1, b);
     lower_stream(th_stream_single);
     auto_result r = replay();
-    th_time t = r.elapsed_ps;
-    return t;
+    return r.elapsed_ps;
 }
 
 /* a on accelerator 0, b on 1, 6 x 100 x 2 = 1200 bytes between. In one: a, then x = 1300 ns, then

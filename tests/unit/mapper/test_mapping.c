@@ -64,7 +64,7 @@ TEST(writes_what_a_person_can_edit)
 
 TEST(a_copy_is_equal_until_it_is_changed)
 {
-    th_mapping *m = good();
+    auto_mapping *m = good();
     for (int change = 0; change < 8; change++) {
         th_mapping *c = th_mapping_copy(m);
         CU_ASSERT_TRUE(th_mapping_equal(m, c) && th_mapping_equal(c, m));
@@ -97,7 +97,6 @@ TEST(a_copy_is_equal_until_it_is_changed)
         c->n_sets = 2;
         th_mapping_free(c);
     }
-    th_mapping_free(m);
 }
 
 static void assert_refused(th_mapping *m, const char *id, const char *text)
@@ -108,39 +107,31 @@ static void assert_refused(th_mapping *m, const char *id, const char *text)
     th_mapping_free(m);
 }
 
+#define REFUSED(ID, TEXT, ...)                                                                     \
+    do {                                                                                           \
+        th_mapping *m = good();                                                                    \
+        __VA_ARGS__;                                                                               \
+        assert_refused(m, ID, TEXT);                                                               \
+    } while (0)
+
 TEST(refuses_bad_sets)
 {
-    th_mapping *m = good();
-    m->sets[0].accels[1] = 4;
-    assert_refused(m, "MAP-0006", "set 0: accelerator 4 does not exist, must be 0 .. 3");
-    m = good();
-    m->sets[0].accels[0] = -1;
-    assert_refused(m, "MAP-0006", "set 0: accelerator -1 does not exist, must be 0 .. 3");
-    m = good();
-    m->sets[0].accels[1] = 3;
-    m->sets[0].design = 1;
-    assert_refused(m, "MAP-0007", "set 1: accel/s is in two sets, or twice in one");
-    m = good();
-    m->sets[0].accels[1] = 2;
-    assert_refused(m, "MAP-0007", "set 0: accel/r is in two sets, or twice in one");
-    m = good();
-    m->sets[1].design = 0;
-    assert_refused(m, "MAP-0008", "set 1: accel/s cannot be configured with design \"tiny\"");
-    m = good();
-    m->sets[1].n_accels = 0;
-    assert_refused(m, "MAP-0009", "set 1 has no accelerators");
-    m = good();
-    m->sets[1].design = 2;
-    assert_refused(m, "MAP-0010", "set 1: design 2 does not exist");
-    m = good();
-    m->sets[0].design = -2;
-    assert_refused(m, "MAP-0010", "set 0: design -2 does not exist");
-    m = good();
-    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){1, 0}), 0);
-    assert_refused(m, "MAP-0088", "set 0: share 0 must be 1 .. 10000");
-    m = good();
-    CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){10001, 3}), 0);
-    assert_refused(m, "MAP-0088", "set 0: share 10001 must be 1 .. 10000");
+    REFUSED("MAP-0006", "set 0: accelerator 4 does not exist, must be 0 .. 3",
+            m->sets[0].accels[1] = 4);
+    REFUSED("MAP-0006", "set 0: accelerator -1 does not exist, must be 0 .. 3",
+            m->sets[0].accels[0] = -1);
+    REFUSED("MAP-0007", "set 1: accel/s is in two sets, or twice in one", m->sets[0].accels[1] = 3,
+            m->sets[0].design = 1);
+    REFUSED("MAP-0007", "set 0: accel/r is in two sets, or twice in one", m->sets[0].accels[1] = 2);
+    REFUSED("MAP-0008", "set 1: accel/s cannot be configured with design \"tiny\"",
+            m->sets[1].design = 0);
+    REFUSED("MAP-0009", "set 1 has no accelerators", m->sets[1].n_accels = 0);
+    REFUSED("MAP-0010", "set 1: design 2 does not exist", m->sets[1].design = 2);
+    REFUSED("MAP-0010", "set 0: design -2 does not exist", m->sets[0].design = -2);
+    REFUSED("MAP-0088", "set 0: share 0 must be 1 .. 10000",
+            th_set_share(&m->sets[0], (const int32_t[]){1, 0}));
+    REFUSED("MAP-0088", "set 0: share 10001 must be 1 .. 10000",
+            th_set_share(&m->sets[0], (const int32_t[]){10001, 3}));
 }
 
 /* r has tiny, its first design, and s its only one. */
@@ -184,22 +175,13 @@ TEST(a_design_called_own_cannot_be_asked_for)
 
 TEST(refuses_bad_layers)
 {
-    th_mapping *m = good();
-    m->n_layers = 2;
-    assert_refused(m, "MAP-0011", "the mapping has 2 layers, workload \"net\" has 3");
-    m = good();
-    m->set_of[1] = 2;
-    assert_refused(m, "MAP-0012", "layer \"p\" is on no set");
-    m = good();
-    m->set_of[1] = -1;
-    assert_refused(m, "MAP-0012", "layer \"p\" is on no set");
-    m = good();
-    m->strategy[2] = strategy_of("H2");
-    assert_refused(m, "MAP-0003", "layer \"f\": H is split 2 ways, must be 1 .. 1");
-    m = good();
-    m->strategy[0] = strategy_of("B2 K2");
-    assert_refused(m, "MAP-0005",
-                   "layer \"c\": the splits make 4 shards for a set of 2 accelerators");
+    REFUSED("MAP-0011", "the mapping has 2 layers, workload \"net\" has 3", m->n_layers = 2);
+    REFUSED("MAP-0012", "layer \"p\" is on no set", m->set_of[1] = 2);
+    REFUSED("MAP-0012", "layer \"p\" is on no set", m->set_of[1] = -1);
+    REFUSED("MAP-0003", "layer \"f\": H is split 2 ways, must be 1 .. 1",
+            m->strategy[2] = strategy_of("H2"));
+    REFUSED("MAP-0005", "layer \"c\": the splits make 4 shards for a set of 2 accelerators",
+            m->strategy[0] = strategy_of("B2 K2"));
 }
 
 static void make_all(void)

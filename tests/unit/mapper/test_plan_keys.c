@@ -290,7 +290,7 @@ static void check_kind(const th_system *s, th_layer_kind kind, int *n_asked, int
     int32_t accels[] = {1, 2}, others[] = {2, 3};
     for (int k = 0; k < 7; k++) {
         const int n = strategies[k][0] ? 2 : 1;
-        th_plans *asked = plans_of(s, &w);
+        auto_plans *asked = plans_of(s, &w);
         question q = {.set = {{0, n, others}, {0, n, accels}}, .batch = BATCH};
         q.strategy[0] = q.strategy[1] = strategy_of(strategies[k]);
         for (int i = 0; i < w.n_layers; i++) {
@@ -305,7 +305,6 @@ static void check_kind(const th_system *s, th_layer_kind kind, int *n_asked, int
                 CU_FAIL("another answer");
             }
         }
-        th_plans_free(asked);
     }
 }
 

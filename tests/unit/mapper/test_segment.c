@@ -250,8 +250,7 @@ static int64_t evaluations_by_segments(const th_system *s, th_stream stream, con
     auto_evaluator *e = evaluator_of(p);
     auto_mapping *m = mapping_on("0", w);
     fitness_of(e, m, INFINITY);
-    int64_t n = th_evaluator_segments(e).evaluations;
-    return n;
+    return th_evaluator_segments(e).evaluations;
 }
 
 TEST(others_are_replayed_whole)

@@ -62,8 +62,7 @@ static th_system *random_system(gsl_rng *r)
                              mbps[pick(r, 0, 5)], latency[pick(r, 0, 3)]);
         th_strbuf_add(&t, " );");
     }
-    th_system *s = system_of(t.text);
-    return s;
+    return system_of(t.text);
 }
 
 static void random_queues(gsl_rng *r, const th_workload *w, th_mapping *m)

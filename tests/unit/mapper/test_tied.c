@@ -246,8 +246,7 @@ static th_workload *draw_network(gsl_rng *r, bool are_pairs)
         th_strbuf_printf(&text, " }");
     }
     th_strbuf_printf(&text, ");");
-    th_workload *w = workload_of(text.text);
-    return w;
+    return workload_of(text.text);
 }
 
 static th_mapping *draw_serial_mapping(gsl_rng *r, const th_workload *w)

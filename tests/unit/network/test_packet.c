@@ -417,7 +417,7 @@ TEST(a_failed_allocation_fails_the_run)
 TEST(time_steps_come_in_order)
 {
     enum { POSTS = 20000 };
-    gsl_rng *r = th_random_stream(3, "instants", 0);
+    auto_rng *r = th_random_stream(3, "instants", 0);
     static int left[POSTS];
     th_packet_events q;
     th_time now = 0;
@@ -445,7 +445,6 @@ TEST(time_steps_come_in_order)
     }
     CU_ASSERT_TRUE(taken == POSTS && th_packet_events_next(&q) == TH_TIME_MAX);
     th_packet_events_clear(&q);
-    gsl_rng_free(r);
 }
 
 TEST(sets_give_the_least_first)

@@ -16,8 +16,7 @@ static int read_text(th_measurements *m, const char *name, const char *text,
 {
     auto_file f = write_text(name, text);
     s.path = f.path;
-    int status = th_measurements_read(m, &s, &gpus, e);
-    return status;
+    return th_measurements_read(m, &s, &gpus, e);
 }
 
 /* What is wrong with a file, its path cut off. */

@@ -103,7 +103,7 @@ static th_time cost(const walk *k, int layer, const th_strategy *s)
 static void assert_least(const th_problem *p, const th_search *g, bool may_rotate)
 {
     const th_workload *w = p->workload;
-    th_evaluator *e = th_evaluator_new(p, NULL);
+    auto_evaluator *e = th_evaluator_new(p, NULL);
     const walk k = {th_lower_plans(th_evaluator_lower(e)), g->best, w, 1};
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list = NULL;
@@ -117,7 +117,6 @@ static void assert_least(const th_problem *p, const th_search *g, bool may_rotat
                 CU_ASSERT_TRUE(cost(&k, l, &list[i]) >= taken);
         th_free(list);
     }
-    th_evaluator_free(e);
 }
 
 TEST(greedy_takes_the_least)
@@ -221,8 +220,7 @@ static th_workload *equal_layers(int n, const char *head, const char *line, cons
     for (int i = 0; i < n; i++)
         th_strbuf_printf(&text, "%s{ name = \"l%d\"; %s }", i > 0 ? "," : "", i, line);
     th_strbuf_printf(&text, "%s );", last);
-    th_workload *w = workload_of(text.text);
-    return w;
+    return workload_of(text.text);
 }
 
 /* 3 x 81 x 40 x 40 x 9 MACs each for three images, and 3 x 81 x 40 elements of the relu. */
@@ -435,21 +433,21 @@ TEST(pipeline_of_groups)
  * alone. What is left out is no better than what is there: a sample of them, evenly. */
 TEST(uniform_prunes_by_estimates)
 {
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"torus\"; dims = [8, 8]; bandwidth = \"8Gbps\"; latency = "
                 "\"100ns\"; };");
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
         "{ name = \"f\"; type = \"fc\"; outputs = 64; } );");
     th_problem p = problem_of(s, w);
-    th_search *x = found("uniform", &p, false);
+    auto_search *x = found("uniform", &p, false);
     CU_ASSERT_EQUAL(x->n_evaluations, 1 + 9);
     CU_ASSERT_TRUE(x->best->sets[0].n_accels == 64 && x->best->strategy[0].split[TH_DIM_C] == 1);
     th_strategy *conv = NULL, *dense = NULL;
     int n_conv = th_strategies_list(&w->layers[0], 1, 64, &conv),
         n_dense = th_strategies_list(&w->layers[1], 1, 64, &dense), n_compared = 0;
-    th_mapping *m = th_mapping_copy(x->best);
+    auto_mapping *m = th_mapping_copy(x->best);
     for (int i = 0; i < n_conv; i += 7) {
         th_fitness f;
         m->strategy[0] = conv[i];
@@ -463,10 +461,6 @@ TEST(uniform_prunes_by_estimates)
     CU_ASSERT_TRUE(n_compared > 5);
     th_free(conv);
     th_free(dense);
-    th_mapping_free(m);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- failure ---------------------------------------------------------------------------------- */

@@ -72,8 +72,7 @@ static th_time time_of_steps(const char *system, const char *net, int steps)
     auto_system *s = system_of(system);
     auto_workload *w = workload_of(net);
     auto_search *found = search_of(s, w, steps);
-    th_time time = (th_time)found->best_fitness.value;
-    return time;
+    return (th_time)found->best_fitness.value;
 }
 
 static th_fitness fitness_on(const th_system *s, const th_workload *w, const th_mapping *m)
@@ -347,8 +346,8 @@ TEST(memory_that_does_not_suffice)
 TEST(searches_that_are_refused)
 {
     th_error e = {"", ""};
-    th_system *s = system_of(ONE REST("\"a\"", "0ns"));
-    th_workload *w = workload_of(NET("{ name = \"m\"; type = \"matmul\"; columns = 2; }"));
+    auto_system *s = system_of(ONE REST("\"a\"", "0ns"));
+    auto_workload *w = workload_of(NET("{ name = \"m\"; type = \"matmul\"; columns = 2; }"));
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_search *found = th_search_new(th_search_find("h2h"), &p, &th_search_defaults, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(found);
@@ -364,8 +363,6 @@ TEST(searches_that_are_refused)
     s->transfers_serially = false;
     CU_ASSERT_PTR_NULL(th_lower_new(s, w, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0072");
-    th_workload_free(w);
-    th_system_free(s);
     CU_ASSERT_PTR_NULL(
         th_workload_read_text("shapes = \"loose\"; input = { channels = 1; height = 1; "
                               "width = 1; }; layers = ();",

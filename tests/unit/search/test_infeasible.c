@@ -52,7 +52,7 @@ TEST(a_mapping_by_hand_names_the_layer)
 
 TEST(searches_find_the_only_feasible_mapping)
 {
-    th_system *s = system_of(ACCELS("2"));
+    auto_system *s = system_of(ACCELS("2"));
     for (int i = 0; th_search_types[i]; i++) {
         if (th_search_types[i] == &th_search_h2h) /* whole layers on single accelerators */
             continue;
@@ -72,7 +72,6 @@ TEST(searches_find_the_only_feasible_mapping)
             CU_ASSERT_TRUE(x->done && x->best && x->best->sets[0].n_accels == 2);
         }
     }
-    th_system_free(s);
 }
 
 /* They make mappings without asking designs; so does the portfolio, which runs them, and what
@@ -86,7 +85,7 @@ static bool asks_no_design(const th_search_type *type)
 
 TEST(searches_say_why_nothing_is_feasible)
 {
-    th_system *s = system_of(ACCELS("1"));
+    auto_system *s = system_of(ACCELS("1"));
     for (int i = 0; th_search_types[i]; i++) {
         if (th_search_types[i] == &th_search_h2h) /* for systems with serial transfers */
             continue;
@@ -106,7 +105,6 @@ TEST(searches_say_why_nothing_is_feasible)
         }
         CU_ASSERT_PTR_NULL(x->best);
     }
-    th_system_free(s);
 }
 
 /* One image of one channel, one pixel: nothing to cut. */

@@ -52,9 +52,9 @@ TEST(random_changes_are_valid)
         th_error e = {"", ""};
         th_search_options o = th_search_defaults;
         o.sets_inside_groups = inside;
-        th_search *s = search_of("two_level", &problem, &o);
+        auto_search *s = search_of("two_level", &problem, &o);
         th_variation v = {0};
-        th_mapping *now = mapping_on("01 23", net);
+        auto_mapping *now = mapping_on("01 23", net);
         put_layer(now, 0, 0, "K2");
         put_layer(now, 1, 1, "H2");
         int n_made = 0;
@@ -74,9 +74,7 @@ TEST(random_changes_are_valid)
             now = next;
         }
         CU_ASSERT_TRUE(n_made > 50);
-        th_mapping_free(now);
         th_variation_clear(&v);
-        th_search_free(s);
     }
 }
 

@@ -193,7 +193,7 @@ TEST(searches_meet_the_deadlines_of_models)
 
 TEST(every_search_and_baseline_maps_them)
 {
-    th_workload *w =
+    auto_workload *w =
         th_models_join(alexnet, two_readers, &(th_model_options){"b", 1000000, 0}, NULL);
     for (int i = 0; th_search_types[i]; i++) {
         th_error e = {"", ""};
@@ -212,7 +212,6 @@ TEST(every_search_and_baseline_maps_them)
         CU_ASSERT_EQUAL(last, s->best_fitness.metrics.latency_ps);
         th_search_free(s);
     }
-    th_workload_free(w);
 }
 
 /* Written, read, the same. */

@@ -110,8 +110,7 @@ static double energy_of_result(const th_problem *p, const th_mapping *m)
     CU_ASSERT_EQUAL(th_machine_result(machine, &r, &e), 0);
     CU_ASSERT_EQUAL(
         th_energy_of_run(&(th_energy_source){p->system, th_lower_costs(l), program}, &r, &e), 0);
-    double joules = th_result_energy_j(&r);
-    return joules;
+    return th_result_energy_j(&r);
 }
 
 static th_fitness fitness_of(th_evaluator *e, const th_mapping *m, double bound)
@@ -257,8 +256,7 @@ static th_fitness best_from(const char *type, const th_mapping *start, int64_t e
     while (!s->done)
         CU_ASSERT_EQUAL(th_search_iterate(s, &err), 0);
     CU_ASSERT_TRUE(s->n_evaluations <= evaluations);
-    th_fitness best = s->best_fitness;
-    return best;
+    return s->best_fitness;
 }
 
 /* What a long search found is kept by a search of one evaluation, and bettered by breeding alone.
@@ -266,7 +264,7 @@ static th_fitness best_from(const char *type, const th_mapping *start, int64_t e
 TEST(a_start_is_never_lost)
 {
     th_error err = {"", ""};
-    th_search *s = search_for(&(th_goal){.objective = TH_OBJECTIVE_LATENCY}, false, &err);
+    auto_search *s = search_for(&(th_goal){.objective = TH_OBJECTIVE_LATENCY}, false, &err);
     for (int i = 0; th_search_types[i]; i++) {
         const th_search_type *t = th_search_types[i];
         if (t->is_baseline || t->default_evaluations == 0)
@@ -278,7 +276,6 @@ TEST(a_start_is_never_lost)
     CU_ASSERT_PTR_NULL(th_search_new(th_search_find("uniform"), &s->problem, &o, &err));
     TAP_ASSERT_ERROR(err, "MAP-0115",
                      "uniform: baselines take no initial mapping; only searches accept -start");
-    th_search_free(s);
 }
 
 static void make_all(void)

@@ -114,8 +114,8 @@ static const char three_branches[] =
 TEST(branches_go_where_they_end_earliest)
 {
     static const char *const at[] = {"c", "c", "d", "d", "r", "r"};
-    th_system *s = system_of(kinds);
-    th_workload *w = workload_of(three_branches);
+    auto_system *s = system_of(kinds);
+    auto_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
     bool was_there = false;
@@ -139,8 +139,6 @@ TEST(branches_go_where_they_end_earliest)
     }
     CU_ASSERT_TRUE(was_there);
     tear_down(&f);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Convolutions never go to r, which cannot run them, alone or among others; what is written is read
@@ -249,8 +247,8 @@ static bool differ(const th_partition *a, const th_partition *b)
 
 TEST(sets_of_several_kinds_have_equal_shares_too)
 {
-    th_system *s = system_of(kinds);
-    th_workload *w = workload_of(three_branches);
+    auto_system *s = system_of(kinds);
+    auto_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
     int n = 0;
@@ -276,8 +274,6 @@ TEST(sets_of_several_kinds_have_equal_shares_too)
     }
     CU_ASSERT_TRUE(n > 0);
     tear_down(&f);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Four accelerators of one kind in a row, of which the last two have a slow link: how quick a set

@@ -90,8 +90,8 @@ TEST(a_short_portfolio_is_good_already)
     th_problem p = problem_of(f1, alexnet);
     th_search_options none = {.threads = 1}, few = {.seed = 1, .evaluations = 20, .threads = 1},
                       many = {.seed = 1, .evaluations = 500, .threads = 1};
-    th_search *dp = found("dp", &p, &few), *brief = found("portfolio", &p, &few),
-              *long_one = found("portfolio", &p, &many);
+    auto_search *dp = found("dp", &p, &few), *brief = found("portfolio", &p, &few),
+                *long_one = found("portfolio", &p, &many);
     CU_ASSERT_EQUAL(brief->best_fitness.value, dp->best_fitness.value);
     for (int i = 0; th_search_types[i]; i++) {
         const char *name = th_search_types[i]->name;
@@ -101,9 +101,6 @@ TEST(a_short_portfolio_is_good_already)
         CU_ASSERT_TRUE(long_one->best_fitness.value <= baseline->best_fitness.value);
         CU_ASSERT_TRUE(brief->best_fitness.value <= 1.05 * baseline->best_fitness.value);
     }
-    th_search_free(dp);
-    th_search_free(brief);
-    th_search_free(long_one);
 }
 
 /* A budget of time: the evaluations that it took give the same. */
@@ -152,7 +149,7 @@ static void check_ends(const th_search_type *type, const th_problem *p)
 {
     enum { LAST = TAP_REPEATS(40) };
     th_search_options o = {.seed = 5, .seconds = 1e6, .threads = 2};
-    th_search *s = search_of(type->name, p, &o);
+    auto_search *s = search_of(type->name, p, &o);
     for (int next = 1; !s->done && next <= LAST && th_search_iterate(s, NULL) == 0;) {
         if (s->n_batches < next || !s->best)
             continue;
@@ -160,7 +157,6 @@ static void check_ends(const th_search_type *type, const th_problem *p)
         assert_ends_there(s, &at);
         next += 1 + next / 2;
     }
-    th_search_free(s);
 }
 
 /* Wherever a search is stopped, its evaluations are a budget that gives the same again. On the

@@ -69,7 +69,7 @@ TEST(a_layer_that_cannot_be_split_is_an_error)
 
 TEST(nothing_that_fits_is_an_error)
 {
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "100B") "topology = { type = \"ring\"; "
                 "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
     th_problem p = problem_of(s, alexnet);
@@ -90,7 +90,6 @@ TEST(nothing_that_fits_is_an_error)
         TAP_ASSERT_TEXT(e.text, expected);
         CU_ASSERT_TRUE(x->done && x->counts.infeasible == x->n_evaluations && !x->best);
     }
-    th_system_free(s);
 }
 
 /* 256 accelerators of one group: sets beyond 255, and pools of 128 channels that cannot be cut as

@@ -99,7 +99,7 @@ static void try_mapping(space_case *c)
             sizes[n] = c->m->sets[i].n_accels;
             to[i] = n++;
         }
-    th_mapping *m = th_mapping_new(n, sizes, c->m->n_layers);
+    auto_mapping *m = th_mapping_new(n, sizes, c->m->n_layers);
     for (int i = 0; i < c->m->n_sets; i++) {
         const th_set *from = &c->m->sets[i];
         if (from->n_accels == 0)
@@ -123,7 +123,6 @@ static void try_mapping(space_case *c)
         double value = value_of(c, shared);
         c->best = value < c->best ? value : c->best;
     }
-    th_mapping_free(m);
 }
 
 static void try_layer(space_case *c, int layer);

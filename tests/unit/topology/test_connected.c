@@ -84,7 +84,7 @@ static void expected_complaint(const th_system *s, char *text, size_t room)
 /* A third or more of each kind, so that both outcomes are seen. */
 TEST(agrees_with_warshall)
 {
-    gsl_rng *r = th_random_stream(7, "connected", 0);
+    auto_rng *r = th_random_stream(7, "connected", 0);
     int n_connected = 0, n_apart = 0, n_wrong = 0;
     for (int round = 0; round < 3000; round++) {
         th_error e = {"", ""};
@@ -98,7 +98,6 @@ TEST(agrees_with_warshall)
         else
             n_connected++;
     }
-    gsl_rng_free(r);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_connected > 600 && n_apart > 600);
 }
@@ -107,7 +106,7 @@ TEST(agrees_with_warshall)
  * forward. */
 TEST(what_is_connected_has_routes)
 {
-    gsl_rng *r = th_random_stream(8, "connected", 0);
+    auto_rng *r = th_random_stream(8, "connected", 0);
     int links[TH_ROUTE_MAX], n_routes = 0, n_wrong = 0;
     for (int round = 0; round < 600; round++) {
         auto_system *s = new_random_system(r, 40);
@@ -122,7 +121,6 @@ TEST(what_is_connected_has_routes)
                 n_routes++;
             }
     }
-    gsl_rng_free(r);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_routes > 1000);
 }

@@ -57,7 +57,7 @@ static th_system *new_clos(const char *routing)
  * distribution within 5 x 26 of that. Shortest takes the first spine always. */
 TEST(pairs_are_spread_over_the_spines)
 {
-    th_system *ecmp = new_clos("ecmp"), *shortest = new_clos("shortest");
+    auto_system *ecmp = new_clos("ecmp"), *shortest = new_clos("shortest");
     int links[TH_ROUTE_MAX], n_over[N_SPINES] = {0}, n_first = 0;
     for (int a = 0; a < N_RANKS; a++)
         for (int b = 0; b < N_RANKS; b++) {
@@ -71,8 +71,6 @@ TEST(pairs_are_spread_over_the_spines)
     for (int i = 0; i < N_SPINES; i++)
         CU_ASSERT_TRUE(n_over[i] > 896 - 5 * 26 && n_over[i] < 896 + 5 * 26);
     CU_ASSERT_EQUAL(n_first, 64 * 56);
-    th_system_free(ecmp);
-    th_system_free(shortest);
 }
 
 /* Switches 2 (wide), 3 (narrow), 4 (wide), 5 (wide, slow) between 0 and 1: only 2 and 4 are best.

@@ -104,14 +104,13 @@ TEST(link_names_are_unique)
 
 TEST(copies_accelerators_with_their_designs)
 {
-    th_system *from = new_system(2), *to = th_system_new("copy", NULL);
+    auto_system *from = new_system(2), *to = th_system_new("copy", NULL);
     CU_ASSERT_EQUAL(th_system_add_cable(from, 0, 1, th_cable_symmetric(900, 5, true), NULL), 0);
     CU_ASSERT_EQUAL(th_system_finish(from, NULL), 0);
     for (int i = 0; i < 2; i++) {
         CU_ASSERT_EQUAL(th_system_add_node(to, i ? "y" : "x", TH_NODE_ACCEL, 0, NULL), i);
         CU_ASSERT_EQUAL(th_system_copy_accel(to, i, from, 1, NULL), 0);
     }
-    th_system_free(from);
     CU_ASSERT_EQUAL(to->n_designs, 1);
     TAP_ASSERT_TEXT(to->designs[0].type, "tiled");
     TAP_ASSERT_TEXT(to->designs[0].file, "sys.cfg");
@@ -119,7 +118,6 @@ TEST(copies_accelerators_with_their_designs)
     CU_ASSERT_EQUAL(to->designs[0].params[0].line, 4);
     CU_ASSERT_EQUAL(to->nodes[1].a.dram_burst_bytes, 64);
     CU_ASSERT_EQUAL(to->nodes[1].a.designs[0], 0);
-    th_system_free(to);
 }
 
 TEST(refuses_nodes)

@@ -313,16 +313,16 @@ static th_system *pod(int nodes, int each)
                              .n_bandwidths = 2,
                              .n_latencies = 2,
                              .host_latency_ps = -1};
-    th_system *one = th_system_read_text("name = \"one\"; designs = ( { name = \"h100\"; type = "
-                                         "\"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1000; } "
-                                         "); accelerators = ( { dram = { capacity = \"80GB\"; "
-                                         "bandwidth = \"1TB/s\"; latency = \"100ns\"; }; vector = "
-                                         "{ clock = \"1GHz\"; elements_per_cycle = 100; }; designs "
-                                         "= [\"h100\"]; } );",
-                                         "one", &err);
+    auto_system *one =
+        th_system_read_text("name = \"one\"; designs = ( { name = \"h100\"; type = "
+                            "\"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1000; } "
+                            "); accelerators = ( { dram = { capacity = \"80GB\"; "
+                            "bandwidth = \"1TB/s\"; latency = \"100ns\"; }; vector = "
+                            "{ clock = \"1GHz\"; elements_per_cycle = 100; }; designs "
+                            "= [\"h100\"]; } );",
+                            "one", &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(one);
     th_system *s = th_topology_create("pod", th_topology_find("islands"), &o, one, &err);
-    th_system_free(one);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     return s;
 }
@@ -333,7 +333,7 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
 {
     th_error err;
     int32_t n = th_plan_group_size(p, group), ranks[64], nodes[64];
-    th_program *program = th_program_new(&err);
+    auto_program *program = th_program_new(&err);
     th_program_clear(program);
     for (int32_t rank = 0; rank < th_plan_stage_ranks(p); rank++) {
         th_plan_group_of(p, group, rank, ranks);
@@ -357,7 +357,6 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
         *first = end < *first ? end : *first;
         *last = end > *last ? end : *last;
     }
-    th_program_free(program);
 }
 
 /* Every group of the stage ends when the one does that stands for it, to a picosecond's rounding of

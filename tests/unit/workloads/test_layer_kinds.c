@@ -377,7 +377,7 @@ TEST(reads_what_a_walk_over_elements_reads)
 /* But for halos and strides, all of an input is read by all of the loops. */
 TEST(whole_loops_read_whole_inputs)
 {
-    gsl_rng *r = th_random_stream(12, "layer kinds", 0);
+    auto_rng *r = th_random_stream(12, "layer kinds", 0);
     for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_ATTENTION; kind++) {
         if (kind == TH_LAYER_CONV || kind == TH_LAYER_POOL || kind == TH_LAYER_SLICE)
             continue;
@@ -392,7 +392,6 @@ TEST(whole_loops_read_whole_inputs)
             }
         }
     }
-    gsl_rng_free(r);
 }
 
 /* The scores of any rows are those that a walk over rows and keys sees, so parts add up to the
@@ -437,7 +436,7 @@ static bool is_exact(const th_layer *l, int n)
 /* Q K^T may be cut along its columns exactly where the boxes of K have no holes. */
 TEST(cuts_a_matmul_where_its_boxes_are_exact)
 {
-    gsl_rng *r = th_random_stream(13, "layer kinds", 0);
+    auto_rng *r = th_random_stream(13, "layer kinds", 0);
     int n_wrong = 0, n_allowed = 0, n_refused = 0;
     for (int i = 0; i < 500; i++) {
         drawn d;
@@ -454,7 +453,6 @@ TEST(cuts_a_matmul_where_its_boxes_are_exact)
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_allowed > 100 && n_refused > 100);
-    gsl_rng_free(r);
 }
 
 /* 6 heads of 4 columns: 2, 3 and 6 pieces are whole heads, 12 lie inside one; 4 pieces (borders 6,

@@ -15,8 +15,7 @@ static th_workload *read_text(const char *head, const char *layers, th_error *er
 {
     auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, "%slayers = ( %s );\n", head, layers);
-    th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
-    return w;
+    return th_workload_read_text(text.text, "net.cfg", 0, err);
 }
 
 /* The workload, which must be right. */

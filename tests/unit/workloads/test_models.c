@@ -20,8 +20,7 @@ static th_workload *joined(const char *first, const char *second, const th_model
                            th_error *err)
 {
     auto_workload *a = workload_of(first), *b = workload_of(second);
-    th_workload *w = th_models_join(a, b, o, err);
-    return w;
+    return th_models_join(a, b, o, err);
 }
 
 TEST(layers_keep_their_order_under_new_names)

@@ -193,12 +193,11 @@ TEST(refuses_what_is_listed)
 static th_workload *read_noted(const char *text, const char *expected)
 {
     th_error e = {"", ""};
-    th_strbuf notes = TH_STRBUF_INIT;
+    auto_strbuf notes = TH_STRBUF_INIT;
     write_text(text);
     th_workload *w = th_workload_read_scalesim(path, 1, TH_INT8, &notes, &e);
     TAP_ASSERT_TEXT(e.text, "");
     TAP_ASSERT_TEXT(notes.text ? notes.text : "", expected);
-    th_strbuf_clear(&notes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     return w;
 }

@@ -14,8 +14,7 @@ static th_workload *read_layers(const char *layers, th_error *err)
 {
     auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, HEAD "layers = ( %s );\n", layers);
-    th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
-    return w;
+    return th_workload_read_text(text.text, "net.cfg", 0, err);
 }
 
 /* ---- what is read ---- */
