@@ -11,11 +11,9 @@
  *   bench systolic [NETWORK]     a network on a 128 x 128 array, every tile an event
  *   bench routes                 what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS]  what a second thread buys, ResNet-101 on f1_16xlarge
- *   bench speedup [SEARCH ...]   a search on two threads, beside two processes of one
  *   bench tiling                 the search for tiles and loop orders
  *   bench operators              what predictions of operators of language models take
  *   bench lookup                 finding a layer shard in the cache of compute costs
- *   bench scale                  one set over 8 to 64 accelerators: what a replay takes
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 #include <math.h>
@@ -291,16 +289,6 @@ static void bench_threads(char **args, int n)
     th_system_free(system);
 }
 
-static void bench_speedup(char **args, int n)
-{
-    th_system *system = th_bench_system("f1_16xlarge");
-    th_workload *w = th_bench_workload("resnet101");
-    th_bench_speedup(system, w, n > 0 ? args[0] : "two_level", number_of(args, n, 1, 3000),
-                     (int)number_of(args, n, 2, 5));
-    th_workload_free(w);
-    th_system_free(system);
-}
-
 static void lookup(void)
 {
     th_system *s = th_bench_system("f1_16xlarge");
@@ -331,11 +319,9 @@ static const struct {
     {"systolic", "[NETWORK]", .run = bench_systolic},
     {"tiling", "", .plain = th_bench_tiling},
     {"routes", "", .plain = th_bench_routes},
-    {"scale", "", .plain = th_bench_scale},
     {"packet", "", .plain = th_bench_packet},
     {"network", "[peer [all]]", .run = th_bench_network},
     {"threads", "[EVALUATIONS]", .run = bench_threads},
-    {"speedup", "[SEARCH [EVALUATIONS [ROUNDS]]]", .run = bench_speedup},
 };
 
 static int usage(void)

@@ -18,11 +18,8 @@ void th_bench_events(void);                                       /* bench_event
 void th_bench_lookup(const th_system *s);                         /* bench_lookup.c */
 void th_bench_operators(void);                                    /* bench_operators.c */
 void th_bench_routes(void);                                       /* bench_routes.c */
-void th_bench_scale(void);                                        /* bench_scale.c */
 void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations);
-void th_bench_speedup(const th_system *s, const th_workload *w, const char *name,
-                      int64_t evaluations, int rounds);
 void th_bench_tiling(void); /* bench_tiling.c */
 void th_bench_packet(void); /* bench_packet.c */
 /* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also

@@ -2,7 +2,7 @@
 # large.tcl - searches on 64 accelerators, on two threads: the best, evaluations, user and wall time.
 #   tharsis -no_init -exit tests/bench/large.tcl torus|f1 MODEL BATCH ?ALGORITHM ...?
 #   torus  an 8 x 8 torus of the FPGAs of f1_16xlarge with their first design alone, cables as there
-#   f1     eight groups of eight of them: cables within a group, the host between groups
+#   f1     eight groups of eight of them: cables within a group, a switch between groups
 #   chain  as MODEL: 100 convolutions in a row, four stages of half the size and twice the channels
 source [file join [file dirname [file normalize [info script]]] cost.tcl]
 set algorithms [lassign $argv system model batch]
