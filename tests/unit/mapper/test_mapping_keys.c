@@ -210,12 +210,12 @@ static void check_segments(const char *layers, const char *sets, const char *set
              "name = \"n\"; batch = 2; input = { channels = 8; height = 8; width = 1; }; layers = "
              "(%s { name = \"y\"; type = \"conv\"; kernel = 1; outputs = 8; } );",
              layers);
-    th_system *s = system_of(uneven);
-    th_workload *w = workload_of(text);
+    auto_system *s = system_of(uneven);
+    auto_workload *w = workload_of(text);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     p.network = th_network_find("fluid");
-    th_mapping *m = mapping_on(sets, w);
-    th_evaluator *e = evaluator_of(p);
+    auto_mapping *m = mapping_on(sets, w);
+    auto_evaluator *e = evaluator_of(p);
     for (int i = 0; i < m->n_sets; i++)
         m->sets[i].design = TH_DESIGN_OWN;
     for (int l = 0; l < w->n_layers; l++)
@@ -223,10 +223,6 @@ static void check_segments(const char *layers, const char *sets, const char *set
     const th_fitness f = fitness_of(e, m), alone = fitness_alone(&p, m);
     CU_ASSERT_TRUE(f.fit == TH_FIT && f.value == alone.value);
     CU_ASSERT_TRUE(th_evaluator_segments(e).replayed > 4);
-    th_evaluator_free(e);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Between layers w on one accelerator, which wait for all before them, blocks of equal tasks. When
