@@ -36,9 +36,8 @@ static mesh_run new_run(const mesh_case *k, double load)
 
 static void print_loads(const th_system *s)
 {
-    printf(
-        "8 x 8 mesh, uniform, packets of one flit: load as BookSim2 counts it, latency of messages "
-        "to others\n");
+    printf("8 x 8 mesh, uniform, packets of one flit: load as BookSim2 counts it, latency of "
+           "messages to others\n");
     printf("%8s %10s %10s %8s %12s %14s\n", "load", "BookSim2", "ours", "diff %", "cycles/CPU s",
            "M hops/CPU s");
     for (int i = 0; i < MESH_N_LOADS; i++) {

@@ -112,8 +112,7 @@ static th_search *run(const th_problem *p, const char *name, int threads, int64_
     own = seconds(CLOCK_THREAD_CPUTIME_ID) - own;
     double alone = own - clocked.in_pool_s;
     printf("%-10s %2d thread(s) %7.2f s wall %7.2f s CPU, %6.3f s of it alone (%4.1f %%): at most "
-           "%4.2f x "
-           "on 2, %5.2f x on 16 cores; %.1f mappings a batch; best %.0f\n",
+           "%4.2f x on 2, %5.2f x on 16 cores; %.1f mappings a batch; best %.0f\n",
            name, threads, wall, cpu, alone, 100 * alone / cpu, cpu / (alone + (cpu - alone) / 2),
            cpu / (alone + (cpu - alone) / 16),
            (double)clocked.n_mappings / (double)clocked.n_batches, s->best_fitness.value);

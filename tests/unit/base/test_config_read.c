@@ -203,10 +203,9 @@ TEST(names_unknown_keys)
     th_error e;
     CU_ASSERT_EQUAL(th_config_check_keys(link, link_keys, &e), 0);
     CU_ASSERT_EQUAL(th_config_check_keys(link, other_keys, &e), -1);
-    expect(
-        &e, "BASE-0037",
-        "a.cfg:9: unknown key \"bandwidth\" in element 1 of \"links\": did you mean \"bandwith\"? "
-        "(one of from, to, bandwith)");
+    expect(&e, "BASE-0037",
+           "a.cfg:9: unknown key \"bandwidth\" in element 1 of \"links\": did you mean "
+           "\"bandwith\"? (one of from, to, bandwith)");
     CU_ASSERT_EQUAL(th_config_check_keys(link, none, &e), -1);
     expect(&e, "BASE-0037",
            "a.cfg:9: unknown key \"from\" in element 1 of \"links\" (one of none)");

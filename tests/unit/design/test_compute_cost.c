@@ -209,8 +209,7 @@ TEST(shards_that_never_end_are_refused)
     CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 1, &shard, &e), -1);
     TAP_ASSERT_ERROR(e, "SIM-0110",
                      "accel/0: a shard that reads 218200000 bytes and computes 1137524 cycles at "
-                     "200000000 Hz must end within 2^63 ps (106 days), where simulated time "
-                     "ends");
+                     "200000000 Hz must end within 2^63 ps (106 days), where simulated time ends");
     CU_ASSERT_EQUAL(th_compute_cost_count(w), 0);
 }
 
@@ -223,9 +222,9 @@ TEST(shards_beyond_counting_are_refused)
     th_error e = {"", ""};
     shard.groups = 65536;
     CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard, &e), -1);
-    TAP_ASSERT_ERROR(e, "SIM-0009",
-                     "a shard of 65536 images in 65536 groups: must be 2147483647 at most "
-                     "together");
+    TAP_ASSERT_ERROR(
+        e, "SIM-0009",
+        "a shard of 65536 images in 65536 groups: must be 2147483647 at most together");
     CU_ASSERT_EQUAL(th_compute_cost_count(w), 0);
 }
 

@@ -17,8 +17,7 @@ static const char row_text[] =
     "links = ( { between = [\"0\", \"1\"]; bandwidth = \"1GB/s\"; latency = \"200ns\"; duplex = "
     "\"full\"; },\n"
     "          { between = [\"1\", \"host\"]; bandwidth = \"0.5GB/s\"; latency = \"300ns\"; duplex "
-    "= "
-    "\"full\"; } );\n";
+    "= \"full\"; } );\n";
 
 /* CONV: K 4, C 100, 1 x 1000 pixels, 1 x 1. 200000 bytes of inputs and 800 of weights (13 bursts:
  * 832) are in after 100 ns + 200832/16 ns = 12652 ns; 400000 MACs are 6250 cycles, 31250 ns; 8000

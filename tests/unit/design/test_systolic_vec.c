@@ -96,15 +96,13 @@ TEST(refuses_layers_that_do_not_fit)
                  "systolic_vec: inputs: 2 slots need 2052 bytes, input_buffer has 2051: 1 bytes "
                  "are missing");
     snprintf(keys, sizeof keys, SYSTOLIC "weight_buffer = \"1KiB\"; ", 11, 4, 3, "true");
-    assert_unfit(
-        keys, &shard, "SIM-0062",
-        "systolic_vec: weights: 2 slots need 1188 bytes, weight_buffer has 1024: 164 bytes are "
-        "missing");
+    assert_unfit(keys, &shard, "SIM-0062",
+                 "systolic_vec: weights: 2 slots need 1188 bytes, weight_buffer has 1024: 164 "
+                 "bytes are missing");
     snprintf(keys, sizeof keys, SYSTOLIC "output_buffer = \"1000B\"; ", 11, 4, 3, "true");
-    assert_unfit(
-        keys, &shard, "SIM-0062",
-        "systolic_vec: outputs: 2 slots need 1584 bytes, output_buffer has 1000: 584 bytes are "
-        "missing");
+    assert_unfit(keys, &shard, "SIM-0062",
+                 "systolic_vec: outputs: 2 slots need 1584 bytes, output_buffer has 1000: 584 "
+                 "bytes are missing");
     snprintf(keys, sizeof keys,
              SYSTOLIC "input_buffer = \"2052B\"; weight_buffer = \"1188B\"; "
                       "output_buffer = \"1584B\"; ",

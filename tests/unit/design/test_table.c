@@ -117,15 +117,13 @@ TEST(unknown_shapes_name_the_nearest)
     write_file(ROWS);
     design d = new_design();
     th_shard s = conv_shard(1, 60, 64, 56, 56, 3);
-    assert_unknown(
-        &d, &s, "SIM-0083",
-        "no time for conv B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: the nearest, on "
-        "line 5, is conv B 1 K 64 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1");
+    assert_unknown(&d, &s, "SIM-0083",
+                   "no time for conv B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: the "
+                   "nearest, on line 5, is conv B 1 K 64 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1");
     s.kind = TH_LAYER_MATMUL;
-    assert_unknown(
-        &d, &s, "SIM-0083",
-        "no time for matmul B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: there is no matmul "
-        "at all");
+    assert_unknown(&d, &s, "SIM-0083",
+                   "no time for matmul B 1 K 60 C 64 H 56 W 56 R 3 S 3 stride 1 groups 1: there is "
+                   "no matmul at all");
     s = first_conv();
     s.stride_w = 1;
     assert_unknown(&d, &s, "SIM-0084",

@@ -322,14 +322,12 @@ TEST(the_closed_form_by_hand)
 TEST(refuses_layers_that_do_not_fit)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
-    assert_unfit(
-        WINOGRAD("4", "64KiB") "line_buffer = \"1099B\"; ", &shard, "SIM-0060",
-        "winograd: inputs: the rows of a stripe, 11 x 5 channels, need 1100 bytes, line_buffer "
-        "has 1099: 1 bytes are missing");
-    assert_unfit(
-        WINOGRAD("4", "500B"), &shard, "SIM-0061",
-        "winograd: weights: 2 blocks of 8 x 2 channels need 576 bytes, weight_buffer has 500: 76 "
-        "bytes are missing");
+    assert_unfit(WINOGRAD("4", "64KiB") "line_buffer = \"1099B\"; ", &shard, "SIM-0060",
+                 "winograd: inputs: the rows of a stripe, 11 x 5 channels, need 1100 bytes, "
+                 "line_buffer has 1099: 1 bytes are missing");
+    assert_unfit(WINOGRAD("4", "500B"), &shard, "SIM-0061",
+                 "winograd: weights: 2 blocks of 8 x 2 channels need 576 bytes, weight_buffer has "
+                 "500: 76 bytes are missing");
     schedule_on(WINOGRAD("4", "576B") "line_buffer = \"1100B\"; ", &shard);
 }
 

@@ -166,10 +166,9 @@ TEST(a_design_called_own_cannot_be_asked_for)
 {
     char own[] = "own", *name = sys->designs[0].name;
     sys->designs[0].name = own;
-    assert_refused(
-        good(), "MAP-0087",
-        "set 0: a design that is called \"own\" cannot be asked for: the word stands for "
-        "each accelerator's own");
+    assert_refused(good(), "MAP-0087",
+                   "set 0: a design that is called \"own\" cannot be asked for: the word stands "
+                   "for each accelerator's own");
     sys->designs[0].name = name;
 }
 

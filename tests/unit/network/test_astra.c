@@ -316,11 +316,11 @@ TEST(refuses_what_it_cannot)
                    "all-reduce-implementation is direct in dimension 0 of system.json: "
                    "astra_unaware does not know it on these links (ring it does)");
     expect_refusal(AWARE, &direct, TH_ALL_TO_ALL, MIB, "NET-0031",
-                   "all-to-all-implementation is direct in dimension 0 of system.json: "
-                   "astra_aware does not know it on these links (ring it does)");
+                   "all-to-all-implementation is direct in dimension 0 of system.json: astra_aware "
+                   "does not know it on these links (ring it does)");
     expect_refusal(AWARE, &star, TH_ALL_REDUCE, MIB, "NET-0031",
-                   "all-reduce-implementation is direct in dimension 0 of system.json: "
-                   "astra_aware does not know it on these links (ring it does)");
+                   "all-reduce-implementation is direct in dimension 0 of system.json: astra_aware "
+                   "does not know it on these links (ring it does)");
     expect_refusal(UNAWARE, &window, TH_ALL_GATHER, MIB, "NET-0031",
                    "all-gather-implementation is direct with a window in dimension 0 of "
                    "system.json: astra_unaware does not know it on these links (ring it does)");
@@ -330,9 +330,9 @@ TEST(refuses_what_it_cannot)
     expect_refusal(AWARE, &endless, TH_ALL_TO_ALL, 1LL << 40, "NET-0036",
                    "active-chunks-per-dimension 2: astra_aware would follow 24995000 messages of "
                    "one collective, at most 16777216 are possible");
-    expect_refusal(UNAWARE, &busy, TH_ALL_GATHER, 15, "NET-0034",
-                   "an all_gather of 3 bytes from each rank cannot be cut into "
-                   "preferred-dataset-splits 4");
+    expect_refusal(
+        UNAWARE, &busy, TH_ALL_GATHER, 15, "NET-0034",
+        "an all_gather of 3 bytes from each rank cannot be cut into preferred-dataset-splits 4");
     expect_refusal(UNAWARE, &slow, TH_ALL_REDUCE, 1LL << 50, "NET-0035",
                    "all_reduce of 1125899906842624 bytes takes longer than any run: 106 days");
 }
@@ -511,10 +511,9 @@ TEST(refuses_messages_it_cannot_time)
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(send(AWARE, &star, "switch", 107374182400, &e), 1000000100000);
     CU_ASSERT_EQUAL(send(UNAWARE, &star, "switch", 700, &e), -1);
-    TAP_ASSERT_ERROR(
-        e, "NET-0038",
-        "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must be "
-        "an accelerator");
+    TAP_ASSERT_ERROR(e, "NET-0038",
+                     "network astra_unaware: a transfer from \"0\" to \"switch\": \"switch\" must "
+                     "be an accelerator");
 }
 
 static int begin_one(const void *s, th_error *e)

@@ -186,8 +186,7 @@ TEST(texts_that_are_no_ensemble)
         "ensemble seen members 1\n",
         "ensemble seen members 1\nmember lawless share 0.5\n",
         "ensemble seen members 1\nmember law share nan\n",
-        "ensemble seen members 1\nmember law_perceptron share 1\nno "
-        "perceptron\n"};
+        "ensemble seen members 1\nmember law_perceptron share 1\nno perceptron\n"};
     th_error e = {"", ""};
     int64_t live = th_alloc_live();
     CU_ASSERT_EQUAL(read_ensemble("ensemble seen members 1\nmember law share 0.5\n", &e), 0);

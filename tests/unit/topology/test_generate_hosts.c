@@ -280,14 +280,12 @@ TEST(refuses_what_does_not_fit)
     o = options_of(DIMS(4, 16, 3));
     expect_refused("islands", &o, "TOPO-0094",
                    "system \"sys\": a fat tree of arity 3 has no 64 ports, as they must be a power "
-                   "of the arity: "
-                   "2, 4, 8, 64 would do");
+                   "of the arity: 2, 4, 8, 64 would do");
     o = options_of(DIMS(3, 4));
     o.oversubscription = 2;
     expect_refused("islands", &o, "TOPO-0095",
                    "system \"sys\": one switch has no oversubscription: a fabric that is a fat "
-                   "tree has (islands "
-                   "ISLANDS ACCELS ?ARITY?)");
+                   "tree has (islands ISLANDS ACCELS ?ARITY?)");
     o = options_of(DIMS(65536, 65536));
     expect_refused("islands", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
     o = options_of(DIMS(65536, 65536, 65536));

@@ -181,8 +181,7 @@ TEST(dead_links_are_gone_round)
         TAP_ASSERT_TEXT(i == 0 ? links_of(s, 1, 0) : e.text,
                         i == 0 ? "1_0"
                                : "system \"sys\": routing \"dimension_order\" finds no path around "
-                                 "the dead link from "
-                                 "\"0\" to \"1\"; shortest and ecmp do");
+                                 "the dead link from \"0\" to \"1\"; shortest and ecmp do");
     }
 }
 

@@ -165,10 +165,9 @@ TEST(refuses_links)
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
     s->n_links = TH_LINKS_DEFAULT_MAX; /* pretend */
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
-    TAP_ASSERT_ERROR(
-        e, "TOPO-0016",
-        "link from \"a0\" to \"a1\": a system has at most 2097152 links, unless -max_links "
-        "allows more (16777216 at most)");
+    TAP_ASSERT_ERROR(e, "TOPO-0016",
+                     "link from \"a0\" to \"a1\": a system has at most 2097152 links, unless "
+                     "-max_links allows more (16777216 at most)");
     s->max_links = 2;
     s->n_links = 1;
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), 1);
@@ -200,8 +199,8 @@ TEST(finish_refuses_accelerators_that_lack_something)
     s = new_system(1);
     s->nodes[0].a.vector_hz = 0;
     expect_finish_refuses(s, "TOPO-0011",
-                          "system \"sys\": accelerator \"a0\": clock and elements per cycle of "
-                          "the vector unit must be greater than 0");
+                          "system \"sys\": accelerator \"a0\": clock and elements per cycle of the "
+                          "vector unit must be greater than 0");
     expect_finish_refuses(new_system(0), "TOPO-0012",
                           "system \"sys\": no accelerator: at least one was expected");
 }

@@ -284,10 +284,9 @@ TEST(checks_every_input_of_a_concat)
     th_workload *w = new_concat(3, 5);
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
     th_workload_free(w);
-    expect_refusal(
-        new_concat(4, 4), "WORK-0015",
-        "net.cfg:10: layer \"c\": reads 4 x 8 x 6 (channels x height x width), but \"input\" makes "
-        "3 x 8 x 6");
+    expect_refusal(new_concat(4, 4), "WORK-0015",
+                   "net.cfg:10: layer \"c\": reads 4 x 8 x 6 (channels x height x width), but "
+                   "\"input\" makes 3 x 8 x 6");
     static const char *const text = "net.cfg:10: layer \"c\": a layer of kind concat has as many "
                                     "channels as its inputs together";
     expect_refusal(new_concat(3, 4), "WORK-0013", text);
@@ -323,14 +322,12 @@ TEST(checks_both_inputs_of_a_matmul)
     th_workload *w = new_product(24, true, TH_FP16);
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
     th_workload_free(w);
-    expect_refusal(
-        new_product(21, true, TH_FP16), "WORK-0015",
-        "net.cfg:10: layer \"p\": reads 6 x 7 x 1 (channels x height x width), but \"q\" makes "
-        "6 x 8 x 1");
-    expect_refusal(
-        new_product(6, false, TH_FP16), "WORK-0015",
-        "net.cfg:10: layer \"p\": reads 6 x 2 x 1 (channels x height x width), but \"q\" makes "
-        "6 x 8 x 1");
+    expect_refusal(new_product(21, true, TH_FP16), "WORK-0015",
+                   "net.cfg:10: layer \"p\": reads 6 x 7 x 1 (channels x height x width), but "
+                   "\"q\" makes 6 x 8 x 1");
+    expect_refusal(new_product(6, false, TH_FP16), "WORK-0015",
+                   "net.cfg:10: layer \"p\": reads 6 x 2 x 1 (channels x height x width), but "
+                   "\"q\" makes 6 x 8 x 1");
     expect_refusal(
         new_product(24, true, TH_INT8), "WORK-0035",
         "net.cfg:10: layer \"p\": multiplies fp16 with int8: its inputs must have one precision");
@@ -344,9 +341,9 @@ TEST(refuses_totals_that_no_double_holds)
     for (int i = 0; i < 2; i++) {
         add_conv(w, i ? "b" : "a", 1 << 21, 1 << 25, TH_EXTERNAL_INPUT);
     }
-    expect_refusal(w, "WORK-0016",
-                   "net: 1.35e+16 multiply-accumulates and 1.41e+14 parameters: at most 2^53 "
-                   "are supported");
+    expect_refusal(
+        w, "WORK-0016",
+        "net: 1.35e+16 multiply-accumulates and 1.41e+14 parameters: at most 2^53 are supported");
 }
 
 TAP_MAIN("workload")
