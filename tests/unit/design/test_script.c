@@ -196,27 +196,9 @@ TEST(answers_are_checked)
     CU_ASSERT_STRING_EQUAL(e.id, "SIM-0093");
 }
 
-static void assert_key_error(const char *keys, const char *id, const char *text)
+/* Others are refused (keys.refused). */
+TEST(its_keys_are_known)
 {
-    th_error e = {"", ""};
-    auto_system *s = system_with(keys);
-    CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
-    CU_ASSERT_STRING_EQUAL(e.id, id);
-    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, text));
-}
-
-TEST(keys_are_checked)
-{
-    assert_key_error(SCRIPT "slot = 3;", "SIM-0091",
-                     "test:1: design \"d\": \"slot\" looks like the key \"slots\"");
-    assert_key_error(SCRIPT "time_limit = \"1us\";", "SIM-0096",
-                     "time_limit \"1us\": must be a time");
-    assert_key_error(SCRIPT "time_limit = \"soon\";", "SIM-0096", "time_limit \"soon\"");
-    assert_key_error(SCRIPT "time_limit = \"2h\";", "SIM-0096", "time_limit \"2h\"");
-    assert_key_error(SCRIPT "time_limit = 2;", "SIM-0003", "time_limit is 2, must be a text");
-    assert_key_error("type = \"script\"; clock = \"1GHz\";", "SIM-0005",
-                     "\"procedure\" is missing");
-    assert_key_error("type = \"script\"; procedure = \"p\";", "SIM-0005", "\"clock\" is missing");
     auto_system *s =
         system_with(SCRIPT "time_limit = \"1ms\"; rows = 3; block = \"x\"; fast = true;");
     CU_ASSERT_EQUAL(th_design_check_system(s, NULL), 0);

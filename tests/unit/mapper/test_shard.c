@@ -285,32 +285,23 @@ TEST(refuses_what_a_layer_cannot_run)
     grouped.groups = 2;
     pool.kind = TH_LAYER_POOL;
     pool.dim[TH_DIM_C] = 12;
-    assert_refused(&l, 5, "K4 rK", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along K: no operand that is cut along K is the "
-                   "same on several accelerators");
-    assert_refused(&l, 5, "H4 rH", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along H: no operand that is cut along H is the "
-                   "same on several accelerators");
-    assert_refused(&l, 5, "K4 rR", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along R: no operand that is cut along R is the "
-                   "same on several accelerators");
-    assert_refused(&pool, 5, "H4 rK", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along K: no operand that is cut along K is the "
-                   "same on several accelerators");
+    assert_cannot_rotate(&l, 5, "K4 rK", 4, "K");
+    assert_cannot_rotate(&l, 5, "H4 rH", 4, "H");
+    assert_cannot_rotate(&l, 5, "K4 rR", 4, "R");
+    assert_cannot_rotate(&pool, 5, "H4 rK", 4, "K");
     assert_refused(&l, 5, "H7 K2 rK", 14, "MAP-0002",
-                   "layer \"c\" cannot rotate along K: 7 pieces of 6 elements");
-    assert_refused(&l, 5, "H12", 12, "MAP-0003",
-                   "layer \"c\": H is split 12 ways, must be 1 .. 11");
-    assert_refused(&l, 5, "B6", 6, "MAP-0003", "layer \"c\": B is split 6 ways, must be 1 .. 5");
-    assert_refused(&l, 5, "K0", 0, "MAP-0003", "layer \"c\": K is split 0 ways, must be 1 .. 12");
+                   " cannot rotate along K: 7 pieces of 6 elements");
+    assert_refused(&l, 5, "H12", 12, "MAP-0003", ": H is split 12 ways, must be 1 .. 11");
+    assert_refused(&l, 5, "B6", 6, "MAP-0003", ": B is split 6 ways, must be 1 .. 5");
+    assert_refused(&l, 5, "K0", 0, "MAP-0003", ": K is split 0 ways, must be 1 .. 12");
     assert_refused(&grouped, 5, "C2", 2, "MAP-0004",
-                   "layer \"c\": a grouped conv layer cannot be split 2 ways along C");
+                   ": a grouped conv layer cannot be split 2 ways along C");
     assert_refused(&pool, 5, "R3", 3, "MAP-0004",
-                   "layer \"c\": a max_pool layer cannot be split 3 ways along R");
+                   ": a max_pool layer cannot be split 3 ways along R");
     assert_refused(&pool, 5, "C2", 2, "MAP-0004",
-                   "layer \"c\": a max_pool layer cannot be split 2 ways along C");
+                   ": a max_pool layer cannot be split 2 ways along C");
     assert_refused(&l, 5, "K2 H3", 4, "MAP-0005",
-                   "layer \"c\": the splits make 6 shards for a set of 4 accelerators");
+                   ": the splits make 6 shards for a set of 4 accelerators");
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);
 }
 

@@ -159,13 +159,13 @@ TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(2, 4, 2, 10));
     expect_refused("dragonfly", &o, "TOPO-0091",
-                   "system \"sys\": 10 groups, but groups of 4 routers with 2 global links have 8 "
-                   "others at most (dragonfly P A H ?G?)");
+                   "10 groups, but groups of 4 routers with 2 global links have 8 others at most "
+                   "(dragonfly P A H ?G?)");
     o = options_of(DIMS(65536, 65536, 65536));
-    expect_refused("dragonfly", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refused("dragonfly", &o, "TOPO-0022", "more than 65536 accelerators");
     o = options_of(DIMS(2, 4));
     expect_refused("dragonfly", &o, "TOPO-0020",
-                   "system \"sys\": 2 dims given, but the topology is: dragonfly P A H ?G?");
+                   "2 dims given, but the topology is: dragonfly P A H ?G?");
 }
 
 TEST(its_routing_needs_a_dragonfly)

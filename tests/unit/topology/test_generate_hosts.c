@@ -180,8 +180,7 @@ TEST(switches_reduce)
     for (int i = 0; i < s->n_nodes; i++)
         CU_ASSERT_EQUAL(s->nodes[i].reduces, i >= 16);
     th_system_free(s);
-    expect_refused("torus", &o, "TOPO-0097",
-                   "system \"sys\": torus has no switches that could reduce");
+    expect_refused("torus", &o, "TOPO-0097", "torus has no switches that could reduce");
 }
 
 /* ---- rails ---- */
@@ -270,42 +269,42 @@ TEST(its_routing_needs_rails)
 TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(3, 4, 5));
-    expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 5 has no 12 ports, as they must be a power "
-                   "of the arity: 12 would do");
+    expect_refused(
+        "islands", &o, "TOPO-0094",
+        "a fat tree of arity 5 has no 12 ports, as they must be a power of the arity: 12 would do");
     o = options_of(DIMS(3, 4, 1));
-    expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 1 has no 12 ports, as they must be a power "
-                   "of the arity: 12 would do");
+    expect_refused(
+        "islands", &o, "TOPO-0094",
+        "a fat tree of arity 1 has no 12 ports, as they must be a power of the arity: 12 would do");
     o = options_of(DIMS(4, 16, 3));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 3 has no 64 ports, as they must be a power "
-                   "of the arity: 2, 4, 8, 64 would do");
+                   "a fat tree of arity 3 has no 64 ports, as they must be a power of the arity: "
+                   "2, 4, 8, 64 would do");
     o = options_of(DIMS(3, 4));
     o.oversubscription = 2;
     expect_refused("islands", &o, "TOPO-0095",
-                   "system \"sys\": one switch has no oversubscription: a fabric that is a fat "
-                   "tree has (islands ISLANDS ACCELS ?ARITY?)");
+                   "one switch has no oversubscription: a fabric that is a fat tree has (islands "
+                   "ISLANDS ACCELS ?ARITY?)");
     o = options_of(DIMS(65536, 65536));
-    expect_refused("islands", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refused("islands", &o, "TOPO-0022", "more than 65536 accelerators");
     o = options_of(DIMS(65536, 65536, 65536));
-    expect_refused("pcie_tree", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refused("pcie_tree", &o, "TOPO-0022", "more than 65536 accelerators");
     o = options_of(DIMS(2, 2, 2));
     o.with_host = true;
-    expect_refused("pcie_tree", &o, "TOPO-0093", "system \"sys\": pcie_tree has hosts of its own");
+    expect_refused("pcie_tree", &o, "TOPO-0093", "pcie_tree has hosts of its own");
     o = options_of(DIMS(4, 2, 4));
     o.oversubscription = 2;
     expect_refused("rails", &o, "TOPO-0193",
-                   "system \"sys\": a unit of 4 holds all 4 islands, so that no spine can be "
-                   "oversubscribed: a smaller UNIT was expected (rails ISLANDS ACCELS UNIT)");
+                   "a unit of 4 holds all 4 islands, so that no spine can be oversubscribed: a "
+                   "smaller UNIT was expected (rails ISLANDS ACCELS UNIT)");
     o = options_of(DIMS(8, 2, 4));
     o.oversubscription = 3;
     expect_refused("rails", &o, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a "
-                   "switch: must be a whole number from 1 to 4");
+                   "an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
+                   "whole number from 1 to 4");
     o = options_of(DIMS(8));
     o.has_island_options = true;
-    expect_refused("ring", &o, "TOPO-0088", "system \"sys\": ring has no islands");
+    expect_refused("ring", &o, "TOPO-0088", "ring has no islands");
 }
 
 TAP_MAIN("generate_hosts")
