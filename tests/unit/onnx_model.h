@@ -305,32 +305,4 @@ static inline bool is_layer(const th_workload *w, int i, expected_layer x)
            l->dim[TH_DIM_H] == x.h && l->dim[TH_DIM_W] == x.w;
 }
 
-/* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers
- * "n". */
-static inline void refused(const char *id, const char *op, const char *inputs,
-                           const char *attributes, const char *text)
-{
-    char whole[TH_ERROR_TEXT_MAX];
-    begin("1,4,8,8");
-    weights("w", "4,4,3,3");
-    weights("w2", "9,9");
-    weights("w5", "5,2,3,3");
-    integers("n", "1,5,-1", false);
-    integers("one", "1,1,1,-1", false);
-    integers("true", "1", false);
-    integers("huge", "4503599627370496,4,8,8", false);
-    node("Flatten", "x", "v", "");
-    integers("wide", "1,8,4,8", false);
-    integers("tall", "268435456,4,8,8", false);
-    node("Reshape", "x wide", "t", "");
-    node("GlobalMaxPool", "first", "pixel", "");
-    node("Gather", "x zero", "first", "axis=1");
-    integers("zero", "0", false);
-    integers("parts", "3", false);
-    integers("many", "1,1,1,1,1,1,1,1,1,1,1,1,1", false);
-    node(op, inputs, "y", attributes);
-    snprintf(whole, sizeof whole, "node \"y\" (%s of ai.onnx): %s", op, text);
-    expect(id, whole);
-}
-
 #endif
