@@ -3,7 +3,6 @@
 #include <config.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "sim/design/compute_cost.h"
@@ -32,26 +31,20 @@ static th_shard random_shard(gsl_rng *r)
                       .n_operands = 1};
 }
 
-static void stop_unless(bool fine, const th_error *e)
-{
-    if (fine)
-        return;
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 void th_bench_lookup(const th_system *s)
 {
     static th_shard shards[N_SHARDS];
     th_error e = {0};
     gsl_rng *r = th_random_stream(1, "lookup", 0);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    stop_unless(r && w, &e);
+    if (!r || !w)
+        th_bench_stop_at(&e);
     double before = th_bench_cpu_seconds();
     for (int i = 0; i < N_SHARDS; i++) {
         shards[i] = random_shard(r);
         for (int d = 0; d < N_DESIGNS; d++)
-            stop_unless(th_compute_cost_lookup(w, 0, d, &shards[i], &e) >= 0, &e);
+            if (th_compute_cost_lookup(w, 0, d, &shards[i], &e) < 0)
+                th_bench_stop_at(&e);
     }
     double made = th_bench_cpu_seconds();
     int64_t sum = 0; /* used below, so that the compiler keeps the loop */

@@ -4,7 +4,6 @@
 #include <config.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "sim/design/design.h"
@@ -59,20 +58,16 @@ static void bench_one(const char *name, th_design_block *block)
     th_design_config config;
     th_error e = {0};
     gsl_rng *r = th_random_stream(1, "tiling", 0);
-    if (!r || th_design_configure(block, &type, &config, &e)) {
-        fprintf(stderr, "bench: Error %s: %s\n", e.id, e.text);
-        exit(1);
-    }
+    if (!r || th_design_configure(block, &type, &config, &e))
+        th_bench_stop_at(&e);
     double longest = 0, all = 0, over = 0;
     for (int i = 0; i < N_SHARDS; i++) {
         th_shard s = random_shard(r);
         th_schedule schedule;
         th_pipeline p;
         double before = th_bench_cpu_seconds();
-        if (type->schedule(&config, &s, &memory, &schedule, &e)) {
-            fprintf(stderr, "bench: Error %s: %s\n", e.id, e.text);
-            exit(1);
-        }
+        if (type->schedule(&config, &s, &memory, &schedule, &e))
+            th_bench_stop_at(&e);
         double took = th_bench_cpu_seconds() - before;
         th_pipeline_start(&p, &schedule, &memory, &(th_pipeline_options){.skip = true});
         over += (double)th_pipeline_finish(&p, &schedule, &memory) / least_ps(&s, &memory);
