@@ -69,6 +69,24 @@ th_workload *th_bench_workload(const char *name)
     return w;
 }
 
+th_shard th_bench_conv(int32_t b, int32_t k, int32_t c, int32_t h, int32_t w, int32_t kernel)
+{
+    return (th_shard){.kind = TH_LAYER_CONV,
+                      .dim = {b, k, c, h, w, kernel, kernel},
+                      .groups = 1,
+                      .in_h = h + kernel - 1,
+                      .in_w = w + kernel - 1,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density_ppm = {1000000, 1000000, 1000000},
+                      .n_operands = 1};
+}
+
 /* --- searches --------------------------------------------------------------------------------- */
 
 static th_search *search(const th_problem *p, const char *name, int64_t evaluations, bool inside)

@@ -3,6 +3,7 @@
 #ifndef TH_TESTS_BENCH_BENCH_H
 #define TH_TESTS_BENCH_BENCH_H
 
+#include "sim/pipeline/schedule.h"
 #include "topology/system.h"
 #include "workloads/workload.h"
 
@@ -13,6 +14,9 @@ _Noreturn void th_bench_stop_at(const th_error *e);
 /* What is shipped, by name; read from the source tree. */
 th_system *th_bench_system(const char *name);
 th_workload *th_bench_workload(const char *name);
+
+/* One of a square kernel, in 16 bits, padded to that size. */
+th_shard th_bench_conv(int32_t b, int32_t k, int32_t c, int32_t h, int32_t w, int32_t kernel);
 
 void th_bench_events(void);                                       /* bench_events.c */
 void th_bench_lookup(const th_system *s);                         /* bench_lookup.c */

@@ -15,20 +15,7 @@ static th_shard random_shard(gsl_rng *r)
     int32_t size[4];
     for (int i = 0; i < 4; i++)
         size[i] = 1 + (int32_t)th_random_below(r, i < 2 ? 256 : 56);
-    return (th_shard){.kind = TH_LAYER_CONV,
-                      .dim = {1, size[0], size[1], size[2], size[3], 3, 3},
-                      .groups = 1,
-                      .in_h = size[2] + 2,
-                      .in_w = size[3] + 2,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density_ppm = {1000000, 1000000, 1000000},
-                      .n_operands = 1};
+    return th_bench_conv(1, size[0], size[1], size[2], size[3], 3);
 }
 
 void th_bench_lookup(const th_system *s)

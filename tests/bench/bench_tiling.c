@@ -21,21 +21,8 @@ static int32_t below(gsl_rng *r, int n)
 static th_shard random_shard(gsl_rng *r)
 {
     int32_t kernel = 1 + 2 * below(r, 3), h = 1 + below(r, 112), w = 1 + below(r, 112);
-    return (th_shard){
-        .kind = TH_LAYER_CONV,
-        .dim = {1 + below(r, 4), 1 + below(r, 512), 1 + below(r, 512), h, w, kernel, kernel},
-        .groups = 1,
-        .in_h = h + kernel - 1,
-        .in_w = w + kernel - 1,
-        .stride_h = 1,
-        .stride_w = 1,
-        .dilation_h = 1,
-        .dilation_w = 1,
-        .up_h = 1,
-        .up_w = 1,
-        .precision = {TH_FP16, TH_FP16, TH_FP16},
-        .density_ppm = {1000000, 1000000, 1000000},
-        .n_operands = 1};
+    int32_t batch = 1 + below(r, 4), k = 1 + below(r, 512);
+    return th_bench_conv(batch, k, 1 + below(r, 512), h, w, kernel);
 }
 
 /* The longer of computing, channels in whole arrays, and moving every byte once. */
