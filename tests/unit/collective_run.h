@@ -6,8 +6,6 @@
 #include "sim/collective/collective.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
-#include "tests/unit/sim_help.h"
-#include "tests/unit/tap.h"
 
 enum { MANY = 17 };
 

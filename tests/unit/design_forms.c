@@ -6,7 +6,6 @@
 #include <config.h>
 #include "tests/unit/design_forms.h"
 
-#include "base/min_max.h"
 #include "predictor/model/phases.h"
 #include "predictor/op/layer_op.h"
 #include "sim/design/table_read.h"

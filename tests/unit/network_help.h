@@ -3,7 +3,6 @@
 #ifndef TH_TESTS_UNIT_NETWORK_HELP_H
 #define TH_TESTS_UNIT_NETWORK_HELP_H
 #include "sim/network/network.h"
-#include "sim/pipeline/schedule.h"
 #include "tests/unit/auto_network.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"

@@ -3,7 +3,6 @@
  * (images, channels, rows), and random mappings of them. */
 #ifndef TH_TESTS_UNIT_RANDOM_NET_H
 #define TH_TESTS_UNIT_RANDOM_NET_H
-#include "mapper/lower/lower.h"
 #include "tests/unit/map_help.h"
 
 enum {

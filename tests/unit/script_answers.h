@@ -2,7 +2,6 @@
 /* script_answers.h - a procedure of a script design that answers anything, without Tcl. */
 #ifndef TH_TESTS_UNIT_SCRIPT_ANSWERS_H
 #define TH_TESTS_UNIT_SCRIPT_ANSWERS_H
-#include "base/map.h"
 #include "sim/design/script_memo.h"
 #include "tests/unit/sim_help.h"
 

@@ -4,11 +4,9 @@
  * again. */
 #include <config.h>
 #include "sim/collective/algorithms.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_shapes.h"
-#include "tests/unit/tap.h"
 #include "topology/routing/route.h"
 
 /* --- what they do to data --------------------------------------------------------------------- */

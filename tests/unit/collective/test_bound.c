@@ -4,7 +4,6 @@
 #include <config.h>
 #include "sim/collective/bound.h"
 #include "sim/collective/algorithms.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/collective_shapes.h"
 
 /* --- by hand ---------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 /* test_collective.c - collectives: checks, what algorithms do to data, times by hand. */
 #include <config.h>
 #include "sim/replay/replay.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_run.h"
 

@@ -2,7 +2,6 @@
 /* test_group_form.c - groups of one form: every algorithm takes the same time for each of them
  * alone, and auto's choice is the one that it makes when asked for nothing else. */
 #include <config.h>
-#include "sim/replay/choices.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_time.h"
 #include "tests/unit/draw.h"

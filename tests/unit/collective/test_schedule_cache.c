@@ -3,10 +3,8 @@
  * like a new one about a collective that differs in one thing. */
 #include <config.h>
 #include "sim/replay/schedule_cache.h"
-#include "base/strbuf.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/collective_shapes.h"
 
 enum { RANKS_MAX = 8, STEPS_MAX = 4000 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_tuner.c - auto: the fastest algorithm and chunks, by simulating them; interruptions. */
 #include <config.h>
-#include "sim/machine/machine.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
 

@@ -4,14 +4,11 @@
 #include <config.h>
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_time.h"
 #include "tests/unit/generated.h"
-#include "tests/unit/tap.h"
-#include "topology/generate/generate.h"
 
 static th_user_schedule *schedule_of(const char *text)
 {

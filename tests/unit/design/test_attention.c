@@ -4,7 +4,6 @@
 #include "sim/pipeline/attention.h"
 #include "sim/design/compute_cost.h"
 #include "tests/unit/design_rows.h"
-#include "workloads/layer.h"
 
 /* 2 images, 6 heads that share 3 of keys; 10 queries, 7 keys; heads of 4, values of 5. */
 static th_shard attention(void)

@@ -3,7 +3,6 @@
  * layers of all kinds, to the cycle. A design without one, or without a row in design_rows.h,
  * fails. */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_rows.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What holds for every design of the table, on random configurations, layers and memories. */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_rows.h"
 
 enum { CONFIGS = 60, LAYERS_PER_CONFIG = 5, STEPS_MAX = 200000 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
 

@@ -2,7 +2,6 @@
 #include <config.h>
 #include <unistd.h>
 #include "sim/design/table_read.h"
-#include "sim/pipeline/pipeline.h"
 #include "sim/design/compute_cost.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/no_memory.h"

@@ -5,16 +5,13 @@
 #include <sys/stat.h>
 #include "base/text_file.h"
 #include "base/alloc.h"
-#include "mapper/lower/lower.h"
 #include "sim/execution_trace/lower_trace.h"
 #include "sim/execution_trace/program_trace.h"
 #include "mapper/search/search.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/trace_help.h"
-#include "workloads/trace/trace_read.h"
 #include "workloads/trace/trace_write.h"
 
 static const char prefix[] = "test_program_trace.tmp";

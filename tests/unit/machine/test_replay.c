@@ -2,11 +2,9 @@
 /* test_replay.c - random programs: every way of running one gives the same result, and what holds
  * for every result. test_machine.c has the cases by hand. */
 #include <config.h>
-#include "sim/machine/machine.h"
 #include "sim/observe/event_recorder.h"
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
-#include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
 #include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"

@@ -4,8 +4,6 @@
  * double that holds 10 TB is good for a picosecond at 1 GB/s. test_replay.c has runs of some
  * milliseconds. */
 #include <config.h>
-#include "sim/machine/machine.h"
-#include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
 #include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"

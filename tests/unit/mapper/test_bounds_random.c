@@ -3,7 +3,6 @@
  * shard exceeds the rate of its design, and no mapping is below any bound. A failure prints the
  * number of its case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
-#include "base/alloc.h"
 #include "mapper/evaluate/bounds_layer.h"
 #include "mapper/evaluate/bounds_task.h"
 #include "mapper/lower/plan_state.h"
@@ -11,7 +10,6 @@
 #include "tests/unit/mapper/bounds_help.h"
 #include "tests/unit/learned_help.h"
 #include "tests/unit/random_net.h"
-#include "tests/unit/tap.h"
 
 /* --- random systems --------------------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds_remaining.h"
 #include "mapper/strategies.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

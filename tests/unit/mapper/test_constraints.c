@@ -3,7 +3,6 @@
  * case alone. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/mapping_read.h"
 #include "mapper/search/search.h"
 #include "mapper/strategies.h"
 #include "tests/unit/no_memory.h"

@@ -4,7 +4,6 @@
  * differ in one thing, like those that were asked nothing before. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/constraints.h"
 #include "mapper/evaluate/bounds_layer.h"
 #include "mapper/evaluate/bounds_remaining.h"
 #include "mapper/lower/plan_state.h"

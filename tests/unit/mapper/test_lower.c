@@ -3,7 +3,6 @@
 #include <config.h>
 #include "mapper/lower/lower.h"
 #include "mapper/strategies.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 

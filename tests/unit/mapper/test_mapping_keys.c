@@ -4,7 +4,6 @@
  * about a mapping that differs in one thing. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/evaluate/evaluate.h"
 #include "mapper/search/initial/initial_mapping.h"
 #include "mapper/strategies.h"
 #include "tests/unit/random_net.h"

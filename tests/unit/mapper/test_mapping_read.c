@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/alloc.h"
 #include "mapper/mapping_read.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/pool_help.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include "base/alloc.h"
 #include "mapper/pool/pool.h"
 #include "mapper/search/initial/initial_mapping.h"
 #include "tests/unit/pool_help.h"

@@ -4,7 +4,6 @@
  * case alone. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/evaluate/evaluate.h"
 #include "mapper/strategies.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"

@@ -5,9 +5,6 @@
 #include <config.h>
 #include <inttypes.h>
 #include "base/alloc.h"
-#include "base/map.h"
-#include "mapper/evaluate/evaluate.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
-#include "base/strbuf.h"
 #include "mapper/search/partition/sets.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

@@ -3,7 +3,6 @@
  * by element, and what becomes of the tie. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/evaluate/evaluate.h"
 #include "mapper/lower/capacity.h"
 #include "mapper/lower/lower_state.h"
 #include "mapper/serialize/serializer.h"

@@ -2,7 +2,6 @@
 /* test_dram_limits.c - DRAMs at the ends of a transfer, as narrow as links or narrower: by hand,
  * and what no model may break on random systems. */
 #include <config.h>
-#include "tests/unit/auto_network.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"

@@ -3,7 +3,6 @@
 #include <config.h>
 #include "sim/network/network.h"
 #include "base/alloc.h"
-#include "tests/unit/auto_network.h"
 #include "tests/unit/network_help.h"
 #include "topology/routing/route.h"
 

@@ -2,7 +2,6 @@
 /* test_network_filling.c - random flows, and engines beside them, against progressive filling done
  * naively. */
 #include <config.h>
-#include "tests/unit/auto_network.h"
 #include "tests/unit/network_help.h"
 #include "topology/routing/route.h"
 

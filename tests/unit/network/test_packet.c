@@ -3,7 +3,6 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
-#include "tests/unit/auto_network.h"
 #include "tests/unit/packet_help.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"

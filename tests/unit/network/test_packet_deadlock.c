@@ -2,10 +2,8 @@
 /* test_packet_deadlock.c - what can deadlock is given channels, and what does is explained. */
 #include <config.h>
 #include "sim/machine/machine.h"
-#include "tests/unit/auto_network.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"
-#include "topology/generate/generate.h"
 #include "topology/routing/route.h"
 
 /* --- deadlock --------------------------------------------------------------------------------- */

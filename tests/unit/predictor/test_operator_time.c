@@ -4,7 +4,6 @@
 #include <config.h>
 #include "predictor/model/operator_time.h"
 #include "tests/unit/learned_help.h"
-#include "tests/unit/tap.h"
 
 static th_gpu gpu_of(void)
 {

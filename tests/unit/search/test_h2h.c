@@ -13,7 +13,6 @@
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
-#include "topology/files/system_read.h"
 
 #define SLOW                                                                                       \
     "{ name = \"s\"; type = \"serial_tiled\"; clock = \"1MHz\"; bus_bits = 32; throughput = "      \

@@ -3,7 +3,6 @@
  * their number where each does the same as its like in a small set. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/lower/lower.h"
 #include "mapper/serialize/serializer.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"

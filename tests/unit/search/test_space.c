@@ -3,7 +3,6 @@
  * random edits, every baseline and the searches, on random small cases with random options.
  * THARSIS_CASE=N runs one case alone. */
 #include <config.h>
-#include "base/map.h"
 #include "tests/unit/space_case.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include <config.h>
 #include "topology/generate/generate.h"
 #include "tests/unit/no_memory.h"
-#include "tests/unit/tap.h"
 #include "tests/unit/topology_help.h"
 
 static th_topology_options cables(void)

@@ -2,7 +2,6 @@
 /* test_step_keys.c - what is kept while a step of training is made is kept by all that it depends
  * on: times of collectives, and the parts of computations. */
 #include <config.h>
-#include <string.h>
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "training/step_tasks.h"

@@ -3,7 +3,6 @@
  * tests/tcl/workload/fuse.test.) */
 #include <config.h>
 #include "workloads/fuse/fuse.h"
-#include "base/random.h"
 #include "base/strbuf.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/draw.h"

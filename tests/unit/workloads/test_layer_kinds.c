@@ -4,7 +4,6 @@
  * along. */
 #include <config.h>
 #include "workloads/layer.h"
-#include "base/random.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"

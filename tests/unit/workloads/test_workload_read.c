@@ -2,7 +2,6 @@
 #include <config.h>
 #include "workloads/workload_read.h"
 #include "base/alloc.h"
-#include "base/strbuf.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
