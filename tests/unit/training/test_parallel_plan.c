@@ -5,6 +5,7 @@
 #include "training/lower_step.h"
 #include "training/plan_file.h"
 #include "sim/machine/machine.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
@@ -187,28 +188,16 @@ TEST(files_come_back)
     th_plan_file_clear(&g);
 }
 
-static const char *refused_text(const char *text, th_error *err)
+static int read_plan(const char *text, th_error *e)
 {
     th_plan_file f = {.schedule_file = NULL};
-    CU_ASSERT_EQUAL(th_plan_file_read_text(text, "p.map", &f, err), -1);
-    return err->id;
+    return th_plan_file_read_text(text, "p.map", &f, e);
 }
 
 TEST(files_with_mistakes)
 {
-    th_error err;
-    TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8;\nkernels = \"fusd\"; };", &err),
-                    "MAP-0441");
-    TAP_ASSERT_TEXT(
-        err.text,
-        "p.map:2: kernels \"fusd\": did you mean \"fused\"? (must be one of fused, eager)");
-    TAP_ASSERT_TEXT(
-        refused_text("plan = { global_batch = 8; }; numbers = { attention = -1; };", &err),
-        "MAP-0442");
-    TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8; order = [\"data\"]; };", &err),
-                    "MAP-0429");
-    CU_ASSERT_TRUE(refused_text("plan = { tensor = 2; };", &err)[0] != 0);
-    CU_ASSERT_TRUE(refused_text("plan = { global_batch = 8; tensr = 2; };", &err)[0] != 0);
+    static const refusing_reader readers[] = {{"plan", read_plan}, {NULL, NULL}};
+    assert_refusals("training/plan_file.refused", readers);
 }
 
 /* ---- work ---- */
