@@ -107,4 +107,14 @@ static inline int64_t over(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
+/* B 2, K 20, C 10, 9 x 7, 3 x 3, stride 2. Last tiles: 4 of K, 2 of C, 4 of H, 3 of W. */
+static inline th_shard strided(void)
+{
+    th_shard s = conv_shard(2, 20, 10, 9, 7, 3);
+    s.stride_h = s.stride_w = 2;
+    s.in_h = 19;
+    s.in_w = 15;
+    return s;
+}
+
 #endif

@@ -31,4 +31,7 @@ th_mapping *random_mapping(gsl_rng *r, const th_system *s, const th_workload *w,
     "name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { " TEXT                                   \
                                             " bandwidth = \"8Gbps\"; latency = \"100ns\"; };"
 
+/* -1 where it does not fit. */
+th_time makespan_of(const th_problem *p, const th_mapping *m);
+
 #endif

@@ -9,16 +9,6 @@
     "type = \"tiled\"; clock = \"200MHz\"; tile_k = 8; tile_c = 4; tile_h = 5; tile_w = 4; "       \
     "input_port = 2; weight_port = 3; output_port = 2.5; "
 
-/* B 2, K 20, C 10, 9 x 7, 3 x 3, stride 2. Last tiles: 4 of K, 2 of C, 4 of H, 3 of W. */
-static th_shard strided(void)
-{
-    th_shard s = conv_shard(2, 20, 10, 9, 7, 3);
-    s.stride_h = s.stride_w = 2;
-    s.in_h = 19;
-    s.in_w = 15;
-    return s;
-}
-
 /* full: in 4*5*4, weights 8*4*9, 9*20 cycles, out 8*5*4; last: 2*4*3, 4*2*9, 9*12, 4*4*3; 2 bytes
  * each all: cycles 2*3*3*9*63 = 10206, in 2*3*10*63*2 = 7560, weights 2*4*20*10*9*2 = 28800, out
  * 2*20*63*2 = 5040 */

@@ -36,16 +36,6 @@ TEST(systolic_cycles_are_the_formula)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-/* B 2, K 20, C 10, 9 x 7, 3 x 3, stride 2. */
-static th_shard strided(void)
-{
-    th_shard s = conv_shard(2, 20, 10, 9, 7, 3);
-    s.stride_h = s.stride_w = 2;
-    s.in_h = 19;
-    s.in_w = 15;
-    return s;
-}
-
 /* strided() on 11 x 4 x 3: W 7 = 4 + 3, K 20 = 11 + 9, C 10 = 3 + 3 + 3 + 1; windows (4-1)2+3 = 9
  * and 7 columns. */
 TEST(systolic_by_hand)

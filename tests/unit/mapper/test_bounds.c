@@ -98,17 +98,6 @@ static th_bounds bounds_of(const th_problem *p)
     return b;
 }
 
-static th_time makespan_of(const th_problem *p, const th_mapping *m)
-{
-    th_error e = {"", ""};
-    th_fitness f;
-    th_evaluator *v = th_evaluator_new(p, &e);
-    if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
-        bail_out(&e);
-    th_evaluator_free(v);
-    return f.fit == TH_FIT ? f.metrics.latency_ps : -1;
-}
-
 static void set_up(const char *system, const char *workload)
 {
     sys = system_of(system);

@@ -20,17 +20,6 @@
     "name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 8; height = 4; width = 4; "  \
     "}; layers = ( { name = \"a\"; type = \"conv\"; outputs = 16; kernel = 1; } );"
 
-static th_time makespan_of(const th_problem *p, const th_mapping *m)
-{
-    th_error e = {"", ""};
-    th_fitness f;
-    th_evaluator *v = th_evaluator_new(p, &e);
-    if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
-        bail_out(&e);
-    th_evaluator_free(v);
-    return f.fit == TH_FIT ? f.metrics.latency_ps : -1;
-}
-
 /* 1 and 3 multiply-accumulates per ns: 2048 / 4 = 512 ns, which rows in the proportion 1 : 3
  * reach. */
 TEST(a_layer_takes_its_operations_over_the_sum_of_rates)

@@ -4,8 +4,7 @@
 #include "base/alloc.h"
 #include "mapper/search/alternatives.h"
 #include "mapper/strategies.h"
-#include "tests/unit/map_help.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/search_help.h"
 
 /* 64 channels of 8 x 8 to 64, 1 x 1, int8: weights, inputs and outputs have 4,096 bytes each. */
 #define SQUARE                                                                                     \
@@ -68,15 +67,6 @@ TEST(designs_and_pieces_by_hand)
     CU_ASSERT_TRUE(a.at[1].rotating == TH_OPERAND_NONE && a.at[1].phase_bytes == 0);
     CU_ASSERT_TRUE(!a.at[1].is_simulated && a.at[1].has_exclusive);
     th_alternatives_clear(&a);
-}
-
-static double fitness_of(const th_problem *p, const th_mapping *m)
-{
-    th_evaluator *e = th_evaluator_new(p, NULL);
-    th_fitness f;
-    CU_ASSERT_EQUAL(th_evaluator_run(e, m, INFINITY, &f, NULL), 0);
-    th_evaluator_free(e);
-    return f.value;
 }
 
 /* Both layers rotate; each one's best exclusive shards, by running all of them with the relu

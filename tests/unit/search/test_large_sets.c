@@ -5,8 +5,7 @@
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
 #include "mapper/search/search.h"
-#include "tests/unit/map_help.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/search_help.h"
 
 static const int32_t sizes[] = {256, 1024, 4096};
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
@@ -31,11 +30,6 @@ static th_workload *net_of(const char *format, int32_t x)
     char text[1000];
     snprintf(text, sizeof text, format, (int)x);
     return workload_of(text);
-}
-
-static th_problem problem_of(const th_system *s, const th_workload *w)
-{
-    return (th_problem){.system = s, .workload = w, .stream = th_stream_single};
 }
 
 /* All accelerators in one set. */

@@ -19,13 +19,6 @@ static const char *way(const th_system *s, int src, int dst)
     return text;
 }
 
-static void finish(th_system *s)
-{
-    th_error e = {"", ""};
-    CU_ASSERT_EQUAL(th_system_finish(s, &e), 0);
-    TAP_ASSERT_TEXT(e.text, "");
-}
-
 /* 0 - 1 directly but slow; 0 - 2 - 1 wide: fewest links win. */
 TEST(fewest_links_first)
 {
@@ -33,7 +26,7 @@ TEST(fewest_links_first)
     th_system_add_cable(s, 0, 2, th_cable_symmetric(9000, 1, true), NULL);
     th_system_add_cable(s, 2, 1, th_cable_symmetric(9000, 1, true), NULL);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(20, 90, true), NULL);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
     TAP_ASSERT_TEXT(way(s, 0, 0), "0");
 }
@@ -48,7 +41,7 @@ TEST(then_width_then_latency_then_the_lowest_node)
     th_system_add_cable(s, 2, 4, th_cable_symmetric(70, 7, true), NULL);
     th_system_add_cable(s, 0, 3, th_cable_symmetric(60, 5, true), NULL);
     th_system_add_cable(s, 3, 4, th_cable_symmetric(50, 6, true), NULL);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 3 4");
     th_route_summary r;
     CU_ASSERT_EQUAL(th_route_summarize(s, 0, 4, &r), 0);
@@ -65,7 +58,7 @@ TEST(ties_go_to_the_lowest_node_and_link)
     th_system_add_cable(s, 1, 3, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 1, 3, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL);
-    finish(s);
+    finish_system(s);
     int links[TH_ROUTE_MAX];
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 1 3");
     CU_ASSERT_EQUAL(th_route(s, 1, 3, links), 1);
@@ -83,7 +76,7 @@ TEST(avoids_nodes_that_do_not_forward)
     th_system_add_cable(s, 3, 4, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, 4, 2, th_cable_symmetric(50, 5, true), NULL);
     s->nodes[1].forwards = false;
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 3 4 2");
     TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
     TAP_ASSERT_TEXT(way(s, 1, 2), "1 2");
@@ -94,7 +87,7 @@ TEST(reports_when_there_is_no_path)
     auto_system *s = new_system(1, 1);
     int lonely = th_system_add_node(s, "lonely", TH_NODE_SWITCH, 0, NULL);
     th_route_summary r;
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 0, lonely), "none");
     CU_ASSERT_EQUAL(th_route_summarize(s, lonely, 0, &r), -1);
 }
@@ -122,7 +115,7 @@ static th_system *new_grid(int x, int y, bool wraps)
 TEST(meshes_go_along_dimension_0_first)
 {
     auto_system *s = new_grid(4, 3, false);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 0, 10), "0 1 2 6 10");
     TAP_ASSERT_TEXT(way(s, 10, 0), "10 9 8 4 0");
     TAP_ASSERT_TEXT(way(s, 3, 4), "3 2 1 0 4");
@@ -134,7 +127,7 @@ TEST(meshes_go_along_dimension_0_first)
 TEST(tori_take_the_shorter_direction_and_parity_on_a_tie)
 {
     auto_system *s = new_grid(4, 5, true);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 3, 0), "3 0");
     TAP_ASSERT_TEXT(way(s, 0, 12), "0 16 12");
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 1 2");
@@ -153,7 +146,7 @@ TEST(from_outside_a_tie_goes_as_from_where_the_route_comes_in)
     auto_system *s = new_grid(4, 4, true);
     int host = th_system_add_node(s, "host", TH_NODE_HOST, 0, NULL);
     th_system_add_cable(s, host, 1, th_cable_symmetric(50, 5, true), NULL);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, host, 3), "host 1 0 3");
     TAP_ASSERT_TEXT(way(s, host, 9), "host 1 5 9");
 }
@@ -165,27 +158,19 @@ TEST(a_mesh_ignores_short_cuts)
     int hub = th_system_add_node(s, "hub", TH_NODE_HOST, 0, NULL);
     for (int i = 0; i < 5; i++)
         th_system_add_cable(s, i, hub, th_cable_symmetric(9000, 1, true), NULL);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 1 2 3 4");
     TAP_ASSERT_TEXT(way(s, hub, 4), "hub 4");
 }
 
 /* ---- limits ---- */
 
-static th_system *new_chain(int n)
-{
-    th_system *s = new_system(n, 1);
-    for (int i = 0; i + 1 < n; i++)
-        th_system_add_cable(s, i, i + 1, th_cable_symmetric(50, 5, true), NULL);
-    return s;
-}
-
 TEST(refuses_routes_that_are_too_long)
 {
     th_error e = {"", ""};
     int links[TH_ROUTE_MAX];
     auto_system *s = new_chain(TH_ROUTE_MAX + 1);
-    finish(s);
+    finish_system(s);
     CU_ASSERT_EQUAL(th_route(s, 0, 4096, links), 4096);
     CU_ASSERT_EQUAL(th_route(s, 4096, 1, links), 4095);
     th_system_free(s);
@@ -214,7 +199,7 @@ TEST(paths_between_hosts_may_be_too_long)
     int right = th_system_add_node(s, "right", TH_NODE_HOST, 0, NULL);
     th_system_add_cable(s, left, 0, th_cable_symmetric(50, 5, true), NULL);
     th_system_add_cable(s, right, TH_ROUTE_MAX - 1, th_cable_symmetric(50, 5, true), NULL);
-    finish(s);
+    finish_system(s);
     CU_ASSERT_EQUAL(th_route(s, left, TH_ROUTE_MAX - 1, links), 4096);
     CU_ASSERT_EQUAL(th_route(s, left, right, links), TH_NO_PATH);
     CU_ASSERT_EQUAL(s->links[th_route_first(s, left, right)].to, 0);
@@ -240,7 +225,7 @@ static th_system *new_random_system(gsl_rng *r)
                                                    (th_time)th_random_below(r, 4), true),
                                 NULL);
     }
-    finish(s);
+    finish_system(s);
     return s;
 }
 

@@ -4,39 +4,23 @@
 #include "tests/unit/bare_system.h"
 #include "tests/unit/topology_help.h"
 
-/* n accelerators "0", "1" ... in a line, not closed: links i_(i + 1) are 2 i, back 2 i + 1. */
-static th_system *new_line(int n)
-{
-    th_system *s = new_system(n, 1);
-    for (int i = 0; i + 1 < n; i++)
-        th_system_add_cable(s, i, i + 1, th_cable_symmetric(50, 5, true), NULL);
-    return s;
-}
-
 static int add_segment(th_system *s, const char *name, int64_t bits_per_s, th_time latency_ps)
 {
     return th_system_add_segment(s, name, th_system_add_medium(s, bits_per_s, NULL), latency_ps,
                                  NULL);
 }
 
-static void finish(th_system *s)
-{
-    th_error e = {"", ""};
-    CU_ASSERT_EQUAL(th_system_finish(s, &e), 0);
-    TAP_ASSERT_TEXT(e.text, "");
-}
-
 /* A ring of four; 0 to 1 is sent the long way round and over a slow segment; 1 to 0 goes as
  * ever. */
 TEST(a_pair_takes_its_route)
 {
-    auto_system *s = new_line(4);
+    auto_system *s = new_chain(4);
     int last =
         th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL); /* 6: 3_0, 7: 0_3 */
     int slow = add_segment(s, "slow", 20, 100);
     CU_ASSERT_TRUE(last == 6 && slow == 8);
     CU_ASSERT_EQUAL(th_system_add_route(s, 0, 1, (int[]){7, slow, 5, 3}, 4, NULL), 0);
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(links_of(s, 0, 1), "0_3 slow 3_2 2_1");
     TAP_ASSERT_TEXT(links_of(s, 1, 0), "1_0");
     TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
@@ -53,7 +37,7 @@ TEST(routes_of_segments_alone_connect)
     for (int n_pairs = 5; n_pairs <= 6; n_pairs++) {
         static const int pairs[6][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}};
         th_error e = {"", ""};
-        auto_system *s = new_line(3);
+        auto_system *s = new_chain(3);
         s->n_links = s->n_media = 0; /* nobody has looked at them yet */
         int a = add_segment(s, "a", 50, 5), b = add_segment(s, "b", 40, 6);
         for (int i = 0; i < n_pairs; i++)
@@ -71,7 +55,7 @@ TEST(routes_of_segments_alone_connect)
 TEST(thousands_of_routes_are_found)
 {
     enum { N = 60 };
-    auto_system *s = new_line(N);
+    auto_system *s = new_chain(N);
     int n_wrong = 0, links[TH_ROUTE_MAX];
     char name[16];
     for (int i = 0; i < N * N; i++) {
@@ -80,7 +64,7 @@ TEST(thousands_of_routes_are_found)
             n_wrong += th_system_add_route(s, i / N, i % N, (int[]){add_segment(s, name, 1 + i, 0)},
                                            1, NULL);
     }
-    finish(s);
+    finish_system(s);
     for (int i = 0; i < N * N; i++) {
         snprintf(name, sizeof name, "s%d", i);
         if (i / N != i % N)
@@ -103,7 +87,7 @@ TEST(refuses_routes_that_do_not_lead_there)
 {
     static int many[TH_ROUTE_MAX + 1];
     th_error e = {"", ""};
-    auto_system *s = new_line(5);
+    auto_system *s = new_chain(5);
     int loop = th_system_add_cable(s, 1, 0, th_cable_symmetric(50, 5, true), NULL),
         seg = add_segment(s, "seg", 9, 9);
     expect_refusal(
@@ -134,14 +118,14 @@ TEST(refuses_routes_that_do_not_lead_there)
                    "route from \"0\" to \"2\": the pair has one already");
     CU_ASSERT_EQUAL(th_system_add_route(s, 2, 2, (int[]){4}, 1, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0058", "route from \"2\" to itself: two nodes are expected");
-    finish(s);
+    finish_system(s);
     TAP_ASSERT_TEXT(links_of(s, 0, 2), "0_1 1_2");
 }
 
 TEST(refuses_segments)
 {
     th_error e = {"", ""};
-    auto_system *s = new_line(2);
+    auto_system *s = new_chain(2);
     int seg = add_segment(s, "seg", 9, 9);
     CU_ASSERT_EQUAL(th_system_add_segment(s, "a b", 0, 0, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0050",
@@ -156,7 +140,7 @@ TEST(refuses_segments)
     th_system_add_cable(s, 1, 0, th_cable_symmetric(50, 5, true),
                         NULL); /* its name goes round the segment's */
     CU_ASSERT_EQUAL(s->n_links, 6);
-    finish(s);
+    finish_system(s);
     CU_ASSERT_TRUE(th_system_find_link(s, "seg") == seg &&
                    th_system_find_link(s, "1_0.1") == named);
     CU_ASSERT_TRUE(th_system_find_link(s, "1_0.2") == 4 && th_system_find_link(s, "late") == -1);
@@ -170,7 +154,7 @@ TEST(dead_links_are_gone_round)
 {
     th_error e = {"", ""};
     for (int i = 0; i < 2; i++) {
-        auto_system *s = new_line(4);
+        auto_system *s = new_chain(4);
         th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL);
         s->n_dims = 1;
         s->dims[0] = (th_shape_dim){TH_TOPOLOGY_DIM_RING, 4};
@@ -188,7 +172,7 @@ TEST(dead_links_are_gone_round)
 TEST(a_pair_behind_a_dead_link_is_named)
 {
     th_error e = {"", ""};
-    auto_system *s = new_line(4);
+    auto_system *s = new_chain(4);
     s->links[3].is_dead = true; /* 2_1 */
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_ERROR(e, "TOPO-0013", "system \"sys\": no path from \"2\" to \"0\"");

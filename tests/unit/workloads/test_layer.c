@@ -7,12 +7,6 @@
 /* A conv of 6 -> 4 channels over 13 x 9 pixels: kernel 3 x 2, stride 2 x 3, padding 2 x 1 (top,
  * left), dilation 2 x 1. Bottom and right padding 2 and 1, so
  *   H = floor((13 + 4 - 2 * 2 - 1) / 2) + 1 = 7,   W = floor((9 + 2 - 1 * 1 - 1) / 3) + 1 = 4. */
-static int64_t first_input_elements(const th_layer *l)
-{
-    const th_box box = th_layer_input_box(l, 0);
-    return th_box_elements(&box);
-}
-
 static th_layer small_conv(void)
 {
     th_layer l = th_layer_over(TH_LAYER_CONV, 2, 4, 7, 4, TH_FP16);
