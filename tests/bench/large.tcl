@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# large.tcl - searches on 64 accelerators, on two threads: the best, evaluations, user and wall time.
+# large.tcl - searches on 64 accelerators, on two threads: the best, user and wall time.
 #   tharsis -no_init -exit tests/bench/large.tcl torus|f1 MODEL BATCH ?ALGORITHM ...?
 #   torus  an 8 x 8 torus of the FPGAs of f1_16xlarge with their first design alone, cables as there
 #   f1     eight groups of eight of them: cables within a group, a switch between groups
@@ -11,8 +11,8 @@ if {$system eq "torus"} {
         -link_latency 1us -host -host_bandwidth 2Gbps
     set designs {-designs tiled}
 } else {
-    create_system -name f1_8x8 -topology islands -dims {8 8} -island fully_connected -nics accelerator \
-        -accel f1_16xlarge -link_bandwidth {8Gbps 2Gbps} -link_latency 1us
+    create_system -name f1_8x8 -topology islands -dims {8 8} -island fully_connected \
+        -nics accelerator -accel f1_16xlarge -link_bandwidth {8Gbps 2Gbps} -link_latency 1us
     set designs {}
 }
 if {$model eq "chain"} {

@@ -5,7 +5,8 @@
 source [file join [file dirname [file normalize [info script]]] cost.tcl]
 set layers {}
 for {set i 0} {$i < 2000} {incr i} {
-    foreach {name type} {a {fc"; outputs = 2048} b gelu" c {fc"; outputs = 512} d relu" e rms_norm"} {
+    foreach {name type} \
+        {a {fc"; outputs = 2048} b gelu" c {fc"; outputs = 512} d relu" e rms_norm"} {
         lappend layers "{ name = \"$name$i\"; type = \"$type; }"
     }
 }

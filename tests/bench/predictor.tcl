@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# predictor.tcl - what training takes, and a prediction; how far predictions are from rows and from a
-# GPU that were held out, and how many rows lie between the 10th and the 90th percentile.
+# predictor.tcl - what training takes, and a prediction; how far predictions are from rows and from
+# a GPU that were held out, and how many rows lie between the 10th and the 90th percentile.
 #   tharsis -no_init -exit tests/bench/predictor.tcl FOLDER ?LEFT_OUT?      FOLDER: of perfnet/
 source [file join [file dirname [file normalize [info script]]] cost.tcl]
 lassign $argv folder left_out

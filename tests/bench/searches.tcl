@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # searches.tcl - what the searches find on f1_16xlarge, one image, seed 1; the last row lets no set
 # span groups; user and wall time of the default search.
-#   tharsis -no_init -exit tests/bench/searches.tcl ?EVALUATIONS?     of random, annealing, two_level
+#   tharsis -no_init -exit tests/bench/searches.tcl ?EVALUATIONS?   of random, annealing, two_level
 source [file join [file dirname [file normalize [info script]]] cost.tcl]
 set budget [expr {[llength $argv] ? [lindex $argv 0] : 4000}]
 set models {alexnet vgg16 resnet34 resnet101 wrn50_2}

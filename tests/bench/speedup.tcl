@@ -30,8 +30,8 @@ proc seconds {processes threads} {
     return [expr {([clock microseconds] - $start) / 1e6}]
 }
 set row {%8s %10.2f %11.2f %13.2f  x %5.2f    x %5.2f}
-puts [format "%8s %10s %11s %13s %8s %10s" round "one thread" "two threads" "two processes" threads \
-    processes]
+puts [format "%8s %10s %11s %13s %8s %10s" round "one thread" "two threads" "two processes" \
+    threads processes]
 set sums {0 0 0}
 for {set round 1} {$round <= $rounds} {incr round} {
     lassign [list [seconds 1 1] [seconds 1 2] [seconds 2 1]] one two both

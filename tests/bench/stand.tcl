@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # stand.tcl - what large systems take to stand and to run: user time and peak memory when the system
 # is made, when its program is (commands of Tcl among it), and after the run.
-#   tharsis -no_init -exit tests/bench/stand.tcl ring RANKS             an all-reduce of 1 GiB round it
-#   tharsis -no_init -exit tests/bench/stand.tcl TOPOLOGY DIMS          a transfer of 1 MiB from each
-#                                                    accelerator to the one halfway round
+#   tharsis -no_init -exit tests/bench/stand.tcl ring RANKS      an all-reduce of 1 GiB round it
+#   tharsis -no_init -exit tests/bench/stand.tcl TOPOLOGY DIMS   a transfer of 1 MiB from each
+#                                                       accelerator to the one halfway round
 # Of docs/benchmarks.md: ring 1024, ring 4096; torus "64 64", torus "64 32 32", fattree "16 4".
 source [file join [file dirname [file normalize [info script]]] cost.tcl]
 lassign $argv topology dims

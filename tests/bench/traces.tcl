@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # traces.tcl - what a trace costs: user time of a run in each format, and without, least of five in
 # turns, for other programs come and go; the size of the file.
-#   tharsis -no_init -exit tests/bench/traces.tcl messages        a million events of messages on ring8
-#   tharsis -no_init -exit tests/bench/traces.tcl stream ?INPUTS? ResNet-34 by uniform on f1_16xlarge,
-#                                                                 what is traced by default
-#   tharsis -no_init -exit tests/bench/traces.tcl inside ?INPUTS? the same, with all signals
+#   tharsis -no_init -exit tests/bench/traces.tcl WHAT ?INPUTS?
+# messages: a million events of messages on ring8; stream: ResNet-34 by uniform on f1_16xlarge, what
+# is traced by default; inside: the same, with all signals.
 source [file join [file dirname [file normalize [info script]]] cost.tcl]
 lassign $argv what inputs
 if {$what eq "messages"} {

@@ -3,9 +3,9 @@
  *
  *     auto_system *s = system_of(text);      th_system_free(s) at the end
  *     auto_strbuf text = TH_STRBUF_INIT;     th_strbuf_clear(&text)
- * A variable that is given away, or that lives until something is asked of what is left, is freed by
- * hand. The functions are declared again, so that a test includes the headers that it tests and no
- * others. */
+ * A variable that is given away, or that lives until something is asked of what is left, is freed
+ * by hand. The functions are declared again, so that a test includes the headers that it tests and
+ * no others. */
 #ifndef TH_TESTS_UNIT_AUTO_H
 #define TH_TESTS_UNIT_AUTO_H
 #include <gsl/gsl_rng.h>

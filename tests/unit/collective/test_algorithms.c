@@ -221,23 +221,25 @@ TEST(preparing_survives_lack_of_memory)
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-/* All bytes S = 240,000, 24,000 ns on a link; links of 500 ns, so 1000 ns over the middle of a star.
- *   halving_doubling: fully connected, n = 8, log2 n = 3: 3 * 500 + 7/8 * 24,000 = 22,500 each way; a
- *     star: 3000 + 21,000. n = 6 folds two ranks: all_reduce 24,500 + 2 (2 * 500 + 3/4 * 24,000) +
- *     24,500; reduce_scatter: pieces of 4000 ns. Fold, 24,500; what the partners of the first round
- *     sent has come by then, so those who stand for two send two pieces in both rounds at once
- *     (8500); then one piece is unfolded while the others exchange one (4500).
+/* All bytes S = 240,000, 24,000 ns on a link; links of 500 ns, so 1000 ns over the middle
+ * of a star.
+ *   halving_doubling: fully connected, n = 8, log2 n = 3: 3 * 500 + 7/8 * 24,000 = 22,500 each way;
+ *     a star: 3000 + 21,000. n = 6 folds two ranks: all_reduce 24,500 + 2 (2 * 500 + 3/4 * 24,000)
+ *     + 24,500; reduce_scatter: pieces of 4000 ns. Fold, 24,500; what the partners of the first
+ *     round sent has come by then, so those who stand for two send two pieces in both rounds at
+ *     once (8500); then one piece is unfolded while the others exchange one (4500).
  *   binomial, a star: what a rank sends goes one after the other: ceil(log2 n) (L + S/bw), 25,000
- *     each; gather and scatter of 8: pieces of 1, 2, 4 times 3000 ns and 1000 ns each. Of 4 ranks, k
- *     chunks: the root sends 2 k of them, L + c each: 2 k (1000 + 24,000/k).
+ *     each; gather and scatter of 8: pieces of 1, 2, 4 times 3000 ns and 1000 ns each. Of 4 ranks,
+ *     k chunks: the root sends 2 k of them, L + c each: 2 k (1000 + 24,000/k).
  *   double_binary_tree: 6 chunks of 20,000 bytes in each tree: 2500 ns per edge. broadcast: the
- *     deepest of 7 is 3 edges below the root, no two edges of both trees are the same: (3 + 5) 2500.
- *     all_reduce: up 3 edges and down again, (6 + 5) 2500 where edges share no links: under ideal.
+ *     deepest of 7 is 3 edges below the root, no two edges of both trees are the same: (3 + 5)
+ *     2500. all_reduce: up 3 edges and down again, (6 + 5) 2500 where edges share no links:
+ *     under ideal.
  *   hierarchical, 4 x 2 fully connected: in d0 a quarter to each at once, in d1 an eighth: 2 (500 +
- *     6000 + 500 + 3000). A star: 2 (3 (1000 + 6000) + 1000 + 3000). A torus 4 x 4, both ways round:
- *     2 (3 (500 + 3000) + 3 (500 + 750)).
- *   bruck, a star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2
- *     and 2 pieces of 4000 ns. */
+ *     6000 + 500 + 3000). A star: 2 (3 (1000 + 6000) + 1000 + 3000). A torus 4 x 4, both ways
+ *     round: 2 (3 (500 + 3000) + 3 (500 + 750)).
+ *   bruck, a star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1,
+ *     2 and 2 pieces of 4000 ns. */
 TEST(times_match_the_closed_forms)
 {
 #define FULL    "fully_connected"
