@@ -3,6 +3,7 @@
 #ifndef TH_TESTS_UNIT_SCRIPT_ANSWERS_H
 #define TH_TESTS_UNIT_SCRIPT_ANSWERS_H
 #include "sim/design/script_memo.h"
+#include "tests/unit/auto.h"
 #include "tests/unit/sim_help.h"
 
 static inline int any_procedure(const char *text, const char *procedure, th_error *err)
