@@ -73,7 +73,17 @@ if HAVE_CUNIT
 check_PROGRAMS += $(unit_tests)
 check_LIBRARIES = tests/unit/libtap.a
 endif
-tests_unit_libtap_a_SOURCES = tests/unit/tap.c tests/unit/tap.h
+EXTRA_DIST += \
+	tests/unit/base/config_read.refused tests/unit/base/units.refused \
+	tests/unit/collective/user_schedule.refused \
+	tests/unit/design/keys.refused tests/unit/design/table.refused \
+	tests/unit/mapper/mapping_read.refused \
+	tests/unit/predictor/gpus.refused tests/unit/predictor/measurements.refused \
+	tests/unit/training/pipeline_file.refused tests/unit/training/plan_file.refused \
+	tests/unit/workloads/layer_types_read.refused tests/unit/workloads/onnx.refused \
+	tests/unit/workloads/trace_files.refused tests/unit/workloads/workload_read.refused
+tests_unit_libtap_a_SOURCES = tests/unit/no_memory.c tests/unit/no_memory.h tests/unit/auto.h tests/unit/auto_network.h tests/unit/refused.c tests/unit/refused.h \
+	tests/unit/tap.c tests/unit/tap.h
 
 # For every program that does not say otherwise, and so for every unit test.
 LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)

@@ -1,34 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench.c - the figures of docs/benchmarks.md: `make bench`.
+/* bench.c - figures of docs/benchmarks.md that no command tells: `make bench`. The others are
+ * scripts in this folder.
  *
- *   bench answers                known answers of the models
  *   bench fitness [MODEL ...]    speed of one fitness evaluation on f1_16xlarge, caches filled
  *   bench segments [MODEL ...]   the same by segments, and of mappings that a search generates
- *   bench search [EVALUATIONS]   what the searches find on f1_16xlarge, five networks
- *   bench seeds [EVALUATIONS]    two_level against random, with the same seeds on both sides
- *   bench collective [RANKS]     ring all-reduce of 1 GiB, every message; large machines
  *   bench events                 event queues under the hold model
  *   bench network [peer [all]]   fluid network, random flows on tori and fat trees; with SimGrid,
  *                                also 10,000
- *   bench packet                 packet network: latency and saturation on meshes and tori, against
- *                                BookSim2
+ *   bench packet                 packet network: latency on a mesh, against BookSim2
  *   bench systolic [NETWORK]     a network on a 128 x 128 array, every tile an event
  *   bench routes                 what routes take, on random graphs and large systems
  *   bench threads [EVALUATIONS]  what a second thread buys, ResNet-101 on f1_16xlarge
- *   bench speedup [SEARCH ...]   a search on two threads, beside two processes of one
- *   bench trace [tiles [INPUTS [CASE [FORMAT]]]]
- *                                what a trace of messages costs, or of a mapped network
  *   bench tiling                 the search for tiles and loop orders
- *   bench devices FOLDER [FILE [PHASE]]
- *                                predicted times of kernels, on devices of training and others
- *   bench transformers FOLDER    whole transformers as sums of their operators, against measured
- *                                runs
  *   bench operators              what predictions of operators of language models take
  *   bench lookup                 finding a layer shard in the cache of compute costs
- *   bench scale                  what systems of 4,096 and 65,536 accelerators take, and replays
- *                                over 8 to 64
- *   bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]
- *                                the default search on 64 accelerators
  * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 #include <math.h>
@@ -42,9 +27,7 @@
 #include "mapper/search/variation/variation.h"
 #include "mapper/search/search.h"
 #include "tests/bench/bench.h"
-#include "tests/unit/closed_form.h"
 #include "tests/unit/stepping.h"
-#include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
@@ -58,241 +41,67 @@ double th_bench_cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void stop_at(const th_error *e)
+void th_bench_stop_at(const th_error *e)
 {
     fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
     exit(1);
 }
 
-static th_system *read_system(const char *name)
+th_system *th_bench_system(const char *name)
 {
     char path[200];
     th_error e = {0};
     snprintf(path, sizeof path, "topology/systems/%s.cfg", name);
     th_system *s = th_system_read(path, &e);
     if (!s)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     return s;
 }
 
-static th_workload *read_workload(const char *name)
+th_workload *th_bench_workload(const char *name)
 {
     char path[200];
     th_error e = {0};
     snprintf(path, sizeof path, "workloads/models/%s.cfg", name);
     th_workload *w = th_workload_read(path, 1, &e);
     if (!w)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     return w;
 }
 
-/* --- known answers ---------------------------------------------------------------------------- */
-
-static th_param number(char *key, double value)
+th_shard th_bench_conv(int32_t b, int32_t k, int32_t c, int32_t h, int32_t w, int32_t kernel)
 {
-    return (th_param){key, TH_PARAM_NUMBER, value, NULL, 1};
-}
-
-/* Super-LIP's example: tile (8, 32, 13, 13), all ports 2 elements per cycle, 128 x 192 channels. */
-static void answer_tiled(void)
-{
-    th_param params[] = {{"clock", TH_PARAM_TEXT, 0, "200MHz", 1},
-                         number("tile_k", 8),
-                         number("tile_c", 32),
-                         number("tile_h", 13),
-                         number("tile_w", 13),
-                         number("input_port", 2),
-                         number("weight_port", 2),
-                         number("output_port", 2)};
-    th_design_block block = {"superlip", "tiled", params, 8, "bench", 1};
-    const th_port ideal = {INT64_C(1000000000000000), 0, 1};
-    const th_shard shard = {.kind = TH_LAYER_CONV,
-                            .dim = {2, 128, 192, 13, 13, 3, 3},
-                            .groups = 1,
-                            .in_h = 13,
-                            .in_w = 13,
-                            .stride_h = 1,
-                            .stride_w = 1,
-                            .dilation_h = 1,
-                            .dilation_w = 1,
-                            .precision = {TH_FP16, TH_FP16, TH_FP16},
-                            .density_ppm = {1000000, 1000000, 1000000},
-                            .up_h = 1,
-                            .up_w = 1,
-                            .n_operands = 1};
-    const th_design_type *type;
-    th_design_config config;
-    th_schedule s;
-    th_pipeline p;
-    th_error e = {0};
-    if (th_design_configure(&block, &type, &config, &e) ||
-        type->schedule(&config, &shard, &ideal, &s, &e))
-        stop_at(&e);
-    th_pipeline_start(&p, &s, &ideal, &(th_pipeline_options){.skip = true});
-    th_time end = th_pipeline_finish(&p, &s, &ideal);
-    th_closed_form form = th_schedule_closed_form(&s);
-    printf("tiled, Super-LIP example: %.0f cycles by the published form (519168 known)\n"
-           "    %.0f by the form for two slots, %" PRId64 " event by event (521365 known)\n",
-           form.published_cycles, form.two_slot_cycles, end / th_cycles_ps(1, s.hz));
-}
-
-static void answer_totals(void)
-{
-    for (int i = 0; i < N_NETWORKS; i++) {
-        th_workload *w = read_workload(networks[i]);
-        printf("%-10s %12" PRId64 " parameters %8.4f GMAC\n", w->name, parameters_of(w),
-               (double)th_workload_macs(w) * 1e-9);
-        th_workload_free(w);
-    }
+    return (th_shard){.kind = TH_LAYER_CONV,
+                      .dim = {b, k, c, h, w, kernel, kernel},
+                      .groups = 1,
+                      .in_h = h + kernel - 1,
+                      .in_w = w + kernel - 1,
+                      .stride_h = 1,
+                      .stride_w = 1,
+                      .dilation_h = 1,
+                      .dilation_w = 1,
+                      .up_h = 1,
+                      .up_w = 1,
+                      .precision = {TH_FP16, TH_FP16, TH_FP16},
+                      .density_ppm = {1000000, 1000000, 1000000},
+                      .n_operands = 1};
 }
 
 /* --- searches --------------------------------------------------------------------------------- */
 
-static th_search *search_with(const th_problem *p, const char *name, const th_search_options *o)
-{
-    th_error e = {0};
-    th_search *s = th_search_new(th_search_find(name), p, o, &e);
-    if (!s)
-        stop_at(&e);
-    while (!s->done)
-        if (th_search_iterate(s, &e))
-            stop_at(&e);
-    return s;
-}
-
 static th_search *search(const th_problem *p, const char *name, int64_t evaluations, bool inside)
 {
+    th_error e = {0};
     th_search_options o = th_search_defaults;
     o.evaluations = evaluations;
     o.sets_inside_groups = inside;
-    return search_with(p, name, &o);
-}
-
-static double seeded(const th_problem *p, const char *name, int64_t evaluations, uint64_t seed,
-                     th_initial_kind seeds)
-{
-    th_search_options o = th_search_defaults;
-    o.evaluations = evaluations;
-    o.seed = seed;
-    o.initial = seeds;
-    th_search *s = search_with(p, name, &o);
-    double best = s->best_fitness.value;
-    th_search_free(s);
-    return best;
-}
-
-static th_time latency(const th_problem *p, const char *name, int64_t evaluations, bool inside)
-{
-    th_search *s = search(p, name, evaluations, inside);
-    th_time best = (th_time)s->best_fitness.value;
-    th_search_free(s);
-    return best;
-}
-
-static double reduction(th_time from, th_time to)
-{
-    return 100.0 * (1.0 - (double)to / (double)from);
-}
-
-/* What the searches are compared by; the columns of bench search. */
-typedef enum {
-    COL_HERALD,
-    COL_UNIFORM,
-    COL_GREEDY,
-    COL_RANDOM,
-    COL_DP,
-    COL_ANNEALING,
-    COL_TWO_LEVEL,
-    COL_PORTFOLIO,
-    COL_INSIDE,
-    N_COLS
-} search_column;
-
-static const struct {
-    const char *title, *name;
-    bool inside, has_budget; /* else its default */
-} search_columns[N_COLS] = {
-    [COL_HERALD] = {"c.prior.", "computation_prioritized", false, false},
-    [COL_UNIFORM] = {"uniform", "uniform", false, false},
-    [COL_GREEDY] = {"greedy", "greedy", false, false},
-    [COL_RANDOM] = {"random", "random", false, true},
-    [COL_DP] = {"dp", "dp", false, false},
-    [COL_ANNEALING] = {"annealing", "annealing", false, true},
-    [COL_TWO_LEVEL] = {"two_level", "two_level", false, true},
-    [COL_PORTFOLIO] = {"portfolio", "portfolio", false, false},
-    [COL_INSIDE] = {"inside", "portfolio", true, false},
-};
-
-static void print_reductions(const char *under, search_column from, search_column to,
-                             const th_time found[N_NETWORKS][N_COLS])
-{
-    double sum = 0;
-    printf("%s under %s, %%:", search_columns[to].title, under);
-    for (int i = 0; i < N_NETWORKS; i++) {
-        printf(" %.1f", reduction(found[i][from], found[i][to]));
-        sum += reduction(found[i][from], found[i][to]);
-    }
-    printf("; mean %.1f\n", sum / N_NETWORKS);
-}
-
-static void bench_search(int64_t evaluations)
-{
-    th_time found[N_NETWORKS][N_COLS];
-    th_system *system = read_system("f1_16xlarge");
-    printf("latency in ms, seed 1; random, annealing, two_level: %" PRId64
-           " evaluations; inside: portfolio, no set spans groups\n%-10s",
-           evaluations, "network");
-    for (int c = 0; c < N_COLS; c++)
-        printf(" %9s", search_columns[c].title);
-    for (int i = 0; i < N_NETWORKS; i++) {
-        th_workload *w = read_workload(networks[i]);
-        th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
-        printf("\n%-10s", networks[i]);
-        for (int c = 0; c < N_COLS; c++) {
-            found[i][c] =
-                latency(&p, search_columns[c].name, search_columns[c].has_budget ? evaluations : 0,
-                        search_columns[c].inside);
-            printf(" %9.4f", (double)found[i][c] * 1e-9);
-            fflush(stdout);
-        }
-        th_workload_free(w);
-    }
-    printf("\n");
-    print_reductions("computation_prioritized", COL_HERALD, COL_PORTFOLIO, found);
-    print_reductions("computation_prioritized", COL_HERALD, COL_INSIDE, found);
-    print_reductions("uniform", COL_UNIFORM, COL_PORTFOLIO, found);
-    print_reductions("greedy", COL_GREEDY, COL_PORTFOLIO, found);
-    th_system_free(system);
-}
-
-/* Two searches with the same seeds on both sides. */
-static void bench_seeds(int64_t evaluations)
-{
-    static const char *const titles[] = {
-        [TH_INITIAL_RANDOM] = "random", [TH_INITIAL_HEURISTIC] = "heuristic"};
-    th_system *system = read_system("f1_16xlarge");
-    printf("latency in ms, %" PRId64
-           " evaluations, mean of seeds 1 to 3; two_level under random, %%\n",
-           evaluations);
-    for (th_initial_kind seeds = TH_INITIAL_RANDOM; seeds <= TH_INITIAL_HEURISTIC; seeds++) {
-        double sum = 0;
-        for (int i = 0; i < N_NETWORKS; i++) {
-            th_workload *w = read_workload(networks[i]);
-            th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
-            double chance = 0, two_level = 0;
-            for (uint64_t seed = 1; seed <= 3; seed++) {
-                chance += seeded(&p, "random", evaluations, seed, seeds) / 3;
-                two_level += seeded(&p, "two_level", evaluations, seed, seeds) / 3;
-            }
-            printf("%-10s %-10s random %9.4f two_level %9.4f %6.1f\n", titles[seeds], networks[i],
-                   chance * 1e-9, two_level * 1e-9, 100 * (1 - two_level / chance));
-            fflush(stdout);
-            sum += 100 * (1 - two_level / chance);
-            th_workload_free(w);
-        }
-        printf("%-10s mean %44.1f\n", titles[seeds], sum / N_NETWORKS);
-    }
-    th_system_free(system);
+    th_search *s = th_search_new(th_search_find(name), p, &o, &e);
+    if (!s)
+        th_bench_stop_at(&e);
+    while (!s->done)
+        if (th_search_iterate(s, &e))
+            th_bench_stop_at(&e);
+    return s;
 }
 
 /* --- fitness ---------------------------------------------------------------------------------- */
@@ -304,7 +113,7 @@ static th_fitness evaluated(th_evaluator *ev, const th_mapping *m, bool is_whole
     th_fitness fitness;
     if (is_whole ? th_evaluator_run_without_link(ev, m, -1, &fitness, NULL, &e)
                  : th_evaluator_run(ev, m, INFINITY, &fitness, &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     return fitness;
 }
 
@@ -316,7 +125,7 @@ static double evaluation_seconds(const th_problem *p, const th_mapping *m, bool 
     th_error e = {0};
     th_evaluator *ev = th_evaluator_new(p, &e);
     if (!ev)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     evaluated(ev, m, is_whole);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < runs; i++)
@@ -335,12 +144,12 @@ static void make_child(th_search *s, th_mapping **child)
     th_error e = {0};
     th_variation b = {0};
     if (th_variation_init(&b, s, "bench", &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     for (int i = 0; i < CHILDREN; i++) {
         child[i] = NULL;
         while (!child[i])
             if (th_variation_sharding(&b, s->best, NULL, &child[i], &e))
-                stop_at(&e);
+                th_bench_stop_at(&e);
     }
     th_variation_clear(&b);
 }
@@ -358,7 +167,7 @@ static stream_figures evaluate_children(const th_problem *p, const th_mapping *p
     stream_figures f = {0};
     th_evaluator *ev = th_evaluator_new(p, &e);
     if (!ev)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     evaluated(ev, parent, is_whole);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < CHILDREN; i++) {
@@ -374,7 +183,7 @@ static stream_figures evaluate_children(const th_problem *p, const th_mapping *p
 static void bench_segments_of(const th_system *system, const char *network)
 {
     static th_mapping *child[CHILDREN];
-    th_workload *w = read_workload(network);
+    th_workload *w = th_bench_workload(network);
     th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_search *s = search(&p, "two_level", 1000, false);
     double filled = evaluation_seconds(&p, s->best, false),
@@ -394,7 +203,7 @@ static void bench_segments_of(const th_system *system, const char *network)
 
 static void bench_segments(char **network, int n)
 {
-    th_system *system = read_system("f1_16xlarge");
+    th_system *system = th_bench_system("f1_16xlarge");
     printf("evaluations per CPU second, whole replays against segments: the mapping that two_level "
            "finds\n(1000 evaluations, seed 1) again and again, and %d children of it in turn\n",
            CHILDREN);
@@ -415,7 +224,7 @@ static double replay_seconds(const th_problem *p, th_lower *lower, const th_prog
     double start = th_bench_cpu_seconds();
     if (!m || th_machine_observe(m, is_stepped ? &stepping : NULL, &e) ||
         th_machine_load(m, program, &e) || th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     double seconds = th_bench_cpu_seconds() - start;
     *end = th_machine_now(m);
     *events = th_machine_events(m);
@@ -441,7 +250,7 @@ static void bench_mapping(const th_problem *p, const char *title, const th_mappi
     th_lower *lower = th_lower_new(p->system, p->workload, &e);
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, m, &p->stream, program, &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     th_time collapsed, expanded;
     int64_t events;
     double cold = replay_seconds(p, lower, program, false, &collapsed, &events);
@@ -456,7 +265,7 @@ static void bench_mapping(const th_problem *p, const char *title, const th_mappi
 
 static void bench_fitness_of(const th_system *system, const char *network)
 {
-    th_workload *w = read_workload(network);
+    th_workload *w = th_bench_workload(network);
     th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     for (size_t i = 0; i < sizeof mapped_by / sizeof *mapped_by; i++) {
         th_search *s = search(&p, mapped_by[i].search, 1000, mapped_by[i].inside);
@@ -468,7 +277,7 @@ static void bench_fitness_of(const th_system *system, const char *network)
 
 static void bench_fitness(char **network, int n)
 {
-    th_system *system = read_system("f1_16xlarge");
+    th_system *system = th_bench_system("f1_16xlarge");
     printf("one evaluation of the mapping that a search finds (two_level: 1000 evaluations, seed "
            "1; inside: sets\n"
            "inside a group)\n");
@@ -491,93 +300,46 @@ static int64_t number_of(char **args, int n, int place, int64_t usual)
 
 static void bench_threads(char **args, int n)
 {
-    th_system *system = read_system("f1_16xlarge");
-    th_workload *w = read_workload("resnet101");
+    th_system *system = th_bench_system("f1_16xlarge");
+    th_workload *w = th_bench_workload("resnet101");
     th_bench_threads(system, w, number_of(args, n, 0, 4000));
     th_workload_free(w);
     th_system_free(system);
 }
 
-static void bench_speedup(char **args, int n)
-{
-    th_system *system = read_system("f1_16xlarge");
-    th_workload *w = read_workload("resnet101");
-    th_bench_speedup(system, w, n > 0 ? args[0] : "two_level", number_of(args, n, 1, 3000),
-                     (int)number_of(args, n, 2, 5));
-    th_workload_free(w);
-    th_system_free(system);
-}
-
-static void answers(void)
-{
-    answer_tiled();
-    answer_totals();
-}
-
 static void lookup(void)
 {
-    th_system *s = read_system("f1_16xlarge");
+    th_system *s = th_bench_system("f1_16xlarge");
     th_bench_lookup(s);
     th_system_free(s);
 }
 
-static void with_search(char **args, int n)
-{
-    bench_search(number_of(args, n, 0, 4000));
-}
-
-static void with_seeds(char **args, int n)
-{
-    bench_seeds(number_of(args, n, 0, 4000));
-}
-
-static void bench_trace(char **args, int n)
-{
-    if (n > 0 && strcmp(args[0], "tiles") == 0)
-        th_bench_trace_tiles((int32_t)number_of(args, n, 1, 100), n > 2 ? args[2] : NULL,
-                             n > 3 ? args[3] : NULL);
-    else
-        th_bench_trace(n > 0 ? args[0] : NULL);
-}
-
 static void bench_systolic(char **args, int n)
 {
-    th_system *system = read_system("ws128");
-    th_workload *w = read_workload(n > 0 ? args[0] : "resnet18");
+    th_system *system = th_bench_system("ws128");
+    th_workload *w = th_bench_workload(n > 0 ? args[0] : "resnet18");
     th_bench_systolic(system, w);
     th_workload_free(w);
     th_system_free(system);
 }
 
-/* One of the three: with its words, without any, or with an exit code. */
+/* One of the two: with its words, or without any. */
 static const struct {
     const char *name, *words;
     void (*run)(char **args, int n);
     void (*plain)(void);
-    int (*check)(char **args, int n);
 } benches[] = {
-    {"answers", "", .plain = answers},
     {"fitness", "[NETWORK ...]", .run = bench_fitness},
     {"segments", "[NETWORK ...]", .run = bench_segments},
-    {"search", "[EVALUATIONS]", .run = with_search},
-    {"seeds", "[EVALUATIONS]", .run = with_seeds},
     {"events", "", .plain = th_bench_events},
     {"lookup", "", .plain = lookup},
     {"operators", "", .plain = th_bench_operators},
     {"systolic", "[NETWORK]", .run = bench_systolic},
     {"tiling", "", .plain = th_bench_tiling},
-    {"trace", "[FORMAT | tiles [INPUTS [TITLE [FORMAT]]]]", .run = bench_trace},
     {"routes", "", .plain = th_bench_routes},
-    {"scale", "", .plain = th_bench_scale},
     {"packet", "", .plain = th_bench_packet},
     {"network", "[peer [all]]", .run = th_bench_network},
-    {"collective", "[RANKS ...]", .run = th_bench_collective},
     {"threads", "[EVALUATIONS]", .run = bench_threads},
-    {"speedup", "[SEARCH [EVALUATIONS [ROUNDS]]]", .run = bench_speedup},
-    {"large", "[NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]", .run = th_bench_large},
-    {"predictor", "...", .check = th_bench_predictor},
-    {"devices", "...", .check = th_bench_devices},
-    {"transformers", "...", .check = th_bench_transformers},
 };
 
 static int usage(void)
@@ -590,14 +352,12 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "answers";
+    const char *what = argc > 1 ? argv[1] : "";
     size_t i = 0, n = sizeof benches / sizeof *benches;
     while (i < n && strcmp(what, benches[i].name) != 0)
         i++;
     if (i == n)
         return usage();
-    if (benches[i].check)
-        return benches[i].check(argv + 2, argc - 2);
     if (benches[i].run)
         benches[i].run(argv + 2, argc - 2);
     else

@@ -3,37 +3,31 @@
 #ifndef TH_TESTS_BENCH_BENCH_H
 #define TH_TESTS_BENCH_BENCH_H
 
+#include "sim/pipeline/schedule.h"
 #include "topology/system.h"
 #include "workloads/workload.h"
 
 double th_bench_cpu_seconds(void); /* of this process */
 
-void th_bench_events(void);               /* bench_events.c */
-void th_bench_lookup(const th_system *s); /* bench_lookup.c */
-void th_bench_operators(void);            /* bench_operators.c */
-/* arguments: a folder of measurements, and a kind if only one is wanted. 0 or not. */
-int th_bench_predictor(char **arguments, int n);
-/* arguments: a folder of measurements, a file's first letters, a phase. 0 or not. */
-int th_bench_devices(char **arguments, int n);
-/* arguments: none, a network, or a system (torus, f1), a network, a batch and searches. */
-void th_bench_large(char **arguments, int n);                     /* bench_large.c */
+/* Says what is wrong, and ends the program. */
+_Noreturn void th_bench_stop_at(const th_error *e);
+/* What is shipped, by name; read from the source tree. */
+th_system *th_bench_system(const char *name);
+th_workload *th_bench_workload(const char *name);
+
+/* One of a square kernel, in 16 bits, padded to that size. */
+th_shard th_bench_conv(int32_t b, int32_t k, int32_t c, int32_t h, int32_t w, int32_t kernel);
+
+void th_bench_events(void);                                       /* bench_events.c */
+void th_bench_lookup(const th_system *s);                         /* bench_lookup.c */
+void th_bench_operators(void);                                    /* bench_operators.c */
 void th_bench_routes(void);                                       /* bench_routes.c */
-void th_bench_scale(void);                                        /* bench_scale.c */
 void th_bench_systolic(const th_system *s, const th_workload *w); /* bench_systolic.c */
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations);
-void th_bench_speedup(const th_system *s, const th_workload *w, const char *name,
-                      int64_t evaluations, int rounds);
 void th_bench_tiling(void); /* bench_tiling.c */
-/* argument: a folder of measurements. 0 or not. */
-int th_bench_transformers(char **arguments, int n);
-void th_bench_trace(const char *format); /* bench_trace.c; NULL: all formats */
-/* bench_trace_tiles.c. title, format: of what alone is measured; NULL: of any. */
-void th_bench_trace_tiles(int32_t inputs, const char *title, const char *format);
 void th_bench_packet(void); /* bench_packet.c */
 /* arguments: "peer" to run SimGrid too, where $SIMGRID_FLOWS is the program; a second one: also
  * with 10,000 flows, which takes minutes. */
 void th_bench_network(char **arguments, int n); /* bench_network.c */
-/* arguments: numbers of ranks; none: those of docs/benchmarks.md. */
-void th_bench_collective(char **arguments, int n);
 
 #endif

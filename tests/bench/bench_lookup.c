@@ -3,7 +3,6 @@
 #include <config.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "sim/design/compute_cost.h"
@@ -16,28 +15,7 @@ static th_shard random_shard(gsl_rng *r)
     int32_t size[4];
     for (int i = 0; i < 4; i++)
         size[i] = 1 + (int32_t)th_random_below(r, i < 2 ? 256 : 56);
-    return (th_shard){.kind = TH_LAYER_CONV,
-                      .dim = {1, size[0], size[1], size[2], size[3], 3, 3},
-                      .groups = 1,
-                      .in_h = size[2] + 2,
-                      .in_w = size[3] + 2,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .up_h = 1,
-                      .up_w = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density_ppm = {1000000, 1000000, 1000000},
-                      .n_operands = 1};
-}
-
-static void stop_unless(bool fine, const th_error *e)
-{
-    if (fine)
-        return;
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
+    return th_bench_conv(1, size[0], size[1], size[2], size[3], 3);
 }
 
 void th_bench_lookup(const th_system *s)
@@ -46,12 +24,14 @@ void th_bench_lookup(const th_system *s)
     th_error e = {0};
     gsl_rng *r = th_random_stream(1, "lookup", 0);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    stop_unless(r && w, &e);
+    if (!r || !w)
+        th_bench_stop_at(&e);
     double before = th_bench_cpu_seconds();
     for (int i = 0; i < N_SHARDS; i++) {
         shards[i] = random_shard(r);
         for (int d = 0; d < N_DESIGNS; d++)
-            stop_unless(th_compute_cost_lookup(w, 0, d, &shards[i], &e) >= 0, &e);
+            if (th_compute_cost_lookup(w, 0, d, &shards[i], &e) < 0)
+                th_bench_stop_at(&e);
     }
     double made = th_bench_cpu_seconds();
     int64_t sum = 0; /* used below, so that the compiler keeps the loop */

@@ -23,23 +23,17 @@
 static const int64_t LINK_BITS_PER_S = INT64_C(8000000000), LEAST_BYTES = 1000000,
                      MOST_BYTES = 100000000;
 
-static void stop_at(const th_error *e)
-{
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 static th_system *create_system(const char *topology, int x, int y)
 {
     th_error e = {0};
-    th_system *prototype = th_system_read("topology/systems/npu_v1.cfg", &e);
+    th_system *prototype = th_bench_system("npu_v1");
     th_topology_options o = {
         .dims = {x, y}, .n_dims = 2, .bits_per_s = {LINK_BITS_PER_S}, .latency_ps = {0}};
     th_system *s = prototype
                        ? th_topology_create("bench", th_topology_find(topology), &o, prototype, &e)
                        : NULL;
     if (!s)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     th_system_free(prototype);
     return s;
 }
@@ -72,7 +66,7 @@ static double run_flows(const th_system *s, const th_message *m, int n, th_time 
     th_network *net = fluid->create(s, &options, &err);
     th_events *q = th_events_new();
     if (!net || !q)
-        stop_at(&err);
+        th_bench_stop_at(&err);
     fluid->reset(net);
     th_event e;
     th_time now = 0;

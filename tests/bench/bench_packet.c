@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_packet.c - the packet network on 8 x 8 meshes and tori: mean latency against load, beside
- * BookSim2's; cycles per CPU second; the loads at which it saturates. */
+/* bench_packet.c - the packet network on an 8 x 8 mesh: mean latency against load, beside
+ * BookSim2's; cycles per CPU second. The loads at which it saturates are
+ * tests/unit/machine/test_traffic. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -13,12 +14,6 @@
 
 enum { BOOKSIM_CYCLES_PER_S = 1260, WARM_CYCLES = 3000, MEASURED_CYCLES = 6000 };
 
-static void stop_at(const th_error *e)
-{
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 /* One load, from an empty network. Returns CPU seconds of the replay. */
 static double run_load(const th_system *s, mesh_run *run)
 {
@@ -26,7 +21,7 @@ static double run_load(const th_system *s, mesh_run *run)
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     double seconds = 0;
     if (!w || mesh_replay(run, s, w, th_bench_cpu_seconds, &seconds, &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     th_compute_cost_cache_free(w);
     return seconds;
 }
@@ -42,9 +37,8 @@ static mesh_run new_run(const mesh_case *k, double load)
 
 static void print_loads(const th_system *s)
 {
-    printf(
-        "8 x 8 mesh, uniform, packets of one flit: load as BookSim2 counts it, latency of messages "
-        "to others\n");
+    printf("8 x 8 mesh, uniform, packets of one flit: load as BookSim2 counts it, latency of "
+           "messages to others\n");
     printf("%8s %10s %10s %8s %12s %14s\n", "load", "BookSim2", "ours", "diff %", "cycles/CPU s",
            "M hops/CPU s");
     for (int i = 0; i < MESH_N_LOADS; i++) {
@@ -61,57 +55,14 @@ static void print_loads(const th_system *s)
     }
 }
 
-static double no_load(const mesh_case *k, const th_system *s)
-{
-    mesh_run run = new_run(k, 0.01);
-    run.warm_cycles = 0;
-    run.measured_cycles = 40000;
-    run_load(s, &run);
-    return run.latency_cycles;
-}
-
-/* The load at which the mean latency is three times that at none, by halving. */
-static double find_saturation(const mesh_case *k, const th_system *s, double latency)
-{
-    double low = 0.7 * k->saturation, high = 1.3 * k->saturation;
-    for (int i = 0; i < 8; i++) {
-        mesh_run run = new_run(k, (low + high) / 2);
-        run_load(s, &run);
-        if (run.latency_cycles < 3 * latency)
-            low = run.load;
-        else
-            high = run.load;
-    }
-    return (low + high) / 2;
-}
-
-static void print_saturations(const th_system *prototype)
-{
-    printf("load of three times the latency at no load\n");
-    printf("%-6s %-10s %6s %8s %9s %8s %8s\n", "", "", "flits", "no load", "BookSim2", "ours",
-           "diff %");
-    for (int i = 0; i < MESH_N_CASES; i++) {
-        const mesh_case *k = &mesh_cases[i];
-        th_error e = {"", ""};
-        th_system *s = mesh_system(prototype, k, &e);
-        if (!s)
-            stop_at(&e);
-        double latency = no_load(k, s), load = find_saturation(k, s, latency);
-        printf("%-6s %-10s %6d %8.2f %9.3f %8.3f %+8.1f\n", k->topology, k->pattern, k->flits,
-               latency, k->saturation, load, 100 * (load / k->saturation - 1));
-        th_system_free(s);
-    }
-}
-
 void th_bench_packet(void)
 {
     th_error e = {"", ""};
-    th_system *prototype = th_system_read("topology/systems/ring8.cfg", &e);
+    th_system *prototype = th_bench_system("ring8");
     th_system *s = prototype ? mesh_system(prototype, &mesh_cases[0], &e) : NULL;
     if (!s)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     print_loads(s);
-    print_saturations(prototype);
     th_system_free(s);
     th_system_free(prototype);
 }

@@ -26,12 +26,6 @@ typedef struct {
     int n_routes;
 } routes_case;
 
-static void stop_at(const th_error *e)
-{
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 /* A ring, so that all are connected, and further cables between random nodes. */
 static th_system *random_graph(int n, const th_system *prototype)
 {
@@ -43,13 +37,13 @@ static th_system *random_graph(int n, const th_system *prototype)
         snprintf(name, sizeof name, "%d", i);
         if (th_system_add_node(s, name, TH_NODE_ACCEL, 0, &e) < 0 ||
             th_system_copy_accel(s, i, prototype, 0, &e) < 0)
-            stop_at(&e);
+            th_bench_stop_at(&e);
     }
     for (int i = 0; s && r && i < CABLES_PER_NODE * n; i++) {
         int a = i % n, b = i < n ? (i + 1) % n : (int)th_random_below(r, (uint64_t)n);
         if (a != b && th_system_add_cable(
                           s, a, b, th_cable_symmetric(INT64_C(100000000000), 500000, true), &e) < 0)
-            stop_at(&e);
+            th_bench_stop_at(&e);
     }
     gsl_rng_free(r);
     return s;
@@ -67,23 +61,21 @@ static th_system *generated(const routes_case *c, const th_system *prototype)
         o.dims[d] = c->dims[d];
     th_system *s = th_topology_create("routes", th_topology_find(c->type), &o, prototype, &e);
     if (!s)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     return s;
 }
 
 static th_system *create(const routes_case *c)
 {
     th_error e = {0};
-    th_system *prototype = th_system_read("topology/systems/npu_v1.cfg", &e);
-    if (!prototype)
-        stop_at(&e);
+    th_system *prototype = th_bench_system("npu_v1");
     th_system *s = c->type ? generated(c, prototype) : random_graph(c->dims[0], prototype);
     th_system_free(prototype);
     if (c->type)
         return s;
     s->routing = c->routing ? th_routing_find(c->routing) : NULL;
     if (th_system_finish(s, &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     return s;
 }
 

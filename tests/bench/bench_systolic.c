@@ -16,12 +16,6 @@
 #include "tests/bench/bench.h"
 #include "tests/unit/stepping.h"
 
-static void stop_at(const th_error *e)
-{
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 static double peak_megabytes(void)
 {
     struct rusage used;
@@ -37,10 +31,10 @@ static th_mapping *map_whole(const th_problem *p)
     th_search *s = th_search_new(th_search_find("uniform"), p, &o, &e);
     while (s && !s->done)
         if (th_search_iterate(s, &e))
-            stop_at(&e);
+            th_bench_stop_at(&e);
     th_mapping *m = s ? th_mapping_copy(s->best) : NULL;
     if (!m)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     th_search_free(s);
     return m;
 }
@@ -54,13 +48,13 @@ void th_bench_systolic(const th_system *system, const th_workload *w)
     th_lower *lower = th_lower_new(system, w, &e);
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, mapping, &p.stream, program, &e))
-        stop_at(&e);
+        th_bench_stop_at(&e);
     double planned = th_bench_cpu_seconds();
     th_machine *m = th_machine_new(system, th_lower_costs(lower), NULL, &e);
     th_observer stepping = {.type = &stepping_type};
     if (!m || th_machine_observe(m, &stepping, &e) || th_machine_load(m, program, &e) ||
         th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
-        stop_at(&e);
+        th_bench_stop_at(&e);
     double done = th_bench_cpu_seconds();
     printf("%-10s on %s: %.4f ms simulated, %.1f ms of CPU (%.1f to plan and lower, %.1f to replay "
            "every tile),\n    %.1f MB at the peak of the process\n",

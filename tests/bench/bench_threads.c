@@ -24,12 +24,6 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void stop_at(const th_error *e)
-{
-    fprintf(stderr, "bench: Error %s: %s\n", e->id, e->text);
-    exit(1);
-}
-
 /* --- a pool of threads with a clock ----------------------------------------------------------- */
 
 typedef struct {
@@ -51,7 +45,7 @@ static th_pool *create(const th_problem *problem, int threads, th_error *err)
     p->pool.type = &timed;
     p->threads = th_pool_new(NULL, problem, threads, err);
     if (!p->threads)
-        stop_at(err);
+        th_bench_stop_at(err);
     return &p->pool;
 }
 
@@ -112,14 +106,13 @@ static th_search *run(const th_problem *p, const char *name, int threads, int64_
         if (th_search_iterate(s, &e))
             break;
     if (e.id[0])
-        stop_at(&e);
+        th_bench_stop_at(&e);
     wall = seconds(CLOCK_MONOTONIC) - wall;
     cpu = th_bench_cpu_seconds() - cpu;
     own = seconds(CLOCK_THREAD_CPUTIME_ID) - own;
     double alone = own - clocked.in_pool_s;
     printf("%-10s %2d thread(s) %7.2f s wall %7.2f s CPU, %6.3f s of it alone (%4.1f %%): at most "
-           "%4.2f x "
-           "on 2, %5.2f x on 16 cores; %.1f mappings a batch; best %.0f\n",
+           "%4.2f x on 2, %5.2f x on 16 cores; %.1f mappings a batch; best %.0f\n",
            name, threads, wall, cpu, alone, 100 * alone / cpu, cpu / (alone + (cpu - alone) / 2),
            cpu / (alone + (cpu - alone) / 16),
            (double)clocked.n_mappings / (double)clocked.n_batches, s->best_fitness.value);

@@ -4,7 +4,6 @@
 #include <config.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/random.h"
 #include "sim/design/design.h"
@@ -22,21 +21,8 @@ static int32_t below(gsl_rng *r, int n)
 static th_shard random_shard(gsl_rng *r)
 {
     int32_t kernel = 1 + 2 * below(r, 3), h = 1 + below(r, 112), w = 1 + below(r, 112);
-    return (th_shard){
-        .kind = TH_LAYER_CONV,
-        .dim = {1 + below(r, 4), 1 + below(r, 512), 1 + below(r, 512), h, w, kernel, kernel},
-        .groups = 1,
-        .in_h = h + kernel - 1,
-        .in_w = w + kernel - 1,
-        .stride_h = 1,
-        .stride_w = 1,
-        .dilation_h = 1,
-        .dilation_w = 1,
-        .up_h = 1,
-        .up_w = 1,
-        .precision = {TH_FP16, TH_FP16, TH_FP16},
-        .density_ppm = {1000000, 1000000, 1000000},
-        .n_operands = 1};
+    int32_t batch = 1 + below(r, 4), k = 1 + below(r, 512);
+    return th_bench_conv(batch, k, 1 + below(r, 512), h, w, kernel);
 }
 
 /* The longer of computing, channels in whole arrays, and moving every byte once. */
@@ -59,20 +45,16 @@ static void bench_one(const char *name, th_design_block *block)
     th_design_config config;
     th_error e = {0};
     gsl_rng *r = th_random_stream(1, "tiling", 0);
-    if (!r || th_design_configure(block, &type, &config, &e)) {
-        fprintf(stderr, "bench: Error %s: %s\n", e.id, e.text);
-        exit(1);
-    }
+    if (!r || th_design_configure(block, &type, &config, &e))
+        th_bench_stop_at(&e);
     double longest = 0, all = 0, over = 0;
     for (int i = 0; i < N_SHARDS; i++) {
         th_shard s = random_shard(r);
         th_schedule schedule;
         th_pipeline p;
         double before = th_bench_cpu_seconds();
-        if (type->schedule(&config, &s, &memory, &schedule, &e)) {
-            fprintf(stderr, "bench: Error %s: %s\n", e.id, e.text);
-            exit(1);
-        }
+        if (type->schedule(&config, &s, &memory, &schedule, &e))
+            th_bench_stop_at(&e);
         double took = th_bench_cpu_seconds() - before;
         th_pipeline_start(&p, &schedule, &memory, &(th_pipeline_options){.skip = true});
         over += (double)th_pipeline_finish(&p, &schedule, &memory) / least_ps(&s, &memory);

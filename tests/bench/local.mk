@@ -3,24 +3,15 @@ EXTRA_PROGRAMS = tests/bench/bench
 tests_bench_bench_SOURCES = \
 	tests/bench/bench.c \
 	tests/bench/bench.h \
-	tests/bench/bench_collective.c \
-	tests/bench/bench_devices.c \
 	tests/bench/bench_events.c \
-	tests/bench/bench_large.c \
 	tests/bench/bench_lookup.c \
 	tests/bench/bench_network.c \
 	tests/bench/bench_operators.c \
 	tests/bench/bench_packet.c \
-	tests/bench/bench_predictor.c \
 	tests/bench/bench_routes.c \
-	tests/bench/bench_scale.c \
 	tests/bench/bench_systolic.c \
-	tests/bench/bench_speedup.c \
 	tests/bench/bench_threads.c \
-	tests/bench/bench_tiling.c \
-	tests/bench/bench_transformers.c \
-	tests/bench/bench_trace.c \
-	tests/bench/bench_trace_tiles.c
+	tests/bench/bench_tiling.c
 tests_bench_bench_LDADD = libtharsis.la
 CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
@@ -54,7 +45,7 @@ EXTRA_DIST += \
 	tests/bench/quality/mappings/h2h_cnn_lstm_0.125.map \
 	tests/bench/quality/mappings/h2h_cnn_lstm_0.5.map \
 	tests/bench/quality/mappings/resnet101_fattree.map
-EXTRA_DIST += tests/bench/auto.tcl tests/bench/growth.tcl tests/bench/large_searches.tcl tests/bench/networks.tcl tests/bench/query.tcl tests/bench/reports.tcl tests/bench/shared_links.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
+EXTRA_DIST += tests/bench/auto.tcl tests/bench/cost.tcl tests/bench/growth.tcl tests/bench/large.tcl tests/bench/large_searches.tcl tests/bench/networks.tcl tests/bench/operators.tcl tests/bench/predictor.tcl tests/bench/query.tcl tests/bench/reports.tcl tests/bench/scale.tcl tests/bench/searches.tcl tests/bench/shared_links.tcl tests/bench/speedup.tcl tests/bench/stand.tcl tests/bench/traces.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
 	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
 
@@ -63,20 +54,14 @@ check-local: tests/bench/bench$(EXEEXT)
 
 .PHONY: bench
 bench: tests/bench/bench$(EXEEXT)
-	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' answers
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' fitness
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' segments
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' systolic
-	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' search
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' events
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' tiling
-	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' trace
-	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' trace tiles
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' lookup
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' operators
-	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' scale
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' routes
-	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' collective
 	cd '$(srcdir)' && '$(abs_builddir)/tests/bench/bench' packet
 	-$(MAKE) tests/bench/simgrid_flows$(EXEEXT)
 	cd '$(srcdir)' && SIMGRID_FLOWS='$(abs_builddir)/tests/bench/simgrid_flows$(EXEEXT)' \

@@ -7,19 +7,7 @@
 # the torus (32), of all but the last; others have its square of accelerators. Peak memory is that
 # of the process, so that each case takes a run of its own.
 
-# User time of this process, in s.
-proc cpu {} {
-    set f [open /proc/self/stat]
-    set fields [lrange [lindex [split [read $f] )] end] 11 11]
-    close $f
-    return [expr {$fields / 100.0}]
-}
-proc peak_mb {} {
-    set f [open /proc/self/status]
-    regexp {VmHWM:\s+(\d+)} [read $f] - kb
-    close $f
-    return [expr {$kb / 1000}]
-}
+source [file join [file dirname [file normalize [info script]]] cost.tcl]
 proc shuffled {n} {
     expr {srand(7)}
     return [lmap pair [lsort -real -index 0 [lmap i [lsearch -all [lrepeat $n x] x] {

@@ -2,7 +2,7 @@
 /* bare_system.h - accelerators without links, for tests that connect them. */
 #ifndef TH_TESTS_UNIT_BARE_SYSTEM_H
 #define TH_TESTS_UNIT_BARE_SYSTEM_H
-#include <stdio.h>
+#include "tests/unit/tap.h"
 #include "topology/system.h"
 
 #define GB 8000000000LL /* 1 GB/s = 1 byte per ns, in bits per second */
@@ -28,6 +28,22 @@ static inline th_system *new_system(int n, int dram_gbytes)
         th_system_set_accel(s, i, &a, NULL);
     }
     return s;
+}
+
+/* n of them in a line, not closed: links i_(i + 1) are 2 i, back 2 i + 1. */
+static inline th_system *new_chain(int n)
+{
+    th_system *s = new_system(n, 1);
+    for (int i = 0; i + 1 < n; i++)
+        th_system_add_cable(s, i, i + 1, th_cable_symmetric(50, 5, true), NULL);
+    return s;
+}
+
+static inline void finish_system(th_system *s)
+{
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
 }
 
 #endif

@@ -11,8 +11,8 @@
  * what it does not hold is found too. */
 #ifndef TH_TESTS_UNIT_COLLECTIVE_HELP_H
 #define TH_TESTS_UNIT_COLLECTIVE_HELP_H
-#include <stdarg.h>
 #include <string.h>
+#include <stdarg.h>
 #include "base/alloc.h"
 #include "sim/collective/collective.h"
 #include "tests/unit/sim_help.h"

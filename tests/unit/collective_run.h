@@ -6,8 +6,6 @@
 #include "sim/collective/collective.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
-#include "tests/unit/sim_help.h"
-#include "tests/unit/tap.h"
 
 enum { MANY = 17 };
 
@@ -31,16 +29,14 @@ static inline th_result run_program(th_system *s, const char *network, th_progra
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    th_machine *m =
+    auto_costs *w = th_compute_cost_cache_new(s, &e);
+    auto_machine *m =
         th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
     CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
     return r;
 }
 
@@ -56,13 +52,10 @@ static inline int32_t add_collective(th_program *p, const th_collective *c)
 
 static inline th_time time_of(th_system *s, const char *network, const th_collective *c)
 {
-    th_program *p = th_program_new(NULL);
+    auto_program *p = th_program_new(NULL);
     add_collective(p, c);
-    th_result r = run_program(s, network, p);
-    th_time end = r.elapsed_ps;
-    th_result_clear(&r);
-    th_program_free(p);
-    return end;
+    auto_result r = run_program(s, network, p);
+    return r.elapsed_ps;
 }
 
 #endif

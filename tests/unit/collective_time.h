@@ -12,10 +12,10 @@ static th_collective chosen; /* as the last one ran; its arrays are gone */
 static inline double time_of(const th_system *s, const char *network, const th_collective *c)
 {
     th_error e = {"", ""};
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    th_machine *m =
+    auto_costs *w = th_compute_cost_cache_new(s, &e);
+    auto_machine *m =
         th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
-    th_program *p = th_program_new(&e);
+    auto_program *p = th_program_new(&e);
     const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
     CU_ASSERT_EQUAL(th_program_add_collective(p, c, &e), 0);
     CU_ASSERT_EQUAL(th_program_add(p, &task, &e), 0);
@@ -25,9 +25,6 @@ static inline double time_of(const th_system *s, const char *network, const th_c
     TAP_ASSERT_TEXT(e.text, "");
     double end = (double)th_machine_now(m) / 1000;
     chosen = *th_machine_collective(m, 0);
-    th_machine_free(m);
-    th_program_free(p);
-    th_compute_cost_cache_free(w);
     return end;
 }
 

@@ -4,10 +4,8 @@
  * From the schedule they take choices only: the images that a systolic array merges, the pieces of
  * a roofline and their cycles; and what nest_forms.c says. */
 #include <config.h>
-
 #include "tests/unit/design_forms.h"
 
-#include "base/min_max.h"
 #include "predictor/model/phases.h"
 #include "predictor/op/layer_op.h"
 #include "sim/design/table_read.h"
@@ -219,13 +217,11 @@ static double table_form(const question *q)
 {
     const th_shard *s = q->s;
     th_timed_shape shape = {.kind = s->kind, .stride = s->stride_h, .groups = s->groups};
-    th_time_table *t = th_time_table_read(q->config->text[key_index(q, "file")], NULL);
+    auto_time_table *t = th_time_table_read(q->config->text[key_index(q, "file")], NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     memcpy(shape.dim, s->dim, sizeof shape.dim);
     const th_timed_row *row = th_time_table_find(t, &shape);
-    double cycles = row ? (double)row->time_ps : NAN;
-    th_time_table_free(t);
-    return cycles;
+    return row ? (double)row->time_ps : NAN;
 }
 
 static double predicted_ps(const th_predictor *p, const question *q, const th_layer_part *part)
@@ -256,11 +252,9 @@ static double learned_form(const question *q)
                           .has_bias = s->has_bias,
                           .activation = (th_op_activation)number(q, "activation")};
     memcpy(part.dim, s->dim, sizeof part.dim);
-    th_predictor *p = th_predictor_read(q->config->text[key_index(q, "model")], NULL);
+    auto_predictor *p = th_predictor_read(q->config->text[key_index(q, "model")], NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
-    double cycles = predicted_ps(p, q, &part);
-    th_predictor_free(p);
-    return cycles;
+    return predicted_ps(p, q, &part);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -301,13 +295,12 @@ double closed_form(const th_design_type *type, const th_design_config *config,
 
 double closed_form_of(const char *keys, const th_shard *shard)
 {
-    th_system *s = system_with(keys);
+    auto_system *s = system_with(keys);
     const th_design_type *type = NULL;
     th_design_config config;
     th_error e = {"", ""};
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, &e), 0);
     double cycles = closed_form(type, &config, shard);
     th_design_release(type, &config);
-    th_system_free(s);
     return cycles;
 }

@@ -204,10 +204,8 @@ enum { TIMED_LAYERS = 40 };
 
 static th_shard timed_layer(int64_t number)
 {
-    gsl_rng *r = th_random_stream(43, "timed layers", (uint64_t)number);
-    th_shard s = random_shard(r);
-    gsl_rng_free(r);
-    return s;
+    auto_rng *r = th_random_stream(43, "timed layers", (uint64_t)number);
+    return random_shard(r);
 }
 
 static th_shard draw_timed_layer(gsl_rng *r)

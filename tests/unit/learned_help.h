@@ -66,8 +66,8 @@ static inline void add_rows(th_strbuf *text, const th_gpus *gpus, gsl_rng *r, th
 static inline th_measurements *measured(const th_gpus *gpus, const th_op_kind *kinds,
                                         const th_phase *phases, int n)
 {
-    th_strbuf text = TH_STRBUF_INIT;
-    gsl_rng *r = th_random_stream(5, "learned", 0);
+    auto_strbuf text = TH_STRBUF_INIT;
+    auto_rng *r = th_random_stream(5, "learned", 0);
     th_error e = {"", ""};
     th_strbuf_printf(&text, "kind,device,phase,row_id");
     for (int f = 0; f <= TH_OP_STRIDE_W; f++)
@@ -75,24 +75,21 @@ static inline th_measurements *measured(const th_gpus *gpus, const th_op_kind *k
     th_strbuf_printf(&text, ",time_ms\n");
     for (int i = 0; i < n; i++)
         add_rows(&text, gpus, r, kinds[i], phases[i]);
-    temporary_file f = write_text("some.csv", text.text);
+    auto_file f = write_text("some.csv", text.text);
     th_measurement_source source = {.path = f.path, .format = "tharsis"};
     th_measurements *m = th_measurements_new();
     if (!m || th_measurements_read(m, &source, gpus, &e)) {
         printf("# %s\n", e.text);
         abort();
     }
-    remove_file(&f);
-    th_strbuf_clear(&text);
-    gsl_rng_free(r);
     return m;
 }
 
 /* Of n pairs of kind and phase. */
 static inline th_predictor *learned_new(const th_op_kind *kinds, const th_phase *phases, int n)
 {
-    th_gpus gpus = two_gpus();
-    th_measurements *m = measured(&gpus, kinds, phases, n);
+    auto_gpus gpus = two_gpus();
+    auto_measurements *m = measured(&gpus, kinds, phases, n);
     size_t *rows = th_alloc_array(m->n_rows, sizeof *rows);
     th_train_options o = th_train_defaults;
     th_error e = {"", ""};
@@ -105,8 +102,6 @@ static inline th_predictor *learned_new(const th_op_kind *kinds, const th_phase 
         abort();
     }
     th_free(rows);
-    th_measurements_free(m);
-    th_gpus_clear(&gpus);
     return p;
 }
 
@@ -121,13 +116,10 @@ static inline th_predictor *learned_some(void)
 
 static inline temporary_file learned_file(void)
 {
-    th_strbuf text = TH_STRBUF_INIT;
-    th_predictor *p = learned_some();
+    auto_strbuf text = TH_STRBUF_INIT;
+    auto_predictor *p = learned_some();
     th_predictor_write(p, &text);
-    temporary_file f = write_bytes("some.model", text.text, text.length);
-    th_strbuf_clear(&text);
-    th_predictor_free(p);
-    return f;
+    return write_bytes("some.model", text.text, text.length);
 }
 
 #endif

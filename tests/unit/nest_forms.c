@@ -3,8 +3,6 @@
  *
  * From the schedule winograd takes choices only: the method, and which loop is outermost. */
 #include <config.h>
-
-#include "base/min_max.h"
 #include "tests/unit/design_question.h"
 #include "tests/unit/script_answers.h"
 #include "tests/unit/two_slot.h"

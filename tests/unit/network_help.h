@@ -2,9 +2,8 @@
 /* network_help.h - small systems, and transfers through a network as the machine has them. */
 #ifndef TH_TESTS_UNIT_NETWORK_HELP_H
 #define TH_TESTS_UNIT_NETWORK_HELP_H
-#include <string.h>
 #include "sim/network/network.h"
-#include "sim/pipeline/schedule.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
@@ -31,7 +30,7 @@ typedef void watcher(th_network *n, th_time now, th_time next);
  * settle. */
 static inline void drive_network(th_network *n, transfer *t, int count, watcher *watch)
 {
-    th_events *q = th_events_new();
+    auto_events *q = th_events_new();
     th_event e;
     int next = 0;
     th_time now = 0;
@@ -58,15 +57,13 @@ static inline void drive_network(th_network *n, transfer *t, int count, watcher 
             break;
         now = then;
     }
-    th_events_free(q);
 }
 
 static inline void drive(const char *model, const th_system *s, transfer *t, int count)
 {
-    th_network *n = th_network_find(model)->create(s, &defaults, NULL);
+    auto_network *n = th_network_find(model)->create(s, &defaults, NULL);
     n->type->reset(n);
     drive_network(n, t, count, NULL);
-    n->type->destroy(n);
 }
 
 #endif

@@ -2,8 +2,8 @@
 /* packet_help.h - systems, and transfers through the packet network, for its tests. */
 #ifndef TH_TESTS_UNIT_PACKET_HELP_H
 #define TH_TESTS_UNIT_PACKET_HELP_H
-#include <string.h>
 #include "sim/network/packet/packet.h"
+#include "tests/unit/auto_network.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
@@ -91,9 +91,8 @@ static inline th_network *create(const th_system *s, const th_network_options *o
 
 static inline void drive(const th_system *s, const th_network_options *o, transfer *t, int count)
 {
-    th_network *n = create(s, o);
+    auto_network *n = create(s, o);
     CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
-    n->type->destroy(n);
 }
 
 /* A ring with chords of different speeds and a half-duplex one. */

@@ -3,6 +3,7 @@
  * small problem. */
 #ifndef TH_TESTS_UNIT_POOL_HELP_H
 #define TH_TESTS_UNIT_POOL_HELP_H
+#include "base/alloc.h"
 #include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 

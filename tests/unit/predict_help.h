@@ -2,9 +2,6 @@
 /* predict_help.h - files that last as long as a test, and two GPUs of round numbers. */
 #ifndef TH_TESTS_UNIT_PREDICT_HELP_H
 #define TH_TESTS_UNIT_PREDICT_HELP_H
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "predictor/data/gpu.h"
@@ -39,6 +36,7 @@ static inline void remove_file(const temporary_file *f)
     unlink(f->path);
     rmdir(f->folder);
 }
+#define auto_file __attribute__((cleanup(remove_file))) temporary_file
 
 #define TWO_GPUS                                                                                   \
     "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,memory_GB,"         \
@@ -50,10 +48,9 @@ static inline th_gpus two_gpus(void)
 {
     th_gpus g = {.gpu = NULL};
     th_error e = {"", ""};
-    temporary_file f = write_text("devices.csv", TWO_GPUS);
+    auto_file f = write_text("devices.csv", TWO_GPUS);
     if (th_gpus_read(&g, f.path, NULL, &e))
         abort();
-    remove_file(&f);
     return g;
 }
 

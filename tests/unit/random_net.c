@@ -458,3 +458,14 @@ th_stream random_stream(gsl_rng *r, const th_workload *w)
     }
     return s;
 }
+
+th_time makespan_of(const th_problem *p, const th_mapping *m)
+{
+    th_error e = {"", ""};
+    th_fitness f;
+    th_evaluator *v = th_evaluator_new(p, &e);
+    if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
+        bail_out(&e);
+    th_evaluator_free(v);
+    return f.fit == TH_FIT ? f.metrics.latency_ps : -1;
+}

@@ -3,7 +3,6 @@
  * (images, channels, rows), and random mappings of them. */
 #ifndef TH_TESTS_UNIT_RANDOM_NET_H
 #define TH_TESTS_UNIT_RANDOM_NET_H
-#include "mapper/lower/lower.h"
 #include "tests/unit/map_help.h"
 
 enum {
@@ -31,5 +30,8 @@ th_mapping *random_mapping(gsl_rng *r, const th_system *s, const th_workload *w,
 #define RANDOM_TOPOLOGY(TEXT)                                                                      \
     "name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { " TEXT                                   \
                                             " bandwidth = \"8Gbps\"; latency = \"100ns\"; };"
+
+/* -1 where it does not fit. */
+th_time makespan_of(const th_problem *p, const th_mapping *m);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct {
 /* dram_bits_per_s: of every accelerator; 0: as the system says. */
 world new_world(uint64_t seed, int64_t dram_bits_per_s);
 void free_world(world *w);
+#define auto_world __attribute__((cleanup(free_world))) world /* auto.h */
 
 /* Of n tasks (at most TASKS_MAX), in the place of the one before. The edges (after, before) are
  * kept, and added in an order of their own. */

@@ -7,7 +7,6 @@
 #include "sim/analysis/energy.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
-#include <string.h>
 
 th_result result_of(const world *w, const th_machine *m)
 {

@@ -2,8 +2,8 @@
 /* script_answers.h - a procedure of a script design that answers anything, without Tcl. */
 #ifndef TH_TESTS_UNIT_SCRIPT_ANSWERS_H
 #define TH_TESTS_UNIT_SCRIPT_ANSWERS_H
-#include "base/map.h"
 #include "sim/design/script_memo.h"
+#include "tests/unit/auto.h"
 #include "tests/unit/sim_help.h"
 
 static inline int any_procedure(const char *text, const char *procedure, th_error *err)
@@ -21,7 +21,7 @@ static inline int answer_anything(void *context, const char *text, const th_scri
     static const int bytes[] = {TH_SCRIPT_INPUT_BYTES, TH_SCRIPT_WEIGHT_BYTES,
                                 TH_SCRIPT_OUTPUT_BYTES};
     uint64_t seed = th_hash(q->shard, sizeof *q->shard, 1);
-    gsl_rng *r = th_random_stream(seed, "answers", 0);
+    auto_rng *r = th_random_stream(seed, "answers", 0);
     (void)context;
     (void)text;
     (void)err;
@@ -32,7 +32,6 @@ static inline int answer_anything(void *context, const char *text, const th_scri
         out->number[bytes[i]] = (double)pick(r, 0, 5000000);
         out->has[bytes[i]] = pick(r, 0, 1);
     }
-    gsl_rng_free(r);
     return 0;
 }
 

@@ -2,7 +2,6 @@
 /* search_help.h - problems, searches to the end, and fitness, for the tests of searches. */
 #ifndef TH_TESTS_UNIT_SEARCH_HELP_H
 #define TH_TESTS_UNIT_SEARCH_HELP_H
-#include <math.h>
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

@@ -3,7 +3,6 @@
  */
 #ifndef TH_TESTS_UNIT_SPACE_CASE_H
 #define TH_TESTS_UNIT_SPACE_CASE_H
-#include "base/map.h"
 #include "mapper/search/partition/partition.h"
 #include "mapper/search/searches.h"
 #include "tests/unit/map_help.h"

@@ -4,8 +4,6 @@
 #include "tests/unit/tap.h"
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 static tap_test *tests; /* by line */
 static int n_done;

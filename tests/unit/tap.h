@@ -10,6 +10,11 @@
 #ifndef TH_TESTS_UNIT_TAP_H
 #define TH_TESTS_UNIT_TAP_H
 #include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tests/unit/auto.h"
 
 typedef struct tap_test tap_test;
 struct tap_test {
@@ -32,7 +37,14 @@ struct tap_test {
 /* Adds a test that lives as long as the program. */
 void tap_add(tap_test *test);
 
-/* The main of a program that needs nothing around its tests. */
+/* The main of a program, whose tests share what set_up() makes and puts into static variables: it
+ * lasts as long as the program. TAP_MAIN: they share nothing. */
+#define TAP_MAIN_WITH(suite, set_up)                                                               \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        set_up();                                                                                  \
+        return tap_run(suite, argc, argv);                                                         \
+    }
 #define TAP_MAIN(suite)                                                                            \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \
@@ -65,5 +77,12 @@ void tap_skip(const char *why);
 /* Asserts that both texts are equal, and shows them where they are not. */
 #define TAP_ASSERT_TEXT(got, expected) tap_assert_text((got), (expected), __FILE__, __LINE__)
 void tap_assert_text(const char *got, const char *expected, const char *file, int line);
+
+/* Asserts that an error (th_error, base/error.h) has this id and this text. */
+#define TAP_ASSERT_ERROR(error, expected_id, expected_text)                                        \
+    do {                                                                                           \
+        tap_assert_text((error).id, (expected_id), __FILE__, __LINE__);                            \
+        tap_assert_text((error).text, (expected_text), __FILE__, __LINE__);                        \
+    } while (0)
 
 #endif

@@ -42,14 +42,13 @@ static inline void put_bytes(th_strbuf *b, int field, const void *bytes, size_t 
 /* As uint64; pg_name and tharsis_algorithm are texts. */
 static inline void put_attribute(th_strbuf *node, const char *name, const char *value)
 {
-    th_strbuf a = TH_STRBUF_INIT;
+    auto_strbuf a = TH_STRBUF_INIT;
     put_bytes(&a, 1, name, strlen(name));
     if (strcmp(name, "pg_name") == 0 || strcmp(name, "tharsis_algorithm") == 0)
         put_bytes(&a, 29, value, strlen(value));
     else
         put_number(&a, 13, strtoull(value, NULL, 10));
     put_bytes(node, 10, a.text, a.length);
-    th_strbuf_clear(&a);
 }
 
 static inline void put_record(th_strbuf *file, th_strbuf *record)

@@ -10,10 +10,8 @@
  * iterations is a power of their matrix, so the nest is a product of about log n factors per loop.
  * The product is exact for any difference in first and last iterations, and needs no events. */
 #include <config.h>
-
-#include "tests/unit/two_slot.h"
-
 #include <math.h>
+#include "tests/unit/two_slot.h"
 
 /* The state of the pipeline: the time at which each engine last finished; _BEFORE: the time before
  * that. */

@@ -8,7 +8,6 @@
  * waited for is a count of messages: where one port sends to a port they come in the order of
  * sending, so the last of them will do; where several do, all of them must be meant. */
 #include <config.h>
-
 #include "tests/unit/unroll.h"
 
 #include "base/alloc.h"
@@ -166,12 +165,11 @@ static int depend(unrolling *u, int32_t participant, int32_t thread, int64_t ste
     port *from = &u->ports[port_number(u, participant, a->send_port)];
     int32_t message = u->next++;
     if (from->thread == SEVERAL)
-        return th_error_set(
-            err, "TEST-0003",
-            "%s of %d ranks by %s: threads %d and others of participant %d share port "
-            "%d: who comes first depends on times",
-            th_collective_names[u->x->collective->kind], u->x->collective->n_ranks,
-            u->x->algorithm->name, thread, participant, a->send_port);
+        return th_error_set(err, "TEST-0003",
+                            "%s of %d ranks by %s: threads %d and others of participant %d share "
+                            "port %d: who comes first depends on times",
+                            th_collective_names[u->x->collective->kind], u->x->collective->n_ranks,
+                            u->x->algorithm->name, thread, participant, a->send_port);
     if (th_program_depend(p, message, marker, err) || th_program_depend(p, u->end, message, err) ||
         (from->last_out >= 0 && th_program_depend(p, marker, from->last_out, err)))
         return -1;

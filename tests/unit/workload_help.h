@@ -27,4 +27,10 @@ static inline int64_t transformer_parameters(const th_transformer *t)
     return n;
 }
 
+static inline int64_t first_input_elements(const th_layer *l)
+{
+    const th_box box = th_layer_input_box(l, 0);
+    return th_box_elements(&box);
+}
+
 #endif

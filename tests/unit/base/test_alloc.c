@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
 #include <stdint.h>
-#include <string.h>
 
 TEST(counts_live_blocks_and_calls)
 {

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "tests/unit/tap.h"
 #include <stdint.h>
-#include <string.h>
 
 TEST(aligns_every_piece)
 {

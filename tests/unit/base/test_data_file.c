@@ -10,23 +10,21 @@ static int find(const char *name, const char *beside, th_strbuf *out)
 
 TEST(beside_the_file_that_names_it_goes_first)
 {
-    temporary_file f = write_text("devices.csv", "mine");
+    auto_file f = write_text("devices.csv", "mine");
     char other[200];
-    th_strbuf path = TH_STRBUF_INIT;
+    auto_strbuf path = TH_STRBUF_INIT;
     snprintf(other, sizeof other, "%s/system.cfg", f.folder);
     CU_ASSERT_EQUAL(find("devices", other, &path), 0);
     TAP_ASSERT_TEXT(path.text, f.path);
     th_strbuf_clear(&path);
     CU_ASSERT_EQUAL(find(f.path, "/elsewhere/system.cfg", &path), 0);
     TAP_ASSERT_TEXT(path.text, f.path);
-    th_strbuf_clear(&path);
-    remove_file(&f);
 }
 
 TEST(then_along_the_path_then_in_the_sources)
 {
-    temporary_file f = write_text("devices.csv", "mine");
-    th_strbuf path = TH_STRBUF_INIT;
+    auto_file f = write_text("devices.csv", "mine");
+    auto_strbuf path = TH_STRBUF_INIT;
     char folders[200];
     snprintf(folders, sizeof folders, "/nowhere::%s", f.folder);
     setenv("THARSIS_PATH", folders, 1);
@@ -36,17 +34,14 @@ TEST(then_along_the_path_then_in_the_sources)
     unsetenv("THARSIS_PATH");
     CU_ASSERT_EQUAL(find("devices", "/nowhere/system.cfg", &path), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(path.text, "/predictor/devices.csv"));
-    th_strbuf_clear(&path);
-    remove_file(&f);
 }
 
 TEST(nowhere)
 {
-    th_strbuf path = TH_STRBUF_INIT;
+    auto_strbuf path = TH_STRBUF_INIT;
     CU_ASSERT_EQUAL(find("no_such_table", NULL, &path), 1);
     CU_ASSERT_EQUAL(path.length, 0);
     CU_ASSERT_EQUAL(find("models", NULL, &path), 1); /* a folder */
-    th_strbuf_clear(&path);
 }
 
 TAP_MAIN("data_file")

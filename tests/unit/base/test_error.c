@@ -2,14 +2,12 @@
 #include <config.h>
 #include "base/error.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 TEST(fills_id_and_text)
 {
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_error_set(&e, "TEST-0007", "%s:%d: key \"%s\"", "a.cfg", 12, "dims"), -1);
-    TAP_ASSERT_TEXT(e.id, "TEST-0007");
-    TAP_ASSERT_TEXT(e.text, "a.cfg:12: key \"dims\"");
+    TAP_ASSERT_ERROR(e, "TEST-0007", "a.cfg:12: key \"dims\"");
 }
 
 TEST(accepts_nobody_to_tell)
@@ -55,16 +53,14 @@ TEST(says_that_memory_ran_out)
 {
     th_error e;
     CU_ASSERT_EQUAL(th_error_no_memory(&e), -1);
-    TAP_ASSERT_TEXT(e.id, "BASE-0001");
-    TAP_ASSERT_TEXT(e.text, "memory ran out");
+    TAP_ASSERT_ERROR(e, "BASE-0001", "memory ran out");
 }
 
 TEST(says_that_it_was_interrupted)
 {
     th_error e;
     CU_ASSERT_EQUAL(th_error_interrupted(&e, "nothing was made"), -1);
-    TAP_ASSERT_TEXT(e.id, "BASE-0008");
-    TAP_ASSERT_TEXT(e.text, "interrupted; nothing was made");
+    TAP_ASSERT_ERROR(e, "BASE-0008", "interrupted; nothing was made");
     CU_ASSERT_TRUE(th_error_is_interrupted(&e));
     th_error_set(&e, "TEST-0007", "interrupted; nothing was made");
     CU_ASSERT_FALSE(th_error_is_interrupted(&e));

@@ -3,8 +3,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "tests/unit/tap.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { N = 5000 };
 
@@ -35,7 +33,7 @@ static int count_wrong(const th_map *m, int n)
 
 TEST(finds_what_was_put)
 {
-    th_map *m = th_map_new();
+    auto_map *m = th_map_new();
     int64_t value = 41;
     CU_ASSERT_FALSE(th_map_get(m, "a", 1, &value));
     CU_ASSERT_EQUAL(fill(m, N), 0);
@@ -43,24 +41,22 @@ TEST(finds_what_was_put)
     CU_ASSERT_EQUAL(count_wrong(m, N), 0);
     CU_ASSERT_FALSE(th_map_get(m, "layer/conv", 10, &value));
     CU_ASSERT_EQUAL(value, 41);
-    th_map_free(m);
 }
 
 TEST(replaces)
 {
-    th_map *m = th_map_new();
+    auto_map *m = th_map_new();
     int64_t value = 0;
     CU_ASSERT_EQUAL(th_map_put(m, "a", 1, 5), 0);
     CU_ASSERT_EQUAL(th_map_put(m, "a", 1, INT64_MIN), 0);
     CU_ASSERT_EQUAL(th_map_count(m), 1);
     CU_ASSERT_TRUE(th_map_get(m, "a", 1, &value));
     CU_ASSERT_EQUAL(value, INT64_MIN);
-    th_map_free(m);
 }
 
 TEST(tells_keys_by_every_byte_and_length)
 {
-    th_map *m = th_map_new();
+    auto_map *m = th_map_new();
     int64_t value = 0;
     th_map_put(m, "", 0, 1);
     th_map_put(m, "\0", 1, 2);
@@ -71,12 +67,11 @@ TEST(tells_keys_by_every_byte_and_length)
     CU_ASSERT(th_map_get(m, "", 0, &value) && value == 1);
     CU_ASSERT(th_map_get(m, "\0\0", 2, &value) && value == 3);
     CU_ASSERT(th_map_get(m, "12345678", 8, &value) && value == 4);
-    th_map_free(m);
 }
 
 TEST(clears)
 {
-    th_map *m = th_map_new();
+    auto_map *m = th_map_new();
     int64_t value = 0;
     th_map_clear(m);
     fill(m, 100);
@@ -85,7 +80,6 @@ TEST(clears)
     CU_ASSERT_FALSE(th_map_get(m, "layer/conv7", 11, &value));
     fill(m, 50);
     CU_ASSERT_EQUAL(count_wrong(m, 50), 0);
-    th_map_free(m);
     th_map_free(NULL);
 }
 

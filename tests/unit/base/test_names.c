@@ -2,7 +2,6 @@
 #include <config.h>
 #include "base/names.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 TEST(counts_single_edits)
 {

@@ -5,21 +5,19 @@
 
 static unsigned long first_of(uint64_t seed, const char *name, uint64_t index)
 {
-    gsl_rng *r = th_random_stream(seed, name, index);
+    auto_rng *r = th_random_stream(seed, name, index);
     unsigned long value = gsl_rng_get(r);
-    gsl_rng_free(r);
     return value;
 }
 
 /* Pinned: a seed in an old report must give the old numbers. */
 TEST(streams_are_stable)
 {
-    gsl_rng *r = th_random_stream(7, "genetic", 0);
+    auto_rng *r = th_random_stream(7, "genetic", 0);
     CU_ASSERT_EQUAL(gsl_rng_get(r), 43364149);
     CU_ASSERT_EQUAL(gsl_rng_get(r), 1690542308);
     CU_ASSERT_EQUAL(th_random_below(r, 1000), 530);
     CU_ASSERT_EQUAL((uint64_t)(th_random_unit(r) * 1e9), 768948288);
-    gsl_rng_free(r);
 }
 
 TEST(streams_differ_by_every_part_of_their_name)
@@ -38,18 +36,17 @@ TEST(streams_differ_by_every_part_of_their_name)
 TEST(dice_are_fair)
 {
     int count[6] = {0};
-    gsl_rng *r = th_random_stream(1, "dice", 0);
+    auto_rng *r = th_random_stream(1, "dice", 0);
     for (int i = 0; i < 60000; i++)
         count[th_random_below(r, 6)]++;
     for (int face = 0; face < 6; face++)
         CU_ASSERT(count[face] > 10000 - 456 && count[face] < 10000 + 456);
-    gsl_rng_free(r);
 }
 
 TEST(below_covers_its_range)
 {
     const uint64_t huge = (1ull << 63) + 1; /* almost half of all draws are rejected */
-    gsl_rng *r = th_random_stream(1, "range", 0);
+    auto_rng *r = th_random_stream(1, "range", 0);
     uint64_t greatest = 0;
     for (int i = 0; i < 1000; i++) {
         CU_ASSERT_EQUAL(th_random_below(r, 1), 0);
@@ -58,13 +55,12 @@ TEST(below_covers_its_range)
         greatest = value > greatest ? value : greatest;
     }
     CU_ASSERT(greatest > huge / 100 * 98);
-    gsl_rng_free(r);
 }
 
 /* Mean of 100000: 1/2 with standard deviation 1 / sqrt(12 * 100000) = 0.00091; 5 of them. */
 TEST(unit_is_uniform)
 {
-    gsl_rng *r = th_random_stream(1, "unit", 0);
+    auto_rng *r = th_random_stream(1, "unit", 0);
     double sum = 0, least = 1, greatest = 0;
     for (int i = 0; i < 100000; i++) {
         double value = th_random_unit(r);
@@ -74,7 +70,6 @@ TEST(unit_is_uniform)
     }
     CU_ASSERT(least >= 0 && greatest < 1);
     CU_ASSERT_DOUBLE_EQUAL(sum / 100000, 0.5, 5 * 0.00091);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("random")

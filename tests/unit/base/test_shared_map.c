@@ -2,8 +2,6 @@
 #include <config.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "base/shared_map.h"
 #include "tests/unit/tap.h"
@@ -28,7 +26,7 @@ static int count_wrong(const th_shared_map *m, const int *value, int n)
 
 TEST(finds_what_was_added)
 {
-    th_shared_map *m = th_shared_map_new();
+    auto_shared_map *m = th_shared_map_new();
     char key[32];
     CU_ASSERT_EQUAL(count_wrong(m, values[0], 0), 0);
     for (int i = 0; i < N; i++)
@@ -38,13 +36,12 @@ TEST(finds_what_was_added)
     CU_ASSERT_EQUAL(th_shared_map_count(m), N);
     CU_ASSERT_PTR_EQUAL(th_shared_map_add(m, "", 0, &values[1][0]), &values[1][0]);
     CU_ASSERT_PTR_EQUAL(th_shared_map_find(m, "", 0), &values[1][0]);
-    th_shared_map_free(m);
     th_shared_map_free(NULL);
 }
 
 TEST(the_first_value_stays_until_all_go)
 {
-    th_shared_map *m = th_shared_map_new();
+    auto_shared_map *m = th_shared_map_new();
     char key[32];
     CU_ASSERT_PTR_EQUAL(th_shared_map_add(m, "a", 2, &values[0][0]), &values[0][0]);
     CU_ASSERT_PTR_EQUAL(th_shared_map_add(m, "a", 2, &values[0][1]), &values[0][0]);
@@ -57,17 +54,15 @@ TEST(the_first_value_stays_until_all_go)
     for (int i = 0; i < 700; i++)
         th_shared_map_add(m, key, key_of(i, key), &values[1][i]);
     CU_ASSERT_EQUAL(count_wrong(m, values[1], 700), 0);
-    th_shared_map_free(m);
 }
 
 TEST(numbers_come_in_turn)
 {
-    th_shared_map *m = th_shared_map_new();
+    auto_shared_map *m = th_shared_map_new();
     char key[32];
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 200; i++)
             CU_ASSERT_EQUAL(th_shared_map_number(m, key, key_of(i, key)), i);
-    th_shared_map_free(m);
 }
 
 TEST(no_memory_leaves_it_as_it_was)
@@ -122,7 +117,7 @@ TEST(threads_agree)
 {
     static adder adders[THREADS];
     pthread_t thread[THREADS];
-    th_shared_map *m = th_shared_map_new();
+    auto_shared_map *m = th_shared_map_new();
     int n_firsts[THREADS] = {0}, differ = 0;
     for (int t = 0; t < THREADS; t++)
         for (int i = 0; i < N; i++)
@@ -143,7 +138,6 @@ TEST(threads_agree)
     CU_ASSERT_EQUAL(adders[0].n_wrong + adders[1].n_wrong + adders[2].n_wrong + adders[3].n_wrong,
                     0);
     CU_ASSERT_EQUAL(th_shared_map_count(m), N);
-    th_shared_map_free(m);
 }
 
 TAP_MAIN("shared_map")

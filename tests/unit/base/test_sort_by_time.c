@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/alloc.h"
 #include "base/random.h"
 #include "base/sort_by_time.h"
 #include "tests/unit/tap.h"
@@ -38,7 +37,7 @@ TEST(random_times)
     enum { MOST = 3000 };
     static th_timed all[MOST], scratch[MOST];
     static th_time time_of[MOST];
-    gsl_rng *r = th_random_stream(1, "time order", 0);
+    auto_rng *r = th_random_stream(1, "time order", 0);
     for (int round = 0; round < 63; round++) {
         size_t n = th_random_below(r, MOST);
         for (size_t i = 0; i < n; i++) {
@@ -50,7 +49,6 @@ TEST(random_times)
         for (size_t i = 0; i < n; i++)
             CU_ASSERT_EQUAL(all[i].at, time_of[all[i].number]);
     }
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("sort_by_time")

@@ -3,12 +3,10 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "tests/unit/tap.h"
-#include <stdio.h>
-#include <string.h>
 
 TEST(appends)
 {
-    th_strbuf b = TH_STRBUF_INIT;
+    auto_strbuf b = TH_STRBUF_INIT;
     CU_ASSERT_PTR_NULL(b.text);
     th_strbuf_add(&b, "");
     TAP_ASSERT_TEXT(b.text, "");
@@ -22,34 +20,30 @@ TEST(appends)
     CU_ASSERT_PTR_NULL(b.text);
     th_strbuf_add(&b, "again");
     TAP_ASSERT_TEXT(b.text, "again");
-    th_strbuf_clear(&b);
 }
 
 TEST(keeps_zero_bytes)
 {
-    th_strbuf b = TH_STRBUF_INIT;
+    auto_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_bytes(&b, "a\0b", 3);
     CU_ASSERT_EQUAL(b.length, 3);
     CU_ASSERT_EQUAL(memcmp(b.text, "a\0b", 4), 0);
-    th_strbuf_clear(&b);
 }
 
 TEST(writes_json)
 {
-    th_strbuf b = TH_STRBUF_INIT;
+    auto_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_json(&b, "a \"b\" c:\\d\n\r\t\001\177 \303\251 \342\202\254");
     TAP_ASSERT_TEXT(b.text, "\"a \\\"b\\\" c:\\\\d\\n\\r\\t\\u0001\\u007f \\u00e9 \\u20ac\"");
-    th_strbuf_clear(&b);
 }
 
 /* Latin-1, an overlong form, a surrogate, one cut short at the end: none of them is UTF-8. */
 TEST(replaces_what_is_no_utf8)
 {
-    th_strbuf b = TH_STRBUF_INIT;
+    auto_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_json(&b, "\351t\351 \300\200 \355\240\200 \360\237\230\200 \342\202");
     TAP_ASSERT_TEXT(b.text, "\"\\ufffdt\\ufffd \\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \\ud83d\\ude00 "
                             "\\ufffd\\ufffd\"");
-    th_strbuf_clear(&b);
 }
 
 /* The bytes of the characters of text, in a letter each, that fit. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_continuity.c - a few bytes more or less change the time of a collective by as little. */
 #include <config.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
 #include "tests/unit/draw.h"
@@ -79,14 +75,14 @@ static bool may_drift(const th_algorithm *a)
 
 TEST(times_are_continuous_in_the_size)
 {
-    gsl_rng *r = th_random_stream(1, "continuity", 0);
+    auto_rng *r = th_random_stream(1, "continuity", 0);
     const double bar = 0.01, most_known = 0.06; /* of those that may drift, a tenth above */
     double worst = 0;
     int n = 0, n_above = 0;
     for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
         const shape *of = &shapes[i / 2];
         const bool is_round = i % 2 == 0;
-        th_system *s = generated(of->type, of->dims, of->n_dims);
+        auto_system *s = generated(of->type, of->dims, of->n_dims);
         for (int a = 0; th_algorithms[a]; a++)
             for (int kind = 0; kind < TH_BARRIER; kind++) {
                 th_collective c = collective(s, kind, th_algorithms[a]->name, 0);
@@ -101,12 +97,10 @@ TEST(times_are_continuous_in_the_size)
                 worst = fmax(worst, change);
                 CU_ASSERT_TRUE(change <= bar || (may_drift(c.algorithm) && change < most_known));
             }
-        th_system_free(s);
     }
     if (worst > bar)
         tap_known_miss("got %d of %d collectives above, at most by %.1f %%, bar %.0f %%", n_above,
                        n, 100 * worst, 100 * bar);
-    gsl_rng_free(r);
 }
 
 static void task_of_collective(th_program *p, const th_task *task, int32_t number)
@@ -119,31 +113,28 @@ static void task_of_collective(th_program *p, const th_task *task, int32_t numbe
 /* ms */
 static double end_of(const th_system *s, th_program *p)
 {
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, &(th_machine_options){.network = NULL}, NULL);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    auto_machine *m = th_machine_new(s, w, &(th_machine_options){.network = NULL}, NULL);
     CU_ASSERT_TRUE(!th_program_finish(p, NULL) && !th_machine_load(m, p, NULL));
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
-    double ms = (double)th_machine_now(m) / 1e9;
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
-    return ms;
+    return (double)th_machine_now(m) / 1e9;
 }
 
 /* Four groups over sixteen nodes, each of two ranks of a node: messages of several chunks in both
  * dimensions, 615 bytes short of a size that divides. */
 TEST(groups_at_once_do_not_collide)
 {
-    th_system *prototype = shipped_system("npu_v1");
+    auto_system *prototype = shipped_system("npu_v1");
     th_topology_options o = {.n_dims = 3,
                              .n_bandwidths = 2,
                              .n_latencies = 2,
                              .dims = {16, 8, 16},
                              .bits_per_s = {2400 * gbps, 200 * gbps},
                              .latency_ps = {1000000, 2000000}};
-    th_system *s = th_topology_create("test", th_topology_find("rails"), &o, prototype, NULL);
+    auto_system *s = th_topology_create("test", th_topology_find("rails"), &o, prototype, NULL);
     double ms[2];
     for (int odd = 0; odd < 2; odd++) {
-        th_program *p = th_program_new(NULL);
+        auto_program *p = th_program_new(NULL);
         const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
         for (int g = 0; g < 4; g++) {
             int32_t nodes[32];
@@ -161,12 +152,9 @@ TEST(groups_at_once_do_not_collide)
             task_of_collective(p, &task, g);
         }
         ms[odd] = end_of(s, p);
-        th_program_free(p);
     }
     CU_ASSERT_TRUE(fabs(ms[1] - ms[0]) <= 0.01 * ms[0]);
     printf("# %.1f ms, with 615 bytes less %.1f\n", ms[0], ms[1]);
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 TAP_MAIN("continuity")

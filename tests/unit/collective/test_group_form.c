@@ -2,9 +2,6 @@
 /* test_group_form.c - groups of one form: every algorithm takes the same time for each of them
  * alone, and auto's choice is the one that it makes when asked for nothing else. */
 #include <config.h>
-#include "sim/replay/choices.h"
-#include <string.h>
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_time.h"
 #include "tests/unit/draw.h"
@@ -147,10 +144,10 @@ static void take_the_same(const th_system *s, const char *network, th_collective
 /* On random systems, all pairs of groups. */
 TEST(groups_of_one_form_take_the_same_time)
 {
-    gsl_rng *r = th_random_stream(1, "form", 0);
+    auto_rng *r = th_random_stream(1, "form", 0);
     int alike = 0, different = 0;
     for (int i = 0; i < 60 * N_TOPOLOGIES; i++) {
-        th_system *s = draw_system(r, i % N_TOPOLOGIES);
+        auto_system *s = draw_system(r, i % N_TOPOLOGIES);
         int kind = draw(r, 0, TH_BARRIER - 1);
         bool is_strided = draw(r, 0, 3) == 0;
         int64_t bytes = draw(r, 1, 2000000);
@@ -165,11 +162,9 @@ TEST(groups_of_one_form_take_the_same_time)
                 if (is_same)
                     take_the_same(s, i % 3 ? "fluid" : "ideal", a, b);
             }
-        th_system_free(s);
     }
     printf("# %d pairs alike, %d not\n", alike, different);
     CU_ASSERT_TRUE(alike > 100 && different > 100);
-    gsl_rng_free(r);
 }
 
 static th_collective_choice choice_of(th_tuner_context t, const th_collective *c)
@@ -182,11 +177,11 @@ static th_collective_choice choice_of(th_tuner_context t, const th_collective *c
 /* All groups of a system, one after the other, choose what each chooses alone. */
 TEST(a_group_chooses_what_it_chooses_alone)
 {
-    gsl_rng *r = th_random_stream(2, "form", 0);
+    auto_rng *r = th_random_stream(2, "form", 0);
     for (int i = 0; i < 12 * N_TOPOLOGIES; i++) {
-        th_system *s = draw_system(r, i % N_TOPOLOGIES);
-        th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-        th_machine *m = th_machine_new(
+        auto_system *s = draw_system(r, i % N_TOPOLOGIES);
+        auto_costs *w = th_compute_cost_cache_new(s, NULL);
+        auto_machine *m = th_machine_new(
             s, w, &(th_machine_options){.network = th_network_types[i / N_TOPOLOGIES % 3]}, NULL);
         th_tuner_context t = th_machine_tuner_context(m), alone = t;
         alone.choices = NULL;
@@ -200,11 +195,7 @@ TEST(a_group_chooses_what_it_chooses_alone)
             CU_ASSERT_PTR_EQUAL(one.algorithm, other.algorithm);
             CU_ASSERT_EQUAL(one.chunks, other.chunks);
         }
-        th_machine_free(m);
-        th_compute_cost_cache_free(w);
-        th_system_free(s);
     }
-    gsl_rng_free(r);
 }
 
 static int n_simulators;
@@ -220,15 +211,15 @@ static void *create_counted(const void *setup, th_error *err)
 /* Six simulators before; what differs in one cable, rate, latency or switch still has its own. */
 TEST(alike_groups_of_a_star_are_simulated_once)
 {
-    th_system *s = new_system(1000);
+    auto_system *s = new_system(1000);
     int hub = th_system_add_node(s, "hub", TH_NODE_SWITCH, 0, NULL);
     for (int i = 0; i < N; i++)
         th_system_add_cable(s, i, hub, cable_of(i == GROUP ? 5 : 10, i == 2 * GROUP ? 900 : 500),
                             NULL);
     th_system_add_cable(s, 3 * GROUP, hub, cable_of(10, 500), NULL);
     CU_ASSERT_EQUAL(th_system_finish(s, NULL), 0);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    auto_machine *m = th_machine_new(s, w, NULL, NULL);
     th_tuner_context t = th_machine_tuner_context(m);
     counted = *t.simulator;
     create = counted.create;
@@ -241,37 +232,6 @@ TEST(alike_groups_of_a_star_are_simulated_once)
         choice_of(t, &c);
     }
     CU_ASSERT_EQUAL(n_simulators, 3 + 1); /* groups 1, 2, 3, and the others */
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
-}
-
-/* Wherever memory runs out, it says so and keeps nothing. */
-TEST(a_form_survives_lack_of_memory)
-{
-    gsl_rng *r = th_random_stream(3, "form", 0);
-    th_system *s = draw_system(r, N_TOPOLOGIES - 1);
-    while (!s->nodes[N].reduces) {
-        th_system_free(s);
-        s = draw_system(r, N_TOPOLOGIES - 1);
-    }
-    int32_t nodes[GROUP];
-    th_collective c = group_of(1, false, TH_ALL_REDUCE, 100000, nodes);
-    int found = -1, n_failures = 0;
-    for (int64_t k = 1; found < 0; k++) {
-        th_collective_choice_key key;
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        found = th_group_form(&c, s, 0, &key, &e);
-        th_alloc_fail_at(0);
-        n_failures += found < 0;
-        CU_ASSERT_TRUE(th_alloc_live() <= live || found > 0);
-        TAP_ASSERT_TEXT(e.id, found < 0 ? "BASE-0001" : "");
-    }
-    CU_ASSERT_TRUE(n_failures > 10);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("group_form")

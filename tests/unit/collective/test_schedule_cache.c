@@ -3,12 +3,8 @@
  * like a new one about a collective that differs in one thing. */
 #include <config.h>
 #include "sim/replay/schedule_cache.h"
-#include <string.h>
-#include "base/alloc.h"
-#include "base/strbuf.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/collective_shapes.h"
 
 enum { RANKS_MAX = 8, STEPS_MAX = 4000 };
@@ -187,11 +183,11 @@ static th_user_schedule *schedule_of(const char *text)
 
 static int walk(const th_system *s, int n_steps, th_user_schedule *const *u)
 {
-    gsl_rng *r = th_random_stream(41, s->name, (uint64_t)s->n_nodes);
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, costs, NULL, NULL);
+    auto_rng *r = th_random_stream(41, s->name, (uint64_t)s->n_nodes);
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
+    auto_machine *m = th_machine_new(s, costs, NULL, NULL);
     th_collective_schedule_cache *asked = cache_of(m);
-    th_strbuf a = TH_STRBUF_INIT, b = TH_STRBUF_INIT;
+    auto_strbuf a = TH_STRBUF_INIT, b = TH_STRBUF_INIT;
     question q = {.c = {.kind = TH_ALL_TO_ALL, .n_ranks = 4, .bytes = 4096, .chunks = 1}};
     int n_prepared = 0, n_wrong = 0;
     for (int i = 0; i < RANKS_MAX; i++)
@@ -212,12 +208,7 @@ static int walk(const th_system *s, int n_steps, th_user_schedule *const *u)
     }
     printf("# %d of %d can be done\n", n_prepared, n_steps);
     CU_ASSERT_TRUE(2 * n_prepared > n_steps);
-    th_strbuf_clear(&a);
-    th_strbuf_clear(&b);
     th_collective_schedule_cache_free(asked);
-    th_machine_free(m);
-    th_compute_cost_cache_free(costs);
-    gsl_rng_free(r);
     return n_wrong;
 }
 

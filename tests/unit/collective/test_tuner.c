@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_tuner.c - auto: the fastest algorithm and chunks, by simulating them; interruptions. */
 #include <config.h>
-#include "sim/machine/machine.h"
-#include <stdio.h>
-#include <string.h>
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
 
@@ -12,7 +8,7 @@
  * another one than large ones, and the order of the table decides among equals. */
 TEST(auto_is_the_fastest_that_can)
 {
-    th_system *s = of_size("star", 8);
+    auto_system *s = of_size("star", 8);
     const int64_t sizes[] = {8, 24000, 24000000};
     for (int kind = 0; kind < TH_SEND_RECV; kind++)
         for (size_t i = 0; i < 3; i++) {
@@ -34,7 +30,6 @@ TEST(auto_is_the_fastest_that_can)
             c.chunks = 0;
             CU_ASSERT_TRUE(time_of(s, "fluid", &c) <= best);
         }
-    th_system_free(s);
 }
 
 /* The least time of all algorithms with 1, 2, 4 ... 64 chunks, and of auto. More chunks of a ring
@@ -73,7 +68,7 @@ TEST(auto_is_near_the_best_of_all)
     } of[] = {{"islands", {2, 4}, 2}, {"torus", {4, 4}, 2}, {"ring", {6}, 1}, {"star", {8}, 1}};
     const int64_t sizes[] = {1 << 10, 1 << 20, 1 << 28};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        th_system *s = generated(of[i].topology, of[i].dims, of[i].n_dims);
+        auto_system *s = generated(of[i].topology, of[i].dims, of[i].n_dims);
         int32_t some[16], n = s->n_accels * 3 / 5;
         for (int32_t r = 0; r < n; r++)
             some[r] = s->accel_node[(r * 5 + 3) % s->n_accels];
@@ -85,7 +80,6 @@ TEST(auto_is_near_the_best_of_all)
                 c.n_ranks = n;
                 near_the_best(s, &c);
             }
-        th_system_free(s);
     }
 }
 
@@ -101,13 +95,13 @@ static const th_machine_options interrupted = {.is_interrupted = is_interrupted}
 /* 64 ranks send to each other: more than 4,096 acts, so the machine asks at least thrice. */
 TEST(an_interruption_changes_no_time)
 {
-    th_system *s = of_size("ring", 64);
+    auto_system *s = of_size("ring", 64);
     th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 640000);
     double whole = time_of(s, "fluid", &c);
     th_error e = {"", ""};
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    th_machine *m = th_machine_new(s, w, &interrupted, &e);
-    th_program *p = th_program_new(&e);
+    auto_costs *w = th_compute_cost_cache_new(s, &e);
+    auto_machine *m = th_machine_new(s, w, &interrupted, &e);
+    auto_program *p = th_program_new(&e);
     const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
     th_program_add_collective(p, &c, &e);
     th_program_add(p, &task, &e);
@@ -135,17 +129,13 @@ TEST(an_interruption_changes_no_time)
     const th_tuner_context tuner = th_machine_tuner_context(m);
     CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0008");
-    th_machine_free(m);
-    th_program_free(p);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
 }
 
 /* A chain of many chunks beats one of few; a group that one algorithm alone refuses has the others;
  * where all refuse, the last says why. */
 TEST(auto_chooses_chunks_and_passes_over_refusals)
 {
-    th_system *s = of_size("ring", 8);
+    auto_system *s = of_size("ring", 8);
     th_collective c = collective(s, TH_BROADCAST, "ring", 24000000);
     double whole = time_of(s, "fluid", &c);
     c.chunks = 0;
@@ -156,8 +146,8 @@ TEST(auto_chooses_chunks_and_passes_over_refusals)
     th_error e = {"", ""};
     const th_algorithm *a = NULL;
     int32_t chunks = 0;
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    th_machine *m = th_machine_new(s, w, NULL, &e);
+    auto_costs *w = th_compute_cost_cache_new(s, &e);
+    auto_machine *m = th_machine_new(s, w, NULL, &e);
     const th_tuner_context tuner = th_machine_tuner_context(m);
     CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0021");
@@ -166,40 +156,6 @@ TEST(auto_chooses_chunks_and_passes_over_refusals)
     CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");
     CU_ASSERT_PTR_NULL(a);
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
-}
-
-/* Wherever memory runs out, choosing says so, keeps nothing and chooses nothing. */
-TEST(choosing_survives_lack_of_memory)
-{
-    th_system *s = of_size("star", 3);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
-    th_tuner_context tuner = th_machine_tuner_context(m);
-    tuner.choices = NULL;
-    th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
-    c.algorithm = NULL;
-    int failed = -1, n_failures = 0;
-    for (int64_t k = 1; failed; k += 3) {
-        const th_algorithm *a = NULL;
-        int32_t chunks = 0;
-        th_error e = {"", ""};
-        int64_t live = th_alloc_live();
-        th_alloc_fail_at(k);
-        failed = th_tuner_choose(&tuner, &c, &a, &chunks, &e);
-        th_alloc_fail_at(0);
-        n_failures += failed != 0;
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        if (failed)
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL(a == NULL, failed != 0);
-    }
-    CU_ASSERT_TRUE(n_failures > 20);
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
 }
 
 static int n_simulators;
@@ -230,9 +186,9 @@ static int simulators_for(const th_tuner_context *t, int32_t first, int32_t step
  * nothing. */
 TEST(choices_are_remembered_by_group_and_size)
 {
-    th_system *s = generated("islands", (int[]){4, 8}, 2);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    auto_system *s = generated("islands", (int[]){4, 8}, 2);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    auto_machine *m = th_machine_new(s, w, NULL, NULL);
     th_tuner_context t = th_machine_tuner_context(m);
     const th_algorithm *island = NULL, *other = NULL;
     real = t.simulator;
@@ -257,9 +213,6 @@ TEST(choices_are_remembered_by_group_and_size)
     th_collective_choices_clear(t.choices);
     CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &other), 1);
     CU_ASSERT_PTR_EQUAL(island, other);
-    th_machine_free(m);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
 }
 
 static bool same_key(const th_collective *a, uint64_t a_options, const th_collective *b,
@@ -312,8 +265,8 @@ TEST(every_field_changes_the_key)
 /* Every option of a network changes the digest of a machine's options. */
 TEST(every_option_changes_the_digest)
 {
-    th_system *s = of_size("star", 3);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+    auto_system *s = of_size("star", 3);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
     th_machine_options o[14] = {{.network = th_network_find("fluid")}};
     for (int i = 1; i < 14; i++)
         o[i] = o[0];
@@ -339,20 +292,16 @@ TEST(every_option_changes_the_digest)
         for (int j = 0; j < i; j++)
             CU_ASSERT_NOT_EQUAL(digest[i], digest[j]);
     }
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
 }
 
 /* ns of a collective by auto on a star of n. */
 static double on_a_star(int n, int kind, int64_t bytes)
 {
-    th_system *s = of_size("star", n);
+    auto_system *s = of_size("star", n);
     th_collective c = collective(s, kind, "ring", bytes);
     c.algorithm = NULL;
     c.chunks = 0;
-    double time = time_of(s, "fluid", &c);
-    th_system_free(s);
-    return time;
+    return time_of(s, "fluid", &c);
 }
 
 /* One rank more on a star never changes auto by more than 1.3 times: here at powers of two and

@@ -4,7 +4,6 @@
 #include "sim/pipeline/attention.h"
 #include "sim/design/compute_cost.h"
 #include "tests/unit/design_rows.h"
-#include "workloads/layer.h"
 
 /* 2 images, 6 heads that share 3 of keys; 10 queries, 7 keys; heads of 4, values of 5. */
 static th_shard attention(void)
@@ -121,7 +120,7 @@ static th_shard tokens(int32_t n)
  * its least time. */
 TEST(every_design_leaves_out_hidden_scores)
 {
-    gsl_rng *r = th_random_stream(71, "attention", 0);
+    auto_rng *r = th_random_stream(71, "attention", 0);
     const double seen = 257.0 / 512;
     int n = 0, n_bounded = 0;
     for (int i = 0; th_design_types[i]; i++) {
@@ -151,7 +150,6 @@ TEST(every_design_leaves_out_hidden_scores)
         free_ready(&d);
     }
     CU_ASSERT_TRUE(n >= 8 && n_bounded >= 6);
-    gsl_rng_free(r);
 }
 
 /* The layer of the shard, with a mask of one row and one of a row for each query. */

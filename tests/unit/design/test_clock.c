@@ -108,13 +108,12 @@ TEST(a_clock_is_what_it_is_in_the_file)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(71, t->name, 0);
+        auto_rng *r = th_random_stream(71, t->name, 0);
         int wrong = 0, n = 0;
         for (int config = 0; config < CONFIGS && !t->is_measured; config++)
             hold_file(t, r, &wrong, &n);
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_TRUE(t->is_measured || n > CONFIGS * LAYERS_PER_CONFIG);
-        gsl_rng_free(r);
     }
 }
 
@@ -148,7 +147,7 @@ TEST(twice_the_clock_slows_no_layer)
     double worst = 0;
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(73, t->name, 0);
+        auto_rng *r = th_random_stream(73, t->name, 0);
         bool has_fixed_tiles =
             strcmp(t->name, "tiled") == 0 || strcmp(t->name, "systolic_vec") == 0;
         double most = 0;
@@ -156,7 +155,6 @@ TEST(twice_the_clock_slows_no_layer)
             most = fmax(most, most_slowed(t, r));
         CU_ASSERT_TRUE(most <= (has_fixed_tiles ? known_of_fixed_tiles : known));
         worst = fmax(worst, most);
-        gsl_rng_free(r);
     }
     if (worst > bar)
         tap_known_miss("got %.2f %%, bar %.2f %%", 100 * worst, 100 * bar);
@@ -201,14 +199,13 @@ TEST(twice_the_clock_slows_no_layer_on_a_slow_memory)
 {
     enum { MANY = 400 };
     static const double bar = 1e-3, known = 0.18;
-    gsl_rng *r = th_random_stream(79, "slow memory", 0);
+    auto_rng *r = th_random_stream(79, "slow memory", 0);
     double worst = 0;
     for (int i = 0; i < TAP_REPEATS(MANY); i++)
         worst = fmax(worst, most_slowed_on_slow_memory(r));
     CU_ASSERT_TRUE(worst <= known);
     if (worst > bar)
         tap_known_miss("got %.2f %%, bar %.2f %%", 100 * worst, 100 * bar);
-    gsl_rng_free(r);
 }
 
 /* Half the clock: what the operations limit takes twice as long, what the bytes limit as long. */

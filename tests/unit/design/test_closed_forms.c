@@ -3,10 +3,8 @@
  * layers of all kinds, to the cycle. A design without one, or without a row in design_rows.h,
  * fails. */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_rows.h"
-#include <math.h>
 
 enum { LAYERS = 1000, LAYERS_PER_CONFIG = 10 };
 
@@ -74,7 +72,7 @@ TEST(the_pipeline_agrees_with_every_closed_form)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(41, t->name, 0);
+        auto_rng *r = th_random_stream(41, t->name, 0);
         int wrong = 0;
         for (int round = 0; round < LAYERS / LAYERS_PER_CONFIG; round++) {
             char keys[KEYS_MAX];
@@ -87,7 +85,6 @@ TEST(the_pipeline_agrees_with_every_closed_form)
             free_ready(&d);
         }
         CU_ASSERT_EQUAL(wrong, 0);
-        gsl_rng_free(r);
     }
 }
 

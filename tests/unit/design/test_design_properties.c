@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What holds for every design of the table, on random configurations, layers and memories. */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_rows.h"
 
 enum { CONFIGS = 60, LAYERS_PER_CONFIG = 5, STEPS_MAX = 200000 };
@@ -95,13 +94,12 @@ TEST(time_and_bytes_hold_for_every_design)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(61, t->name, 0);
+        auto_rng *r = th_random_stream(61, t->name, 0);
         int wrong = 0, n = 0;
         for (int config = 0; config < CONFIGS; config++)
             hold_design(t, r, &wrong, &n);
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_TRUE(n > CONFIGS * LAYERS_PER_CONFIG / 2);
-        gsl_rng_free(r);
     }
 }
 
@@ -125,7 +123,7 @@ TEST(every_design_converges_to_the_roofline)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
-        gsl_rng *r = th_random_stream(67, t->name, 0);
+        auto_rng *r = th_random_stream(67, t->name, 0);
         int wrong = 0, n = 0;
         for (int config = 0; config < 30; config++) {
             char keys[KEYS_MAX];
@@ -152,7 +150,6 @@ TEST(every_design_converges_to_the_roofline)
         }
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_TRUE(n > 20);
-        gsl_rng_free(r);
     }
 }
 

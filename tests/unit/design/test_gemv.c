@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
 
@@ -157,14 +156,13 @@ TEST(matmuls_keep_a_block_through_all_rows)
     th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){.skip = true});
     th_pipeline_finish(&p, &out, &unlimited);
     CU_ASSERT_EQUAL(p.stats.moved_bytes[TH_ENGINE_WEIGHT], 2400);
-    th_system *system = system_with(GEMV("2000B"));
+    auto_system *system = system_with(GEMV("2000B"));
     const th_design_type *type;
     th_design_config config;
     s.n_operands = 2;
     CU_ASSERT_EQUAL(th_design_configure(&system->designs[0], &type, &config, NULL), 0);
     CU_ASSERT_EQUAL(th_design_schedule(type, &config, &s, &unlimited, &out, NULL), 0);
     CU_ASSERT_EQUAL(th_schedule_sum(&out).weight_bytes, 3 * 2400);
-    th_system_free(system);
 }
 
 /* 3 x 3 of 4 -> 10 channels in 2 groups, 6 x 7: rows of 7 vectors of 2*9 = 18, 5 columns, one

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_layers.c - what each layer took, by hand. test_replay.c holds it for random programs. */
 #include <config.h>
-#include <string.h>
 #include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
@@ -18,8 +17,7 @@ static const char row_text[] =
     "links = ( { between = [\"0\", \"1\"]; bandwidth = \"1GB/s\"; latency = \"200ns\"; duplex = "
     "\"full\"; },\n"
     "          { between = [\"1\", \"host\"]; bandwidth = \"0.5GB/s\"; latency = \"300ns\"; duplex "
-    "= "
-    "\"full\"; } );\n";
+    "= \"full\"; } );\n";
 
 /* CONV: K 4, C 100, 1 x 1000 pixels, 1 x 1. 200000 bytes of inputs and 800 of weights (13 bursts:
  * 832) are in after 100 ns + 200832/16 ns = 12652 ns; 400000 MACs are 6250 cycles, 31250 ns; 8000
@@ -54,6 +52,7 @@ static void take_down(setup *u)
     th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
+#define auto_setup __attribute__((cleanup(take_down))) setup
 
 static int32_t compute(setup *u, int node, int32_t work, int32_t layer)
 {
@@ -90,9 +89,9 @@ static void add_two_layers(setup *u)
 
 TEST(two_tasks_on_paper)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     add_two_layers(&u);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL_FATAL(r.n_layers, 3);
     const th_layer_result *conv = &r.layers[0], *relu = &r.layers[2];
     CU_ASSERT_TRUE(conv->n_accels == 1 && conv->n_tasks == 1 && conv->n_open == 0 &&
@@ -113,17 +112,15 @@ TEST(two_tasks_on_paper)
                    relu->array_cycles == 0);
     CU_ASSERT_TRUE(r.layers[1].start_ps == -1 && r.layers[1].n_tasks == 0 &&
                    r.layers[1].active_ps == 0);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* CONV: 31250 ns of MACs, 208832 bytes are 13052 ns: 47002 / 31250. RELU: 625 ns of cycles, 32000
  * bytes are 2000 ns: 2825 / 2000. */
 TEST(rooflines_on_paper)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     add_two_layers(&u);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     const th_layer_result *conv = &r.layers[0], *none = &r.layers[1], *relu = &r.layers[2];
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_s(conv), 31250e-9, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(conv->memory_s, 13052e-9, 1e-15);
@@ -135,17 +132,15 @@ TEST(rooflines_on_paper)
     CU_ASSERT_EQUAL(th_layer_bound(relu), TH_BOUND_MEMORY);
     CU_ASSERT_EQUAL(th_layer_bound(none), TH_BOUND_NONE);
     CU_ASSERT_EQUAL(th_layer_roofline_distance(none), 0);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* At 20000 ns CONV has waited 12652 ns for its input and computed for 20000 - 2500 - 12652. What is
  * counted when tasks end is still 0. */
 TEST(a_running_task_counts_as_far_as_it_is)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     add_two_layers(&u);
-    th_result r = run_until(&u, 20000 * PS);
+    auto_result r = run_until(&u, 20000 * PS);
     const th_layer_result *conv = &r.layers[0];
     CU_ASSERT_TRUE(conv->active_ps == 20000 * PS && conv->idle_ps == 2500 * PS);
     CU_ASSERT_TRUE(conv->stats.busy_ps == 4848 * PS &&
@@ -153,20 +148,18 @@ TEST(a_running_task_counts_as_far_as_it_is)
     CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->n_open == 1 && conv->macs == 0 &&
                    conv->end_ps == 2500 * PS);
     CU_ASSERT_EQUAL(r.layers[2].start_ps, -1);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* RELU twice for layer 0 on accelerator 0, with CONV for layer 1 between, once on 1: under way for
  * 2 x 2825 ns, of 2 accelerators, on which it runs 3 x 2825 ns. */
 TEST(time_that_others_have_does_not_count)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     compute(&u, 0, u.relu, 0);
     compute(&u, 1, u.relu, 0);
     compute(&u, 0, u.conv, 1);
     compute(&u, 0, u.relu, 0);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     const th_layer_result *relu = &r.layers[0];
     CU_ASSERT_TRUE(relu->n_accels == 2 && relu->n_tasks == 3 && relu->start_ps == 0);
     CU_ASSERT_EQUAL(relu->end_ps, (2 * RELU_NS + CONV_NS) * PS);
@@ -174,8 +167,6 @@ TEST(time_that_others_have_does_not_count)
     CU_ASSERT_EQUAL(relu->idle_ps, RELU_NS * PS);
     CU_ASSERT_EQUAL(th_stats_read(&relu->stats), 3 * 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(relu), 2 * 2825. / (3 * 2000. / 2), 1e-9);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 TEST(what_takes_longest_is_the_bound)
@@ -196,14 +187,12 @@ TEST(what_takes_longest_is_the_bound)
 /* A peak that a design does not know makes no utilisation; its cycles make the roofline. */
 TEST(an_unknown_peak_leaves_the_utilization_open)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     ((th_compute_cost *)th_compute_cost_get(u.costs, u.conv))->schedule.macs_per_cycle = 0;
     compute(&u, 0, u.conv, 0);
-    th_result r = run_until(&u, TH_TIME_MAX);
+    auto_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL(th_layer_utilization(&r.layers[0]), -1);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(&r.layers[0]), 44502. / 31250, 1e-9);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 TAP_MAIN("layers")

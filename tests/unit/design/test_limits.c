@@ -2,7 +2,6 @@
 /* test_limits.c - runs at the edge of what can be simulated, and what a run's past must not
  * change. */
 #include <config.h>
-#include <string.h>
 #include "sim/machine/machine.h"
 #include "sim/network/packet/virtual_channels.h"
 #include "tests/unit/sim_help.h"
@@ -22,14 +21,13 @@ typedef struct {
 /* A ring of four. */
 static world new_world(int64_t bits_per_s, th_time latency_ps)
 {
-    th_system *prototype = shipped_system("npu_v1");
+    auto_system *prototype = shipped_system("npu_v1");
     const th_topology_options o = {
         .dims = {N_ACCELS}, .n_dims = 1, .bits_per_s = {bits_per_s}, .latency_ps = {latency_ps}};
     world w = {.system = th_topology_create("ring", th_topology_find("ring"), &o, prototype, NULL)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(w.system);
     w.costs = th_compute_cost_cache_new(w.system, NULL);
     w.program = th_program_new(NULL);
-    th_system_free(prototype);
     return w;
 }
 
@@ -39,6 +37,7 @@ static void free_world(world *w)
     th_compute_cost_cache_free(w->costs);
     th_system_free(w->system);
 }
+#define auto_world __attribute__((cleanup(free_world))) world
 
 static th_machine *new_machine(const world *w, const char *network)
 {
@@ -122,7 +121,7 @@ TEST(what_would_not_end_in_time_says_so)
 TEST(what_ends_in_time_does)
 {
     const th_time late = TH_TIME_MAX - 10 * TH_PS_PER_S;
-    world w = new_world(8, 500000);
+    auto_world w = new_world(8, 500000);
     for (int i = 0; i < N_NETWORKS; i++) {
         th_error e = {"", ""};
         th_machine *m = new_machine(&w, networks[i]);
@@ -134,15 +133,14 @@ TEST(what_ends_in_time_does)
         th_machine_free(m);
         th_program_clear(w.program);
     }
-    free_world(&w);
 }
 
 /* An all-reduce of S over n ranks moves 2 (n - 1) S bytes: of 2 x 10^18, more than 2^63. */
 TEST(sums_of_bytes_stay_at_the_most)
 {
-    world w = new_world(INT64_C(1000000000000000), 0);
-    th_machine *m = new_machine(&w, "ideal");
-    th_result r;
+    auto_world w = new_world(INT64_C(1000000000000000), 0);
+    auto_machine *m = new_machine(&w, "ideal");
+    auto_result r;
     add_collective(&w, TH_ALL_REDUCE, "ring", INT64_C(2000000000000000000));
     th_program_finish(w.program, NULL);
     th_machine_load(m, w.program, NULL);
@@ -150,9 +148,6 @@ TEST(sums_of_bytes_stay_at_the_most)
     CU_ASSERT_EQUAL(th_machine_result(m, &r, NULL), 0);
     CU_ASSERT_EQUAL(r.moved_bytes, INT64_MAX);
     CU_ASSERT_EQUAL(r.accels[0].sent_bytes, INT64_C(3000000000000000000));
-    th_result_clear(&r);
-    th_machine_free(m);
-    free_world(&w);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -160,12 +155,12 @@ TEST(sums_of_bytes_stay_at_the_most)
 /* The last byte leaves a link of no latency in the instant at which the program ends. */
 TEST(the_last_step_leaves_nothing_to_count)
 {
-    world w = new_world(8000000000, 0);
+    auto_world w = new_world(8000000000, 0);
     add_transfer(&w, 10000, 0, 0);
     th_program_finish(w.program, NULL);
     for (int i = 0; i < N_NETWORKS; i++) {
-        th_machine *m = new_machine(&w, networks[i]);
-        th_result r;
+        auto_machine *m = new_machine(&w, networks[i]);
+        auto_result r;
         th_machine_load(m, w.program, NULL);
         CU_ASSERT_EQUAL(th_machine_step(m, 1, NULL), TH_STOP_UNTIL);
         CU_ASSERT_EQUAL(th_machine_step(m, 1, NULL), TH_STOP_DONE);
@@ -175,10 +170,7 @@ TEST(the_last_step_leaves_nothing_to_count)
             bytes += r.links[l].bytes;
         CU_ASSERT_EQUAL(bytes, 10000);
         CU_ASSERT_EQUAL(r.elapsed_ps, 10000000);
-        th_result_clear(&r);
-        th_machine_free(m);
     }
-    free_world(&w);
 }
 
 /* --- switches that send ----------------------------------------------------------------------- */
@@ -196,7 +188,7 @@ TEST(switches_that_reduce_are_ends_too)
 {
     enum { N_SWITCHES = 5 };
     th_error e = {"", ""};
-    th_system *prototype = shipped_system("npu_v1"), *s = th_system_new("ring", NULL);
+    auto_system *prototype = shipped_system("npu_v1"), *s = th_system_new("ring", NULL);
     for (int i = 0; i < 2; i++) {
         new_node(s, i, TH_NODE_ACCEL);
         th_system_copy_accel(s, i, prototype, 0, NULL);
@@ -211,7 +203,7 @@ TEST(switches_that_reduce_are_ends_too)
     for (int i = 0; i < 2; i++)
         th_system_add_cable(s, i, 2 + i, th_cable_symmetric(8000, 1000, true), NULL);
     CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
-    th_channels *c = th_channels_new(s, false, &e);
+    auto_channels *c = th_channels_new(s, false, &e);
     CU_ASSERT_EQUAL(th_channels_needed(c), 2);
     for (int from = 0; from < s->n_nodes; from++)
         for (int to = 0; to < s->n_nodes; to++) {
@@ -220,9 +212,6 @@ TEST(switches_that_reduce_are_ends_too)
             int n = th_route(s, from, to, links);
             CU_ASSERT_TRUE(th_channels_classes(c, links, n, class_of) <= 2);
         }
-    th_channels_free(c);
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 TAP_MAIN("limits")

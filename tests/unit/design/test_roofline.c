@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
 
@@ -52,7 +50,7 @@ TEST(pieces_in_flight_hide_the_latency)
  * rounding. */
 TEST(roofline_moves_every_byte_once)
 {
-    gsl_rng *r = th_random_stream(37, "roofline", 0);
+    auto_rng *r = th_random_stream(37, "roofline", 0);
     int wrong = 0;
     for (int round = 0; round < 500; round++) {
         th_shard d = random_shard(r);
@@ -68,7 +66,6 @@ TEST(roofline_moves_every_byte_once)
         wrong += t.cycles < out * c * rs / 50 || t.cycles > out * c * rs / 50 + 33;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 static int64_t piece_cycles(const char *keys, const th_shard *shard)
@@ -145,7 +142,7 @@ TEST(a_bandwidth_of_its_own_is_shared)
 TEST(the_closed_form_is_the_pipeline)
 {
     const th_port unlimited = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
-    gsl_rng *r = th_random_stream(43, "closed", 0);
+    auto_rng *r = th_random_stream(43, "closed", 0);
     int wrong = 0;
     for (int round = 0; round < 1000; round++) {
         th_shard shard = random_shard(r);
@@ -158,7 +155,7 @@ TEST(the_closed_form_is_the_pipeline)
             n += snprintf(keys + n, sizeof keys - (size_t)n, "bandwidth = \"%dMB/s\"; ",
                           (int)pick(r, 1, 3000));
         snprintf(keys + n, sizeof keys - (size_t)n, "} );\n" ACCELERATOR);
-        th_system *s = system_of(keys);
+        auto_system *s = system_of(keys);
         const th_design_type *type;
         th_design_config config;
         th_schedule out;
@@ -174,10 +171,8 @@ TEST(the_closed_form_is_the_pipeline)
                 narrowest = (double)out.port_bits_per_s[e];
         wrong += !(fabs(took - said) <= said / narrowest + 0.01);
         th_design_release(type, &config);
-        th_system_free(s);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("roofline")

@@ -3,7 +3,6 @@
 #include "sim/pipeline/schedule.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 /* --- the loop nest, walked -------------------------------------------------------------------- */
 
@@ -76,7 +75,7 @@ TEST(a_case_by_hand)
 
 TEST(sums_equal_the_loop_nest_walked)
 {
-    gsl_rng *r = th_random_stream(3, "schedule", 0);
+    auto_rng *r = th_random_stream(3, "schedule", 0);
     int wrong = 0;
     for (int round = 0; round < 3000; round++) {
         th_schedule s = {.start_cycles = pick(r, 0, 50),
@@ -92,7 +91,6 @@ TEST(sums_equal_the_loop_nest_walked)
         wrong += !same_totals(th_schedule_sum(&s), walk(&s));
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 /* The shard is a memo's key, compared by bytes. */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include "base/alloc.h"
 #include "mapper/pool/pool.h"
 #include "sim/design/script_memo.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/design_help.h"
 #include "tests/unit/pool_help.h"
 
@@ -75,17 +72,14 @@ static void set(th_script_answer *a, th_script_number n, double value)
 /* The work of a shard on a system of one design, whose script says f->answer. */
 static th_compute_cost work_on(const char *keys, fake *f, const th_shard *shard, th_error *e)
 {
-    th_system *s = system_with(keys);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, e);
-    th_script_memo *m = memo_of(f);
+    auto_system *s = system_with(keys);
+    auto_costs *w = th_compute_cost_cache_new(s, e);
+    auto_script_memo *m = memo_of(f);
     th_compute_cost out = {.design = -2};
     if (w && th_compute_cost_set_scripts(w, m, e) == 0 &&
         th_compute_cost_lookup(w, 0, 0, shard, e) == 0)
         out = *th_compute_cost_get(w, 0);
     out.schedule.variant = NULL; /* the memo's */
-    th_compute_cost_cache_free(w);
-    th_script_memo_free(m);
-    th_system_free(s);
     return out;
 }
 
@@ -202,49 +196,26 @@ TEST(answers_are_checked)
     CU_ASSERT_STRING_EQUAL(e.id, "SIM-0093");
 }
 
-static void assert_key_error(const char *keys, const char *id, const char *text)
+/* Others are refused (keys.refused). */
+TEST(its_keys_are_known)
 {
-    th_error e = {"", ""};
-    th_system *s = system_with(keys);
-    CU_ASSERT_EQUAL(th_design_check_system(s, &e), -1);
-    CU_ASSERT_STRING_EQUAL(e.id, id);
-    CU_ASSERT_PTR_NOT_NULL(strstr(e.text, text));
-    th_system_free(s);
-}
-
-TEST(keys_are_checked)
-{
-    assert_key_error(SCRIPT "slot = 3;", "SIM-0091",
-                     "test:1: design \"d\": \"slot\" looks like the key \"slots\"");
-    assert_key_error(SCRIPT "time_limit = \"1us\";", "SIM-0096",
-                     "time_limit \"1us\": must be a time");
-    assert_key_error(SCRIPT "time_limit = \"soon\";", "SIM-0096", "time_limit \"soon\"");
-    assert_key_error(SCRIPT "time_limit = \"2h\";", "SIM-0096", "time_limit \"2h\"");
-    assert_key_error(SCRIPT "time_limit = 2;", "SIM-0003", "time_limit is 2, must be a text");
-    assert_key_error("type = \"script\"; clock = \"1GHz\";", "SIM-0005",
-                     "\"procedure\" is missing");
-    assert_key_error("type = \"script\"; procedure = \"p\";", "SIM-0005", "\"clock\" is missing");
-    th_system *s =
+    auto_system *s =
         system_with(SCRIPT "time_limit = \"1ms\"; rows = 3; block = \"x\"; fast = true;");
     CU_ASSERT_EQUAL(th_design_check_system(s, NULL), 0);
-    th_system_free(s);
 }
 
 TEST(someone_must_answer)
 {
-    th_system *s = system_with(SCRIPT);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+    auto_system *s = system_with(SCRIPT);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard, &e), -1);
     CU_ASSERT_STRING_EQUAL(e.id, "SIM-0092");
     fake f = {.is_gone = true};
-    th_script_memo *m = memo_of(&f);
+    auto_script_memo *m = memo_of(&f);
     CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w, m, &e), -1);
     CU_ASSERT_STRING_EQUAL(e.text, "test:1: design \"d\": there is no p");
-    th_compute_cost_cache_free(w);
-    th_script_memo_free(m);
-    th_system_free(s);
 }
 
 /* A refusal is an answer: it is not asked for again, and no fault of the script. */
@@ -252,9 +223,9 @@ TEST(a_refusal_is_an_answer)
 {
     fake f = {.answer = {.cannot = "no kernels of one"}};
     set(&f.answer, TH_SCRIPT_CYCLES, 0);
-    th_script_memo *m = memo_of(&f);
-    th_system *s = system_with(SCRIPT);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+    auto_script_memo *m = memo_of(&f);
+    auto_system *s = system_with(SCRIPT);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
     CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w, m, NULL), 0);
     for (int i = 0; i < 2; i++) {
@@ -265,9 +236,6 @@ TEST(a_refusal_is_an_answer)
         CU_ASSERT_FALSE(th_script_is_cause(&e));
     }
     CU_ASSERT_EQUAL(f.calls, 1);
-    th_compute_cost_cache_free(w);
-    th_script_memo_free(m);
-    th_system_free(s);
 }
 
 /* ---- the memo ---- */
@@ -277,8 +245,8 @@ TEST(a_refusal_is_an_answer)
 TEST(a_shard_is_asked_for_once)
 {
     fake f = {.version = 5};
-    th_script_memo *m = memo_of(&f);
-    th_system *three = system_with(SCRIPT "rows = 3;"), *four = system_with(SCRIPT "rows = 4;");
+    auto_script_memo *m = memo_of(&f);
+    auto_system *three = system_with(SCRIPT "rows = 3;"), *four = system_with(SCRIPT "rows = 4;");
     th_compute_cost_cache *w[] = {th_compute_cost_cache_new(three, NULL),
                                   th_compute_cost_cache_new(three, NULL),
                                   th_compute_cost_cache_new(four, NULL)};
@@ -306,9 +274,6 @@ TEST(a_shard_is_asked_for_once)
     for (int i = 0; i < 3; i++)
         th_compute_cost_cache_free(w[i]);
     th_script_memo_clear(m);
-    th_script_memo_free(m);
-    th_system_free(three);
-    th_system_free(four);
 }
 
 /* What was asked before stays known to those who asked before; they ask nothing new of another
@@ -355,10 +320,9 @@ static const char four_accelerators[] =
 static th_mapping **random_mappings(const th_workload *net)
 {
     static th_mapping *mappings[MAPPINGS];
-    gsl_rng *r = th_random_stream(4, "script", 0);
+    auto_rng *r = th_random_stream(4, "script", 0);
     for (int i = 0; i < MAPPINGS; i++)
         mappings[i] = random_mapping_on(r, i % 3 ? "0123" : "01 23", net);
-    gsl_rng_free(r);
     return mappings;
 }
 
@@ -367,8 +331,8 @@ static th_mapping **random_mappings(const th_workload *net)
 TEST(threads_change_nothing)
 {
     static const int threads[] = {1, 2, 7};
-    th_system *s = system_of(four_accelerators);
-    th_workload *net = shipped_workload("alexnet");
+    auto_system *s = system_of(four_accelerators);
+    auto_workload *net = shipped_workload("alexnet");
     th_mapping **mappings = random_mappings(net);
     static th_fitness expected[MAPPINGS], got[MAPPINGS];
     th_error error[2] = {{"", ""}, {"", ""}};
@@ -400,33 +364,31 @@ TEST(threads_change_nothing)
     }
     for (int i = 0; i < MAPPINGS; i++)
         th_mapping_free(mappings[i]);
-    th_workload_free(net);
-    th_system_free(s);
 }
 
 /* ---- memory ---- */
 
+static th_system *one_script;
+
+static int ask_script(const void *shard, th_error *e)
+{
+    fake f = {0};
+    const th_script_provider provider = {&f, take_text, check, answer, leave};
+    th_script_memo *m = th_script_memo_new(&provider, e);
+    th_compute_cost_cache *w = m ? th_compute_cost_cache_new(one_script, e) : NULL;
+    int failed =
+        !w || th_compute_cost_set_scripts(w, m, e) || th_compute_cost_lookup(w, 0, 0, shard, e) < 0;
+    th_compute_cost_cache_free(w);
+    th_script_memo_free(m);
+    return failed ? -1 : 0;
+}
+
 TEST(failed_allocations_leave_nothing)
 {
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
-    th_error e;
-    int64_t k = 0, live = th_alloc_live();
-    for (bool failed = true; failed; k++) {
-        fake f = {0};
-        th_system *system = system_with(SCRIPT);
-        th_alloc_fail_at(k + 1);
-        const th_script_provider provider = {&f, take_text, check, answer, leave};
-        th_script_memo *m = th_script_memo_new(&provider, &e);
-        th_compute_cost_cache *w = m ? th_compute_cost_cache_new(system, &e) : NULL;
-        failed = !w || th_compute_cost_set_scripts(w, m, &e) ||
-                 th_compute_cost_lookup(w, 0, 0, &s, &e) < 0;
-        th_alloc_fail_at(0);
-        CU_ASSERT_TRUE(!failed || strcmp(e.id, "BASE-0001") == 0);
-        th_compute_cost_cache_free(w);
-        th_script_memo_free(m);
-        th_system_free(system);
-    }
-    CU_ASSERT_TRUE(k > 5 && th_alloc_live() == live);
+    one_script = system_with(SCRIPT);
+    CU_ASSERT_TRUE(fail_each_allocation(ask_script, &s) > 5);
+    th_system_free(one_script);
 }
 
 TAP_MAIN("script")

@@ -146,14 +146,12 @@ static th_result at_one_go(const th_system *s, const th_compute_cost_cache *w,
                            const th_machine_options *o, const th_program *p)
 {
     th_error e = {"", ""};
-    th_machine *m = th_machine_new(s, w, o, &e);
+    auto_machine *m = th_machine_new(s, w, o, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(m);
     CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(m);
-    th_machine_free(m);
-    return r;
+    return result_of(m);
 }
 
 /* By steps, by times, or by both; looked at in between. */
@@ -168,8 +166,7 @@ static th_result in_slices(gsl_rng *random, th_machine *m, const th_program *p, 
         else
             stop = th_machine_run_until(m, th_machine_now(m) + pick(random, 0, elapsed_ps / 7 + 1),
                                         NULL);
-        th_result so_far = result_of(m);
-        th_result_clear(&so_far);
+        auto_result so_far = result_of(m);
     }
     CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
     return result_of(m);
@@ -184,26 +181,21 @@ static void compare(gsl_rng *random, th_machine *used, const th_program *p, cons
     th_machine_run_until(used, whole->elapsed_ps / 2, NULL);
     th_machine_load(used, p, NULL);
     th_machine_run_until(used, TH_TIME_MAX, NULL);
-    th_result again = result_of(used);
+    auto_result again = result_of(used);
     CU_ASSERT_TRUE(are_same(whole, &again));
-    th_result_clear(&again);
 }
 
 static void compare_on(gsl_rng *random, const th_system *s, const th_machine_options *o)
 {
     enum { PROGRAMS = 3 };
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine *used = th_machine_new(s, w, o, NULL);
-    th_program *p = th_program_new(NULL);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    auto_machine *used = th_machine_new(s, w, o, NULL);
+    auto_program *p = th_program_new(NULL);
     for (int i = 0; i < PROGRAMS; i++) {
         fill_program(random, s, p);
-        th_result whole = at_one_go(s, w, o, p);
+        auto_result whole = at_one_go(s, w, o, p);
         compare(random, used, p, &whole);
-        th_result_clear(&whole);
     }
-    th_program_free(p);
-    th_machine_free(used);
-    th_compute_cost_cache_free(w);
 }
 
 static void compare_all(const char *network, int first, int n)
@@ -211,8 +203,8 @@ static void compare_all(const char *network, int first, int n)
     th_system *prototype = shipped_system("npu_v1");
     int64_t live = th_alloc_live();
     for (int i = first; i < first + n; i++) {
-        gsl_rng *random = th_random_stream((uint64_t)i, "slices", 0);
-        th_system *s = random_system(random, prototype);
+        auto_rng *random = th_random_stream((uint64_t)i, "slices", 0);
+        auto_system *s = random_system(random, prototype);
         int64_t packet = INT64_C(64) << 3 * pick(random, 0, 2);
         const th_machine_options o = {
             .network = th_network_find(network),
@@ -220,8 +212,6 @@ static void compare_all(const char *network, int first, int n)
                                 .buffer_bytes = packet * pick(random, 0, 2),
                                 .credit_delay_ps = pick(random, 0, 1) * 10000}};
         compare_on(random, s, &o);
-        th_system_free(s);
-        gsl_rng_free(random);
     }
     CU_ASSERT_EQUAL(th_alloc_live(), live);
     th_system_free(prototype);

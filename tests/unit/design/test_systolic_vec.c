@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
-#include <string.h>
 
 #define SYSTOLIC                                                                                   \
     "type = \"systolic_vec\"; clock = \"200MHz\"; rows = %d; cols = %d; vec = %d; input_port = "   \
@@ -14,7 +12,7 @@
  * or once. Weights go in once per round and W block, outputs leave once. */
 TEST(systolic_cycles_are_the_formula)
 {
-    gsl_rng *r = th_random_stream(29, "systolic", 0);
+    auto_rng *r = th_random_stream(29, "systolic", 0);
     int wrong = 0;
     for (int round = 0; round < 500; round++) {
         th_shard s = random_shard(r);
@@ -36,17 +34,6 @@ TEST(systolic_cycles_are_the_formula)
         wrong += t.n_stores != passes;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
-}
-
-/* B 2, K 20, C 10, 9 x 7, 3 x 3, stride 2. */
-static th_shard strided(void)
-{
-    th_shard s = conv_shard(2, 20, 10, 9, 7, 3);
-    s.stride_h = s.stride_w = 2;
-    s.in_h = 19;
-    s.in_w = 15;
-    return s;
 }
 
 /* strided() on 11 x 4 x 3: W 7 = 4 + 3, K 20 = 11 + 9, C 10 = 3 + 3 + 3 + 1; windows (4-1)2+3 = 9
@@ -89,30 +76,6 @@ TEST(unclipped_blocks_are_all_full)
     CU_ASSERT_EQUAL(s.buffer_bytes[TH_TENSOR_WEIGHT], 2 * 20 * 10 * 9 * 2);
 }
 
-/* At 1 MHz a cycle is 10^6 ps, so that ends that are rounded up to a picosecond do not add up. */
-TEST(the_closed_form_is_what_the_pipeline_takes)
-{
-    gsl_rng *r = th_random_stream(43, "systolic", 0);
-    int wrong = 0, bound_by_ports = 0;
-    for (int round = 0; round < 1000; round++) {
-        char keys[600];
-        th_shard shard = random_shard(r);
-        snprintf(keys, sizeof keys,
-                 "type = \"systolic_vec\"; clock = \"1MHz\"; clip = false; rows = %d; cols = %d; "
-                 "vec = %d; "
-                 "input_port = %d; weight_port = %d; output_port = %d; overlap = %s; ",
-                 (int)pick(r, 1, 20), (int)pick(r, 1, 20), (int)pick(r, 1, 12), (int)pick(r, 1, 30),
-                 (int)pick(r, 1, 30), (int)pick(r, 1, 30), pick(r, 0, 1) ? "true" : "false");
-        th_schedule s = schedule_on(keys, &shard);
-        double expected = closed_form_of(keys, &shard), got = simulated_cycles(&s);
-        wrong += fabs(got - expected) > 0.5;
-        bound_by_ports += th_schedule_sum(&s).cycles < expected / 2;
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(bound_by_ports > 20);
-    gsl_rng_free(r);
-}
-
 TEST(refuses_layers_that_do_not_fit)
 {
     char keys[500];
@@ -122,15 +85,13 @@ TEST(refuses_layers_that_do_not_fit)
                  "systolic_vec: inputs: 2 slots need 2052 bytes, input_buffer has 2051: 1 bytes "
                  "are missing");
     snprintf(keys, sizeof keys, SYSTOLIC "weight_buffer = \"1KiB\"; ", 11, 4, 3, "true");
-    assert_unfit(
-        keys, &shard, "SIM-0062",
-        "systolic_vec: weights: 2 slots need 1188 bytes, weight_buffer has 1024: 164 bytes are "
-        "missing");
+    assert_unfit(keys, &shard, "SIM-0062",
+                 "systolic_vec: weights: 2 slots need 1188 bytes, weight_buffer has 1024: 164 "
+                 "bytes are missing");
     snprintf(keys, sizeof keys, SYSTOLIC "output_buffer = \"1000B\"; ", 11, 4, 3, "true");
-    assert_unfit(
-        keys, &shard, "SIM-0062",
-        "systolic_vec: outputs: 2 slots need 1584 bytes, output_buffer has 1000: 584 bytes are "
-        "missing");
+    assert_unfit(keys, &shard, "SIM-0062",
+                 "systolic_vec: outputs: 2 slots need 1584 bytes, output_buffer has 1000: 584 "
+                 "bytes are missing");
     snprintf(keys, sizeof keys,
              SYSTOLIC "input_buffer = \"2052B\"; weight_buffer = \"1188B\"; "
                       "output_buffer = \"1584B\"; ",

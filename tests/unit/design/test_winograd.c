@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "sim/pipeline/pipeline.h"
 #include "tests/unit/design_forms.h"
 #include "tests/unit/design_help.h"
-#include <string.h>
 
 #define ARRAY(m, pn, pm)                                                                           \
     "type = \"winograd\"; clock = \"200MHz\"; m = " m "; r = 3; pn = " pn "; pm = " pm             \
@@ -235,7 +233,7 @@ static int64_t expected_rows(const array *a, const th_shard *s, const char *vari
  * blocks, but for blocks of inputs. */
 TEST(random_layers_move_every_byte_as_often_as_they_should)
 {
-    gsl_rng *r = th_random_stream(31, "winograd", 0);
+    auto_rng *r = th_random_stream(31, "winograd", 0);
     int wrong = 0, by_channels = 0, decomposed = 0;
     for (int round = 0; round < 1000; round++) {
         th_shard shard = random_shard(r);
@@ -269,14 +267,13 @@ TEST(random_layers_move_every_byte_as_often_as_they_should)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(by_channels > 50 && decomposed > 50);
-    gsl_rng_free(r);
 }
 
 /* At 1 MHz a cycle is 10^6 ps, so that ends that are rounded up to a picosecond do not add up. */
 TEST(the_closed_form_is_what_the_pipeline_takes)
 {
     static const char *const outermost[] = {"auto", "rows", "channels"};
-    gsl_rng *r = th_random_stream(47, "winograd", 0);
+    auto_rng *r = th_random_stream(47, "winograd", 0);
     int wrong = 0, stays = 0, by_channels = 0, in_blocks = 0;
     for (int round = 0; round < 1000; round++) {
         char more[100];
@@ -292,7 +289,6 @@ TEST(the_closed_form_is_what_the_pipeline_takes)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(stays > 100 && by_channels > 100 && in_blocks > 10);
-    gsl_rng_free(r);
 }
 
 /* One image, weights that stay, N stripes: first load max(A, W), then a, c, o each. The first
@@ -325,14 +321,12 @@ TEST(the_closed_form_by_hand)
 TEST(refuses_layers_that_do_not_fit)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
-    assert_unfit(
-        WINOGRAD("4", "64KiB") "line_buffer = \"1099B\"; ", &shard, "SIM-0060",
-        "winograd: inputs: the rows of a stripe, 11 x 5 channels, need 1100 bytes, line_buffer "
-        "has 1099: 1 bytes are missing");
-    assert_unfit(
-        WINOGRAD("4", "500B"), &shard, "SIM-0061",
-        "winograd: weights: 2 blocks of 8 x 2 channels need 576 bytes, weight_buffer has 500: 76 "
-        "bytes are missing");
+    assert_unfit(WINOGRAD("4", "64KiB") "line_buffer = \"1099B\"; ", &shard, "SIM-0060",
+                 "winograd: inputs: the rows of a stripe, 11 x 5 channels, need 1100 bytes, "
+                 "line_buffer has 1099: 1 bytes are missing");
+    assert_unfit(WINOGRAD("4", "500B"), &shard, "SIM-0061",
+                 "winograd: weights: 2 blocks of 8 x 2 channels need 576 bytes, weight_buffer has "
+                 "500: 76 bytes are missing");
     schedule_on(WINOGRAD("4", "576B") "line_buffer = \"1100B\"; ", &shard);
 }
 

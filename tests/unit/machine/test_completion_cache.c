@@ -39,29 +39,27 @@ static int keep(th_completion_cache *k, int i)
 
 TEST(finds_what_was_kept)
 {
-    th_completion_cache *k = th_completion_cache_new(N);
+    auto_completion_cache *k = th_completion_cache_new(N);
     CU_ASSERT_EQUAL(count_known(k), 0);
     for (int i = 0; i < N; i++)
         CU_ASSERT_EQUAL(keep(k, i), 0);
     CU_ASSERT_EQUAL(count_known(k), N);
-    th_completion_cache_free(k);
     th_completion_cache_free(NULL);
 }
 
 /* 3000 = 29 * 101 + 71: after every 101 all are forgotten. */
 TEST(forgets_when_it_is_full)
 {
-    th_completion_cache *k = th_completion_cache_new(101);
+    auto_completion_cache *k = th_completion_cache_new(101);
     for (int i = 0; i < N; i++)
         CU_ASSERT_EQUAL(keep(k, i), 0);
     CU_ASSERT_EQUAL(count_known(k), 71);
-    th_completion_cache_free(k);
 }
 
 /* 101 are kept, and found, until they are trimmed. */
 TEST(shared_ones_stay_until_they_are_trimmed)
 {
-    th_completion_cache *k = th_completion_cache_new(101);
+    auto_completion_cache *k = th_completion_cache_new(101);
     uint64_t digest[2];
     th_completion_cache_share(k);
     th_completion_cache_trim(k);
@@ -78,7 +76,6 @@ TEST(shared_ones_stay_until_they_are_trimmed)
         CU_ASSERT_EQUAL(keep(k, i), 0);
     th_completion_cache_trim(k); /* there is room */
     CU_ASSERT_EQUAL(count_known(k), 50);
-    th_completion_cache_free(k);
 }
 
 static void *keep_all(void *k)
@@ -97,7 +94,7 @@ TEST(several_threads_keep_at_once)
 {
     enum { THREADS = 3 };
     pthread_t thread[THREADS];
-    th_completion_cache *k = th_completion_cache_new(2 * N);
+    auto_completion_cache *k = th_completion_cache_new(2 * N);
     th_completion_cache_share(k);
     for (int i = 0; i < THREADS; i++)
         CU_ASSERT_EQUAL_FATAL(pthread_create(&thread[i], NULL, keep_all, k), 0);
@@ -107,7 +104,6 @@ TEST(several_threads_keep_at_once)
         CU_ASSERT_PTR_NULL(failed);
     }
     CU_ASSERT_EQUAL(count_known(k), N);
-    th_completion_cache_free(k);
 }
 
 TEST(no_memory_leaves_it_as_it_was)
@@ -218,11 +214,11 @@ static void change(gsl_rng *r, scene *at)
 TEST(every_thing_of_a_history_is_in_the_digest)
 {
     enum { STEPS = TAP_REPEATS(1200) };
-    gsl_rng *r = th_random_stream(51, "histories", 0);
-    th_system *s = system_of(pair_text);
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
-    th_program *p = th_program_new(NULL);
-    th_machine *asked = th_machine_new(s, costs, NULL, NULL);
+    auto_rng *r = th_random_stream(51, "histories", 0);
+    auto_system *s = system_of(pair_text);
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
+    auto_program *p = th_program_new(NULL);
+    auto_machine *asked = th_machine_new(s, costs, NULL, NULL);
     scene at = {.clock = 1, .bandwidth = 1, .bytes = {4000}};
     int64_t n_expanded = 0;
     int n_wrong = 0;
@@ -242,11 +238,6 @@ TEST(every_thing_of_a_history_is_in_the_digest)
     printf("# %lld of %d tasks have a history\n", (long long)n_expanded, STEPS);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(2 * n_expanded > STEPS);
-    th_machine_free(asked);
-    th_program_free(p);
-    th_compute_cost_cache_free(costs);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("completion_cache")

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 static int compare(const void *a, const void *b)
 {
@@ -37,13 +36,12 @@ TEST(leaves_in_order_of_time_priority_object_sequence)
         {7, TH_PRIORITY_START, 2, 8, 3},   {7, TH_PRIORITY_START, 3, 4, 9},
         {7, TH_PRIORITY_START, 3, 6, 2},   {8, TH_PRIORITY_PROPERTY, 0, 0, 0},
     };
-    th_events *q = th_events_new();
+    auto_events *q = th_events_new();
     const int order[] = {5, 3, 0, 4, 2, 1};
     for (int i = 0; i < 6; i++)
         CU_ASSERT_TRUE(th_events_push(q, &sorted[order[i]]) >= 0);
     CU_ASSERT_EQUAL(th_events_count(q), 6);
     assert_pops(q, sorted, 6);
-    th_events_free(q);
     th_events_free(NULL);
 }
 
@@ -52,8 +50,8 @@ TEST(random_orders_of_pushing_leave_sorted)
 {
     enum { N = 3000 };
     static th_event all[N], sorted[N];
-    gsl_rng *r = th_random_stream(11, "event", 0);
-    th_events *q = th_events_new();
+    auto_rng *r = th_random_stream(11, "event", 0);
+    auto_events *q = th_events_new();
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < N; i++)
             all[i] = (th_event){pick(r, 0, 40), (uint32_t)pick(r, 0, 6), (uint32_t)pick(r, 0, 3),
@@ -70,13 +68,11 @@ TEST(random_orders_of_pushing_leave_sorted)
             th_events_push(q, &all[i]);
         assert_pops(q, sorted, N);
     }
-    th_events_free(q);
-    gsl_rng_free(r);
 }
 
 TEST(cancels_and_reschedules)
 {
-    th_events *q = th_events_new();
+    auto_events *q = th_events_new();
     th_event e;
     th_event_handle h[6];
     for (int i = 0; i < 6; i++)
@@ -95,7 +91,6 @@ TEST(cancels_and_reschedules)
     th_events_reset(q);
     CU_ASSERT_FALSE(th_events_peek(q, &e));
     CU_ASSERT_EQUAL(th_events_push(q, &(th_event){.time = 4}), 0);
-    th_events_free(q);
 }
 
 /* --- against a list that does everything by looking at all ------------------------------------ */
@@ -167,16 +162,14 @@ static int one_operation(th_events *q, gsl_rng *r, uint32_t number)
 
 static void agree_with_a_list(bool rising)
 {
-    gsl_rng *r = th_random_stream(5, "operations", 0);
-    th_events *q = th_events_new();
+    auto_rng *r = th_random_stream(5, "operations", 0);
+    auto_events *q = th_events_new();
     int wrong = 0;
     n_list = 0;
     is_rising = rising;
     for (uint32_t i = 0; i < 100000 && !wrong; i++)
         wrong += one_operation(q, r, i) || th_events_count(q) != n_list;
     CU_ASSERT_EQUAL(wrong, 0);
-    th_events_free(q);
-    gsl_rng_free(r);
 }
 
 TEST(a_hundred_thousand_operations_agree_with_a_list)

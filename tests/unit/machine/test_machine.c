@@ -4,8 +4,6 @@
 #include "tests/unit/sim_help.h"
 #include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
-#include <math.h>
-#include <string.h>
 
 /* Two accelerators and a host in a row, 1 GB/s and 200 ns, 0.5 GB/s and 300 ns; DRAM of 16 GB/s,
  * 100 ns. */
@@ -105,6 +103,7 @@ static void take_down(setup *u)
     th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
+#define auto_setup __attribute__((cleanup(take_down))) setup
 
 static void assert_task(const th_result *r, int32_t task, th_time start, th_time end, int32_t cause)
 {
@@ -131,33 +130,31 @@ static int32_t on_host(th_program *p, th_time takes, th_time release)
  * 1300). Task 4 has no host. */
 TEST(a_host_runs_one_task_at_a_time_the_lowest_first)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     on_host(u.program, 100, 700);
     on_host(u.program, 500, 0);
     on_host(u.program, 300, 0);
     depend(u.program, on_host(u.program, 400, 0), 1);
     host(u.program, 600);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 500, -1);
     assert_task(&r, 2, 500, 800, 1);
     assert_task(&r, 0, 800, 900, 2);
     assert_task(&r, 3, 900, 1300, 0);
     CU_ASSERT_EQUAL(r.tasks[4].end_ps, 600);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* Task 3 is ready before 2 is, but both wait for accelerator 0 when it gets free: the lower number
  * first. Task 1 occupies it from 0 on, 2 waits for the host's release at 1500 ns. */
 TEST(an_accelerator_takes_the_lowest_number_first)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     host(u.program, 1500000);
     for (int i = 0; i < 3; i++)
         compute(u.program, 0, u.row);
     compute(u.program, 1, u.row);
     depend(u.program, 2, 0);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 0, 1500000, 1500000, -1);
     assert_task(&r, 1, 0, ROW_PS, -1);
     assert_task(&r, 2, ROW_PS, 2 * ROW_PS, 1);
@@ -173,20 +170,18 @@ TEST(an_accelerator_takes_the_lowest_number_first)
                    r.accels[1].stats.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_result_accel_utilization(&r), (3 * 625.0 + 625) / 2 / (3 * 2825),
                            1e-12);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* While the row is computed on 0, 1000 bytes go 1 -> host: 300 ns + 2000 ns. Then 0 sends 4000
  * bytes to the host: 500 ns + 8000 ns. 1 -> host is in use for 2300 + 8500 ns, 0 -> 1 for 8500. */
 TEST(transfers_overlap_computes)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     compute(u.program, 0, u.row);
     transfer(u.program, 1, 2, 1000);
     transfer(u.program, 0, 2, 4000);
     depend(u.program, 2, 0);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 2300000, -1);
     assert_task(&r, 2, ROW_PS, ROW_PS + 8500000, 0);
     int first = th_system_find_link(u.system, "0_1"),
@@ -197,8 +192,6 @@ TEST(transfers_overlap_computes)
                    r.accels[1].received_bytes == 0);
     CU_ASSERT_DOUBLE_EQUAL(th_result_link_utilization(&r), (8.5 + 10.8) / 2 / 11.325, 1e-12);
     CU_ASSERT_EQUAL(r.n_expanded, 0); /* the draw on 1's DRAM ends with nobody at it */
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* 3000 bytes from 0 enter at 200 ns and draw 1 GB/s from the DRAM at 1 until 3200 ns. The row's
@@ -207,11 +200,11 @@ TEST(transfers_overlap_computes)
  * same at the sender's DRAM. */
 TEST(a_flow_slows_the_task_at_its_ends)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
     compute(u.program, 0, u.row);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 3200000, -1);
     for (int t = 0; t < 3; t += 2)
         assert_task(&r, t, 0, 2951667, -1);
@@ -221,8 +214,6 @@ TEST(a_flow_slows_the_task_at_its_ends)
                        r.accels[a].stats.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
                        r.accels[a].idle_ps == 3200000 - 2951667);
     CU_ASSERT_EQUAL(r.n_expanded, 2);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* The same at half the clock of accelerator 1: 1250 ns to compute. 3000 bytes slow the load down to
@@ -232,7 +223,7 @@ TEST(a_flow_slows_the_task_at_its_ends)
 TEST(a_flow_slows_a_task_on_a_changed_clock)
 {
     const th_property_event half = {.kind = TH_PROPERTY_FREQUENCY, .object = 1, .factor = 0.5};
-    setup u = set_up();
+    auto_setup u = set_up();
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
     compute(u.program, 0, u.row);
@@ -240,14 +231,12 @@ TEST(a_flow_slows_a_task_on_a_changed_clock)
     load(&u);
     CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &half, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, NULL), TH_STOP_DONE);
-    th_result r;
+    auto_result r;
     CU_ASSERT_EQUAL_FATAL(th_machine_result(u.machine, &r, NULL), 0);
     assert_task(&r, 0, 0, 3553125, -1);
     assert_task(&r, 2, 0, 2951667, -1);
     assert_task(&r, 3, 3553125, 3553125 + 3450000, 0);
     CU_ASSERT_EQUAL(r.accels[1].stats.busy_ps, 2 * 1250000);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* Faults of one property that overlap: the strictest is in force. Jitter of 10 % lasts from 1 to 5
@@ -267,7 +256,7 @@ TEST(the_strictest_fault_is_in_force)
     const double jitter[] = {0, 0.1, 0.3, 0.1, 0.2, 0.2, 0};
     const double clock[] = {1, 0.5, 0.25, 0.25, 0.75, 0.75, 0.75};
     const th_time us = 1000000;
-    setup u = set_up();
+    auto_setup u = set_up();
     for (int i = 0; i < 10; i++)
         compute(u.program, 1, u.row);
     load(&u);
@@ -291,7 +280,6 @@ TEST(the_strictest_fault_is_in_force)
         CU_ASSERT_EQUAL(th_machine_property_factor(u.machine, TH_PROPERTY_FREQUENCY, 1), clock[t]);
     }
     CU_ASSERT_EQUAL(th_machine_property_without_faults(u.machine, TH_PROPERTY_FREQUENCY, 1), 0.75);
-    take_down(&u);
 }
 
 /* The row of 2825 ns with jitter of 40 % in the mean: it takes 2825 (1 + 0.4 x) ns, x of the seed
@@ -302,7 +290,7 @@ TEST(jitter_prolongs_tasks_by_an_exponential_law)
     enum { N = 4000 };
     const th_property_event jitter = {
         .kind = TH_PROPERTY_JITTER, .object = 1, .factor = 0.4, .seed = 7};
-    setup u = set_up();
+    auto_setup u = set_up();
     for (int i = 0; i < N; i++)
         compute(u.program, 1, u.row);
     load(&u);
@@ -323,7 +311,6 @@ TEST(jitter_prolongs_tasks_by_an_exponential_law)
     }
     CU_ASSERT_DOUBLE_EQUAL(sum / N, 1, 5 / sqrt(N));
     CU_ASSERT_DOUBLE_EQUAL(above / N, exp(-1), 5 * 0.4822 / sqrt(N)); /* sqrt(p (1 - p)) */
-    take_down(&u);
 }
 
 /* A convolution that is known by its time alone, 41.5 us, so that nothing on its DRAM slows it. At
@@ -332,16 +319,16 @@ TEST(jitter_prolongs_tasks_by_an_exponential_law)
 TEST(a_measured_time_scales_with_the_clock)
 {
     const th_property_event half = {.kind = TH_PROPERTY_FREQUENCY, .object = 0, .factor = 0.5};
-    th_system *s = shipped_system("measured_example");
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
+    auto_system *s = shipped_system("measured_example");
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 32, 16, 28, 28, 3);
     shard.in_h = shard.in_w = 28;
     int32_t conv = th_compute_cost_lookup(costs, 0, 0, &shard, NULL);
     for (int i = 0; i < 6; i++) {
-        th_machine *m = th_machine_new(s, costs, NULL, NULL);
+        auto_machine *m = th_machine_new(s, costs, NULL, NULL);
         th_observer stepping = {.type = &stepping_type};
         CU_ASSERT_EQUAL(th_machine_observe(m, i >= 3 ? &stepping : NULL, NULL), 0);
-        th_program *p = th_program_new(NULL);
+        auto_program *p = th_program_new(NULL);
         compute(p, s->accel_node[0], conv);
         if (i % 3 > 0)
             transfer(p, s->accel_node[0], s->host_node[0], 1000);
@@ -352,11 +339,7 @@ TEST(a_measured_time_scales_with_the_clock)
         CU_ASSERT_EQUAL(th_machine_add_property_event(m, &half, NULL), 0);
         CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
         CU_ASSERT_EQUAL(th_machine_times(m)[0].end_ps, 83000000);
-        th_machine_free(m);
-        th_program_free(p);
     }
-    th_compute_cost_cache_free(costs);
-    th_system_free(s);
 }
 
 /* DRAM of 1.5 GB/s, links of 1 GB/s: shared. The load (latency 100 ns) and the flow (200 ns) have
@@ -365,7 +348,7 @@ TEST(a_measured_time_scales_with_the_clock)
  * 12766.667. + 625 + 100 + 16000/1.5 = 10666.667: 24158.334 */
 TEST(flows_share_a_weak_dram_with_the_engines)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     th_shard shard = row_shard();
     u.system->nodes[1].a.dram_bits_per_s = 12000000000;
     th_machine_free(u.machine);
@@ -375,19 +358,17 @@ TEST(flows_share_a_weak_dram_with_the_engines)
     u.machine = th_machine_new(u.system, u.costs, NULL, NULL);
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
-    th_result r = run(&u);
+    auto_result r = run(&u);
     assert_task(&r, 1, 0, 4200000, -1);
     assert_task(&r, 0, 0, 24158334, -1);
     CU_ASSERT_EQUAL(th_stats_stall_in(&r.accels[1].stats), 12766667);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 /* Looking in between: the transfer 0 -> 1 of 3000 bytes and a row after it, input 2 of a stream. */
 TEST(can_be_looked_at_while_it_runs)
 {
-    setup u = set_up();
-    th_result r;
+    auto_setup u = set_up();
+    auto_result r;
     CU_ASSERT_FALSE(th_machine_is_done(u.machine));
     transfer(u.program, 0, 1, 3000);
     th_program_add(
@@ -421,7 +402,6 @@ TEST(can_be_looked_at_while_it_runs)
                    r.accels[1].idle_ps == 3200000);
     CU_ASSERT_TRUE(th_stats_read(&r.accels[1].stats) == 16000 &&
                    r.accels[1].stats.moved_bytes[TH_ENGINE_OUTPUT] == 0);
-    th_result_clear(&r);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, 1000, NULL),
                     TH_STOP_UNTIL); /* time does not go back */
     CU_ASSERT_EQUAL(th_machine_now(u.machine), 4325000);
@@ -430,7 +410,6 @@ TEST(can_be_looked_at_while_it_runs)
     CU_ASSERT_EQUAL(th_machine_run_bounded(u.machine, 3200000 + 2 * ROW_PS, NULL), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_step(u.machine, 1, NULL), TH_STOP_DONE);
     CU_ASSERT_TRUE(th_machine_is_done(u.machine) && th_machine_events(u.machine) == 6);
-    take_down(&u);
 }
 
 /* 300 host tasks whose releases go up and down, some at once, some alike; every fourth follows the
@@ -438,28 +417,25 @@ TEST(can_be_looked_at_while_it_runs)
 TEST(releases_are_kept_in_any_order)
 {
     enum { TASKS = 300 };
-    gsl_rng *r = th_random_stream(2, "releases", 0);
-    setup u = set_up();
+    auto_rng *r = th_random_stream(2, "releases", 0);
+    auto_setup u = set_up();
     for (int i = 0; i < TASKS; i++) {
         host(u.program, pick(r, 0, 3) ? pick(r, 0, 40) * 100 : 0);
         if (i % 4 == 3)
             depend(u.program, i, i - 1);
     }
-    th_result t = run(&u);
+    auto_result t = run(&u);
     for (int i = 0; i < TASKS; i++) {
         th_time release = u.program->tasks[i].release_ps;
         th_time after = i % 4 == 3 ? t.tasks[i - 1].end_ps : 0;
         CU_ASSERT_EQUAL(t.tasks[i].start_ps, release > after ? release : after);
     }
-    th_result_clear(&t);
-    take_down(&u);
-    gsl_rng_free(r);
 }
 
 /* Host task, row on accelerator 0: four program events, a step is one of them. */
 TEST(a_step_is_one_event)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     host(u.program, 0);
     compute(u.program, 0, u.row);
     depend(u.program, 1, 0);
@@ -469,7 +445,6 @@ TEST(a_step_is_one_event)
         CU_ASSERT_EQUAL(th_machine_events(u.machine), i);
     }
     CU_ASSERT_EQUAL(th_machine_now(u.machine), ROW_PS);
-    take_down(&u);
 }
 
 /* Inputs end at 10, 20, 26, 32 ms: (4 - 2) / 12 ms. One input of 8 ms: 1 / 8 ms. */
@@ -505,7 +480,7 @@ TEST(throughput_of_waves_is_that_of_whole_waves)
 
 TEST(a_program_that_cannot_end_says_so)
 {
-    setup u = set_up();
+    auto_setup u = set_up();
     th_error e = {"", ""};
     host(u.program, 40);
     for (int i = 0; i < 2; i++)
@@ -515,20 +490,17 @@ TEST(a_program_that_cannot_end_says_so)
     depend(u.program, 2, 1);
     load(&u);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, &e), TH_STOP_ERROR);
-    TAP_ASSERT_TEXT(e.id, "SIM-0006");
-    TAP_ASSERT_TEXT(
-        e.text, "task/1 (layer 7, input 0) can never run: 1 of its predecessors have not ended");
+    TAP_ASSERT_ERROR(
+        e, "SIM-0006",
+        "task/1 (layer 7, input 0) can never run: 1 of its predecessors have not ended");
     CU_ASSERT_EQUAL(th_machine_step(u.machine, 1, &e), TH_STOP_ERROR);
-    take_down(&u);
 }
 
 TEST(an_empty_program_is_done)
 {
-    setup u = set_up();
-    th_result r = run(&u);
+    auto_setup u = set_up();
+    auto_result r = run(&u);
     CU_ASSERT_TRUE(r.is_done && r.elapsed_ps == 0 && r.n_tasks == 0);
-    th_result_clear(&r);
-    take_down(&u);
 }
 
 TAP_MAIN("machine")

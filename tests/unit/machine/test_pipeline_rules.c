@@ -3,9 +3,7 @@
  * by one, with its own arithmetic; the pipeline must agree to the picosecond. */
 #include <config.h>
 #include "tests/unit/pipeline_help.h"
-#include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { STEPS_MAX = 1 << 16 };
 
@@ -236,7 +234,7 @@ static void drop_ports(gsl_rng *r, th_schedule *s, const th_port *port)
 
 TEST(the_pipeline_is_the_recurrence)
 {
-    gsl_rng *r = th_random_stream(7, "max plus", 0);
+    auto_rng *r = th_random_stream(7, "max plus", 0);
     int wrong = 0, n_spills = 0;
     for (int round = 0; round < 4000; round++) {
         th_schedule s = random_schedule(r);
@@ -247,14 +245,13 @@ TEST(the_pipeline_is_the_recurrence)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(n_spills > 500);
-    gsl_rng_free(r);
 }
 
 /* So few tiles inside C that their sums are asked for before they are stored, images whose sums
  * were made elsewhere, and so many iterations of C that periods are jumped. */
 TEST(sums_are_read_after_they_are_stored)
 {
-    gsl_rng *r = th_random_stream(8, "sums", 0);
+    auto_rng *r = th_random_stream(8, "sums", 0);
     int wrong = 0, n_spills = 0;
     for (int round = 0; round < 4000; round++) {
         th_schedule s = random_schedule(r);
@@ -279,13 +276,12 @@ TEST(sums_are_read_after_they_are_stored)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(n_spills > 2000);
-    gsl_rng_free(r);
 }
 
 /* Long loops in any place of the order, so that periods are jumped. */
 TEST(jumps_keep_the_recurrence)
 {
-    gsl_rng *r = th_random_stream(9, "jumps", 0);
+    auto_rng *r = th_random_stream(9, "jumps", 0);
     int wrong = 0;
     for (int round = 0; round < 150; round++) {
         th_schedule s = random_schedule(r);
@@ -296,7 +292,6 @@ TEST(jumps_keep_the_recurrence)
         wrong += !agrees(&s, &port, true);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("pipeline_rules")

@@ -3,8 +3,6 @@
 #include "sim/pipeline/pipeline.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include <math.h>
-#include <string.h>
 
 #define SYSTEM(dram)                                                                               \
     "name = \"one\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "          \
@@ -14,10 +12,8 @@
 
 static th_port port_of(const char *text)
 {
-    th_system *s = system_of(text);
-    th_port port = th_port_of(&s->nodes[s->accel_node[0]].a);
-    th_system_free(s);
-    return port;
+    auto_system *s = system_of(text);
+    return th_port_of(&s->nodes[s->accel_node[0]].a);
 }
 
 /* Points (100 bytes, 0.2) and (1600 bytes, 0.8): 400 bytes lie halfway in the logarithm, 0.5; 200

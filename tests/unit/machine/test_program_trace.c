@@ -5,16 +5,13 @@
 #include <sys/stat.h>
 #include "base/text_file.h"
 #include "base/alloc.h"
-#include "mapper/lower/lower.h"
 #include "sim/execution_trace/lower_trace.h"
 #include "sim/execution_trace/program_trace.h"
 #include "mapper/search/search.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/random_program.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/trace_help.h"
-#include "workloads/trace/trace_read.h"
 #include "workloads/trace/trace_write.h"
 
 static const char prefix[] = "test_program_trace.tmp";
@@ -82,43 +79,35 @@ static void round_trip(const th_system *s, const th_program *p, const th_compute
 {
     th_error e = {"", ""};
     int64_t ignored;
-    th_machine *m = ran(s, p, costs);
+    auto_machine *m = ran(s, p, costs);
     th_program_trace_options o = {
         .prefix = prefix, .program = p, .system = s, .times = th_machine_times(m), .costs = costs};
-    th_trace *t =
+    auto_trace *t =
         written_and_read(th_trace_of_program(&o, n_unordered ? n_unordered : &ignored, &e));
-    th_program *again = th_program_new(NULL);
-    th_compute_cost_cache *fixed = th_compute_cost_cache_new(s, NULL);
+    auto_program *again = th_program_new(NULL);
+    auto_costs *fixed = th_compute_cost_cache_new(s, NULL);
     if (th_lower_trace(&(th_lower_trace_options){.trace = t, .system = s}, again, &e) ||
         th_program_finish(again, &e) || th_program_look_up_works(again, fixed, &e))
         bail_out(&e);
-    th_machine *other = ran(s, again, fixed);
+    auto_machine *other = ran(s, again, fixed);
     compare(t, p, th_machine_times(m), th_machine_times(other));
-    th_machine_free(other);
-    th_machine_free(m);
-    th_compute_cost_cache_free(fixed);
-    th_program_free(again);
-    th_trace_free(t);
 }
 
 static void trip_mapped(th_system *s, th_workload *w, const char *baseline, int32_t n_inputs)
 {
     th_error e = {"", ""};
     th_problem problem = {.system = s, .workload = w, .stream = th_stream_single};
-    th_search *found = th_search_new(th_search_find(baseline), &problem, &th_search_defaults, &e);
+    auto_search *found = th_search_new(th_search_find(baseline), &problem, &th_search_defaults, &e);
     while (found && !found->done && th_search_iterate(found, &e) == 0)
         ;
-    th_lower *lower = th_lower_new(s, w, &e);
-    th_program *p = th_program_new(&e);
+    auto_lower *lower = th_lower_new(s, w, &e);
+    auto_program *p = th_program_new(&e);
     th_stream stream = th_stream_single;
     stream.n_inputs = n_inputs;
     if (!found || !found->best || !lower || th_lower_program(lower, found->best, &stream, p, &e))
         bail_out(&e);
     CU_ASSERT_TRUE(p->n_tasks > 100);
     round_trip(s, p, th_lower_costs(lower), NULL);
-    th_program_free(p);
-    th_lower_free(lower);
-    th_search_free(found);
     th_workload_free(w);
     th_system_free(s);
 }
@@ -149,7 +138,7 @@ TEST(bert_on_a_torus)
 TEST(random_programs)
 {
     for (uint64_t seed = 1; seed <= TAP_REPEATS(60); seed++) {
-        world w = new_world(seed, 0);
+        auto_world w = new_world(seed, 0);
         random_program(&w, 150);
         for (int32_t t = 0; t < w.program->n_tasks; t++) {
             th_task *x = &w.program->tasks[t];
@@ -159,7 +148,6 @@ TEST(random_programs)
                 x->node = w.system->accel_node[t % w.system->n_accels];
         }
         round_trip(w.system, w.program, w.costs, NULL);
-        free_world(&w);
     }
 }
 
@@ -233,11 +221,10 @@ static th_task collective(int kind, const char *members, int64_t bytes)
 static int64_t trip_made(void)
 {
     int64_t n_unordered = -1;
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(ring, NULL);
+    auto_costs *costs = th_compute_cost_cache_new(ring, NULL);
     CU_ASSERT_EQUAL(th_program_finish(made, NULL), 0);
     CU_ASSERT_EQUAL(th_program_look_up_works(made, costs, NULL), 0);
     round_trip(ring, made, costs, &n_unordered);
-    th_compute_cost_cache_free(costs);
     return n_unordered;
 }
 
@@ -374,8 +361,8 @@ static th_trace *four_computes(void)
 TEST(all_files_or_none)
 {
     th_error e = {"", ""};
-    th_trace *t = four_computes();
-    th_strbuf found = TH_STRBUF_INIT;
+    auto_trace *t = four_computes();
+    auto_strbuf found = TH_STRBUF_INIT;
     remove_trace(prefix, 5);
     write_bytes("test_program_trace.tmp.0.et", "old", 3);
     CU_ASSERT_EQUAL(mkdir("test_program_trace.tmp.2.et", 0777), 0);
@@ -387,20 +374,17 @@ TEST(all_files_or_none)
     CU_ASSERT_NOT_EQUAL(access("test_program_trace.tmp.1.et", F_OK), 0);
     CU_ASSERT_EQUAL(th_trace_write(t, prefix, &e), 0);
     remove_trace(prefix, 4);
-    th_strbuf_clear(&found);
-    th_trace_free(t);
 }
 
 TEST(a_file_beyond_the_last_rank)
 {
     th_error e = {"", ""};
-    th_trace *t = four_computes();
+    auto_trace *t = four_computes();
     write_bytes("test_program_trace.tmp.4.et", "old", 3);
     CU_ASSERT_EQUAL(th_trace_write(t, prefix, &e), -1);
     TAP_ASSERT_TEXT(e.text, "test_program_trace.tmp.4.et: would be read with the trace of 4 ranks: "
                             "remove it, or choose another prefix");
     remove_trace(prefix, 5);
-    th_trace_free(t);
 }
 
 TAP_MAIN("program_trace")

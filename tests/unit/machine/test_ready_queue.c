@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include <string.h>
 
 enum { VALUES = 50 };
 
@@ -19,7 +18,7 @@ static int32_t least_of(const int *count)
 /* Against counts of each value; a value may be there several times. */
 TEST(the_lowest_leaves_first)
 {
-    gsl_rng *r = th_random_stream(3, "least first", 0);
+    auto_rng *r = th_random_stream(3, "least first", 0);
     th_ready_queue q = {0};
     int count[VALUES] = {0}, wrong = 0;
     for (int i = 0; i < 20000; i++) {
@@ -38,7 +37,6 @@ TEST(the_lowest_leaves_first)
     CU_ASSERT_EQUAL(least_of(count), -1);
     CU_ASSERT_EQUAL(wrong, 0);
     th_ready_queue_clear(&q);
-    gsl_rng_free(r);
 }
 
 TEST(an_add_without_memory_changes_nothing)

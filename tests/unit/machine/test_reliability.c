@@ -2,7 +2,6 @@
 #include <config.h>
 #include "sim/reliability/training_run.h"
 #include "tests/unit/tap.h"
-#include <math.h>
 #include "base/elementary.h"
 
 /* --- by hand ---------------------------------------------------------------------------------- */

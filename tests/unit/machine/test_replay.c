@@ -2,16 +2,13 @@
 /* test_replay.c - random programs: every way of running one gives the same result, and what holds
  * for every result. test_machine.c has the cases by hand. */
 #include <config.h>
-#include "sim/machine/machine.h"
 #include "sim/observe/event_recorder.h"
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
-#include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
 #include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
-#include <string.h>
 
 static void depend(th_program *p, int32_t after, int32_t before)
 {
@@ -25,14 +22,12 @@ static th_result replay_observed(const world *w, const th_machine_options *o, th
     th_error e = {"", ""};
     th_machine_options options = o ? *o : (th_machine_options){0};
     options.per_layer = true;
-    th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
+    auto_machine *m = th_machine_new(w->system, w->costs, &options, &e);
     CU_ASSERT_EQUAL(th_machine_observe(m, observer, &e), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(w, m);
-    th_machine_free(m);
-    return r;
+    return result_of(w, m);
 }
 
 static th_result replay(const world *w, const th_machine_options *o)
@@ -63,7 +58,7 @@ static th_result replay_recorded(const world *w, const th_machine_options *o)
     th_event_recorder recorder;
     th_event_recorder_init(&recorder);
     recorder.kinds = 1u << TH_RECORD_TILES;
-    th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
+    auto_machine *m = th_machine_new(w->system, w->costs, &options, &e);
     int failed = th_machine_load(m, w->program, &e);
     th_stop stop = TH_STOP_UNTIL;
     while (!failed && stop != TH_STOP_DONE && stop != TH_STOP_ERROR) {
@@ -79,18 +74,17 @@ static th_result replay_recorded(const world *w, const th_machine_options *o)
     CU_ASSERT_EQUAL(stop, TH_STOP_DONE);
     th_result r = result_of(w, m);
     th_event_recorder_clear(&recorder);
-    th_machine_free(m);
     return r;
 }
 
 static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds)
 {
-    world w = new_world(seed, dram_bits_per_s);
+    auto_world w = new_world(seed, dram_bits_per_s);
     int wrong = 0;
     int64_t expanded = 0;
     for (int round = 0; round < rounds; round++) {
         random_program(&w, (int)pick(w.random, 5, TASKS_MAX));
-        th_result r = replay(&w, NULL);
+        auto_result r = replay(&w, NULL);
         expanded += r.n_expanded;
         wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
         wrong += r.n_events != 2 * r.n_tasks;
@@ -100,11 +94,9 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
             replay(&w, &(th_machine_options){.network_options.solves_uncontended = true}), &r);
         for (int s = 0; s < 4; s++)
             wrong += differs(replay_recorded(&w, NULL), &r);
-        th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(expanded > 10);
-    free_world(&w);
 }
 
 /* Bandwidths that change while flows are on them, alone or not; some cables go down and come up
@@ -113,8 +105,8 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
                                 th_time end)
 {
     th_error e = {"", ""};
-    gsl_rng *random = th_random_stream(seed, "changes", 0);
-    th_machine *m = th_machine_new(w->system, w->costs, o, &e);
+    auto_rng *random = th_random_stream(seed, "changes", 0);
+    auto_machine *m = th_machine_new(w->system, w->costs, o, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     for (int i = 0; i < 40; i++) {
         th_property_event down = {.at = (th_time)((double)end * th_random_unit(random)),
@@ -129,10 +121,7 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
     }
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
-    th_result r = result_of(w, m);
-    th_machine_free(m);
-    gsl_rng_free(random);
-    return r;
+    return result_of(w, m);
 }
 
 /* Whether flows that are alone keep to themselves or not, with equal weights and others, contended
@@ -141,19 +130,17 @@ TEST(flows_that_are_alone_end_as_solved)
 {
     int wrong = 0;
     for (uint64_t seed = 0; seed < 12; seed++) {
-        world w = new_world(70 + seed, (int64_t[]){0, 40000000000, 56000000000}[seed % 3]);
+        auto_world w = new_world(70 + seed, (int64_t[]){0, 40000000000, 56000000000}[seed % 3]);
         random_program(&w, (int)pick(w.random, 50, TASKS_MAX));
         th_machine_options by_itself = {.network_options.weigh_by_latency = seed % 2 == 1},
                            solved = by_itself;
         solved.network_options.solves_uncontended = true;
-        th_result r = replay(&w, &by_itself);
+        auto_result r = replay(&w, &by_itself);
         wrong += differs(replay(&w, &solved), &r);
         th_time end = r.elapsed_ps;
         th_result_clear(&r);
         r = replay_changed(&w, &by_itself, seed, end);
         wrong += differs(replay_changed(&w, &solved, seed, end), &r);
-        th_result_clear(&r);
-        free_world(&w);
     }
     CU_ASSERT_EQUAL(wrong, 0);
 }
@@ -175,7 +162,7 @@ TEST(collapsing_changes_nothing_with_other_drams)
 /* Half of the accelerators weak, half not. */
 TEST(collapsing_changes_nothing_with_mixed_drams)
 {
-    world w = new_world(54, 0);
+    auto_world w = new_world(54, 0);
     int wrong = 0;
     for (int round = 0; round < 6; round++) {
         th_compute_cost_cache *before = w.costs;
@@ -202,51 +189,42 @@ TEST(collapsing_changes_nothing_with_mixed_drams)
         w.costs = before;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    free_world(&w);
 }
 
 /* Who does not ask for layers gets the same of all else. */
 TEST(layers_change_nothing)
 {
-    world w = new_world(62, 40000000000);
+    auto_world w = new_world(62, 40000000000);
     random_program(&w, 200);
-    th_result with = replay(&w, NULL);
-    th_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
+    auto_result with = replay(&w, NULL);
+    auto_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     th_machine_run_until(m, TH_TIME_MAX, NULL);
-    th_result without = result_of(&w, m);
+    auto_result without = result_of(&w, m);
     CU_ASSERT_EQUAL(without.n_layers, 0);
     CU_ASSERT_EQUAL(with.n_layers, 6);
     with.n_layers = 0;
     CU_ASSERT_EQUAL(differences(&with, &without), 0);
-    th_machine_free(m);
-    th_result_clear(&with);
-    th_result_clear(&without);
-    free_world(&w);
 }
 
 TEST(ideal_networks_never_expand)
 {
-    world w = new_world(55, 0);
+    auto_world w = new_world(55, 0);
     random_program(&w, 300);
     const th_machine_options o = {.network = th_network_find("ideal")};
-    th_result r = replay(&w, &o);
+    auto_result r = replay(&w, &o);
     CU_ASSERT_EQUAL(breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r), 0);
     CU_ASSERT_EQUAL(r.n_expanded, 0);
-    th_result all = replay_stepped(&w, &o);
+    auto_result all = replay_stepped(&w, &o);
     CU_ASSERT_EQUAL(differences(&r, &all), 0);
-    th_result_clear(&r);
-    th_result_clear(&all);
-    free_world(&w);
 }
 
 /* Results so far hold their sums and never go back. */
 static int inspect(const world *w, th_machine *m, th_time *seen)
 {
-    th_result r = result_of(w, m);
+    auto_result r = result_of(w, m);
     int wrong = breaches(w, &r) + (r.elapsed_ps < *seen);
     *seen = r.elapsed_ps;
-    th_result_clear(&r);
     return wrong;
 }
 
@@ -260,11 +238,11 @@ static world world_of_sort(uint64_t seed, int sort)
 TEST(slices_and_steps_change_nothing)
 {
     for (int sort = 0; sort < N_SORTS; sort++) {
-        world w = world_of_sort(56, sort);
+        auto_world w = world_of_sort(56, sort);
         int wrong = 0;
         random_program(&w, 250);
-        th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
+        auto_result r = replay(&w, NULL);
+        auto_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         th_time seen = 0, to = 0;
         th_machine_load(m, w.program, NULL);
         while (th_machine_run_until(m, to, NULL) == TH_STOP_UNTIL) {
@@ -282,9 +260,6 @@ TEST(slices_and_steps_change_nothing)
         }
         wrong += differs(result_of(&w, m), &r);
         CU_ASSERT_EQUAL(wrong, 0);
-        th_machine_free(m);
-        th_result_clear(&r);
-        free_world(&w);
     }
 }
 
@@ -292,14 +267,14 @@ TEST(slices_and_steps_change_nothing)
 TEST(loading_again_gives_the_same)
 {
     for (int sort = 0; sort < N_SORTS; sort++) {
-        world w = world_of_sort(57, sort);
+        auto_world w = world_of_sort(57, sort);
         int wrong = 0;
         random_program(&w, 150);
-        th_program *other = w.program;
+        auto_program *other = w.program;
         w.program = NULL;
         random_program(&w, 200);
-        th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
+        auto_result r = replay(&w, NULL);
+        auto_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         for (int i = 0; i < 8; i++) {
             th_machine_load(m, other, NULL);
             th_machine_run_until(m, r.elapsed_ps * i / 8, NULL);
@@ -312,10 +287,6 @@ TEST(loading_again_gives_the_same)
             wrong += differs(result_of(&w, m), &r);
         }
         CU_ASSERT_EQUAL(wrong, 0);
-        th_machine_free(m);
-        th_result_clear(&r);
-        th_program_free(other);
-        free_world(&w);
     }
 }
 
@@ -324,7 +295,7 @@ TEST(machines_side_by_side_do_not_meet)
     world a = new_world(58, 0), b = new_world(59, 40000000000);
     random_program(&a, 200);
     random_program(&b, 200);
-    th_result ra = replay(&a, NULL), rb = replay(&b, NULL);
+    auto_result ra = replay(&a, NULL), rb = replay(&b, NULL);
     th_machine *ma = th_machine_new(a.system, a.costs, &per_layer, NULL),
                *mb = th_machine_new(b.system, b.costs, &per_layer, NULL);
     th_machine_load(ma, a.program, NULL);
@@ -337,8 +308,6 @@ TEST(machines_side_by_side_do_not_meet)
     CU_ASSERT_EQUAL(differs(result_of(&a, ma), &ra) + differs(result_of(&b, mb), &rb), 0);
     th_machine_free(ma);
     th_machine_free(mb);
-    th_result_clear(&ra);
-    th_result_clear(&rb);
     free_world(&a);
     free_world(&b);
 }
@@ -347,31 +316,28 @@ TEST(machines_side_by_side_do_not_meet)
 /* What one machine has worked out, another one knows; and it outlives both. */
 TEST(machines_share_ends_of_computes)
 {
-    world w = new_world(77, 0);
-    th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
+    auto_world w = new_world(77, 0);
+    auto_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     th_completion_cache_share(ends);
     for (int round = 0; round < 10; round++) {
         random_program(&w, TASKS_MAX);
-        th_result r = replay(&w, NULL);
+        auto_result r = replay(&w, NULL);
         CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.completions = ends}), &r), 0);
         size_t n = th_completion_cache_count(ends);
         CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.completions = ends}), &r), 0);
         CU_ASSERT_EQUAL(th_completion_cache_count(ends), n);
-        th_result_clear(&r);
     }
     CU_ASSERT_TRUE(th_completion_cache_count(ends) > 10);
-    th_completion_cache_free(ends);
-    free_world(&w);
 }
 
 TEST(the_order_of_telling_does_not_matter)
 {
-    world w = new_world(60, 0);
+    auto_world w = new_world(60, 0);
     int wrong = 0;
     for (int round = 0; round < 5; round++) {
         random_program(&w, 200);
-        th_result r = replay(&w, NULL);
-        th_program *original = w.program;
+        auto_result r = replay(&w, NULL);
+        auto_program *original = w.program;
         w.program = th_program_new(NULL);
         for (int32_t t = 0; t < original->n_tasks; t++)
             th_program_add(w.program, &original->tasks[t], NULL);
@@ -379,58 +345,10 @@ TEST(the_order_of_telling_does_not_matter)
             depend(w.program, edges[i][0], edges[i][1]);
         th_program_finish(w.program, NULL);
         wrong += differs(replay(&w, NULL), &r);
-        th_program_free(original);
-        th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    free_world(&w);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
-
-/* 0, or -1 when memory ran out anywhere on the way. */
-static int run_all(const world *w, const th_machine_options *o, bool is_stepped)
-{
-    th_observer stepping = {.type = &stepping_type};
-    th_error e = {"", ""};
-    th_result r = {0};
-    th_machine *m = th_machine_new(w->system, w->costs, o, &e);
-    int failed = !m || th_machine_observe(m, is_stepped ? &stepping : NULL, &e) ||
-                 th_machine_load(m, w->program, &e) ||
-                 th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE ||
-                 th_machine_result(m, &r, &e);
-    th_path_entry *path = NULL;
-    failed = failed || th_critical_path(&r, &path, &e) < 0;
-    if (failed)
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-    th_free(path);
-    th_result_clear(&r);
-    th_machine_free(m);
-    return failed ? -1 : 0;
-}
-
-TEST(any_allocation_may_fail)
-{
-    const th_machine_options ways[] = {{.per_layer = true},
-                                       {.per_layer = true}, /* tile by tile */
-                                       {.network = th_network_find("ideal")}};
-    for (int i = 0; i < 4; i++) {
-        world w = world_of_sort(61, i == 3 ? SLOW_DRAM : NONE);
-        const th_machine_options *o = &ways[i % 3];
-        random_program(&w, 60);
-        int64_t live = th_alloc_live(), calls = th_alloc_calls();
-        CU_ASSERT_EQUAL(run_all(&w, o, i == 1), 0);
-        calls = th_alloc_calls() - calls;
-        CU_ASSERT_TRUE(calls > 20);
-        for (int64_t k = 1; k <= calls; k++) {
-            th_alloc_fail_at(k);
-            CU_ASSERT_EQUAL(run_all(&w, o, i == 1), -1);
-            th_alloc_fail_at(0);
-            CU_ASSERT_EQUAL(th_alloc_live(), live);
-        }
-        free_world(&w);
-    }
-    th_machine_free(NULL);
-}
 
 TAP_MAIN("replay")

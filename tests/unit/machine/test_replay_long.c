@@ -4,9 +4,6 @@
  * double that holds 10 TB is good for a picosecond at 1 GB/s. test_replay.c has runs of some
  * milliseconds. */
 #include <config.h>
-#include <stdlib.h>
-#include "sim/machine/machine.h"
-#include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
 #include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
@@ -45,7 +42,7 @@ static void change_at_random(th_machine *m, const world *w, const sort *s, uint6
 {
     static const double factors[] = {0.001, 0.01, 0.25, 1.0 / 3, 0.5, 1, 1.5, 3};
     enum { N_FACTORS = sizeof factors / sizeof *factors };
-    gsl_rng *random = th_random_stream(seed, "changes", 0);
+    auto_rng *random = th_random_stream(seed, "changes", 0);
     for (int i = 0; i < s->n_clocks; i++) {
         th_time at = (th_time)((double)end * th_random_unit(random));
         const th_property_event clock = {.at = pick(random, 0, 3) ? at : 0,
@@ -73,7 +70,6 @@ static void change_at_random(th_machine *m, const world *w, const sort *s, uint6
     }
     for (int i = 0; i < s->n_failures; i++)
         fail_at_random(m, w, random, end);
-    gsl_rng_free(random);
 }
 
 typedef struct {
@@ -91,7 +87,7 @@ static th_result replay(const world *w, const way *how, const sort *s, uint64_t 
     th_machine_options options = how->options;
     options.per_layer = true;
     options.network_options.weigh_by_latency = s->by_latency;
-    th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
+    auto_machine *m = th_machine_new(w->system, w->costs, &options, &e);
     CU_ASSERT_EQUAL(th_machine_observe(m, how->is_stepped ? &stepping : NULL, &e), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     if (end > 0)
@@ -107,7 +103,6 @@ static th_result replay(const world *w, const way *how, const sort *s, uint64_t 
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
     r = result_of(w, m);
-    th_machine_free(m);
     return r;
 }
 
@@ -204,7 +199,7 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
     };
     const way by_default = {0};
     bool changes = s->n_clocks + s->n_cables + s->n_failures > 0;
-    th_result r = replay(w, &by_default, s, seed, 0);
+    auto_result r = replay(w, &by_default, s, seed, 0);
     th_time end = changes ? r.elapsed_ps : 0;
     int wrong = 0;
     if (changes) {
@@ -212,12 +207,10 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
         r = replay(w, &by_default, s, seed, end);
     }
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        th_result other = replay(w, &ways[i], s, seed, end);
+        auto_result other = replay(w, &ways[i], s, seed, end);
         bool is_rounded = s->lasts_days && ways[i].options.always_contended;
         wrong += is_rounded ? ends_differ(&r, &other) : differences(&r, &other) > 0;
-        th_result_clear(&other);
     }
-    th_result_clear(&r);
     return wrong;
 }
 
@@ -225,9 +218,8 @@ static void every_way_gives_the_same(const sort *s)
 {
     int wrong = 0;
     for (int i = 0; i < TAP_REPEATS(s->n_programs); i++) {
-        world w = make_world(s, s->first_seed + (uint64_t)i);
+        auto_world w = make_world(s, s->first_seed + (uint64_t)i);
         wrong += count_wrong(&w, s, s->first_seed + (uint64_t)i);
-        free_world(&w);
     }
     CU_ASSERT_EQUAL(wrong, 0);
 }
@@ -301,21 +293,17 @@ TEST(machines_share_ends_at_any_clocks)
     size_t n_known = 0;
     int wrong = 0;
     for (uint64_t seed = 5000; seed < 5012; seed++) {
-        world w = make_world(&s, seed);
-        th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
+        auto_world w = make_world(&s, seed);
+        auto_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
         th_completion_cache_share(ends);
         const way alone = {0}, together = {.options.completions = ends};
         for (uint64_t i = 0; i < 3; i++) {
             const th_time end = 20000000000;
-            th_result r = replay(&w, &alone, &s, seed + 1000 * i, end);
-            th_result shared = replay(&w, &together, &s, seed + 1000 * i, end);
+            auto_result r = replay(&w, &alone, &s, seed + 1000 * i, end);
+            auto_result shared = replay(&w, &together, &s, seed + 1000 * i, end);
             wrong += differences(&r, &shared) > 0;
-            th_result_clear(&r);
-            th_result_clear(&shared);
         }
         n_known += th_completion_cache_count(ends);
-        th_completion_cache_free(ends);
-        free_world(&w);
     }
     CU_ASSERT_TRUE(n_known > 100);
     CU_ASSERT_EQUAL(wrong, 0);

@@ -19,7 +19,7 @@ TEST(counts_events_of_chosen_tasks)
     th_error err;
     th_step_probe p;
     const bool chosen[] = {true, false, true};
-    th_program *program = three_tasks();
+    auto_program *program = three_tasks();
     CU_ASSERT_EQUAL(
         th_step_probe_init(&p, &(th_step_choice){.tasks = chosen}, 3, NULL, program, 0, &err), 0);
     const th_observer_type *type = p.observer.type;
@@ -32,7 +32,6 @@ TEST(counts_events_of_chosen_tasks)
     CU_ASSERT_TRUE(p.left == 0 && p.observer.stops_run);
     CU_ASSERT_TRUE(p.last.at == 9 && p.last.kind == TH_HAPPENED_TASK_START && p.last.object == 2);
     th_step_probe_clear(&p);
-    th_program_free(program);
 }
 
 /* Without a choice, messages count, and the last is kept. */
@@ -40,14 +39,13 @@ TEST(counts_messages)
 {
     th_error err;
     th_step_probe p;
-    th_program *program = three_tasks();
+    auto_program *program = three_tasks();
     th_step_probe_init(&p, &(th_step_choice){.unit = TH_STEP_EVENT}, 2, NULL, program, 0, &err);
     p.observer.type->task_end(&p.observer, 4, 1);
     p.observer.type->message_end(&p.observer, 6, 7, &(th_message){.src = 3, .bytes = 5});
     CU_ASSERT_TRUE(p.left == 0 && p.last.kind == TH_HAPPENED_MESSAGE_END);
     CU_ASSERT_TRUE(p.last.message.src == 3 && p.last.message.bytes == 5 && p.last.at == 6);
     th_step_probe_clear(&p);
-    th_program_free(program);
 }
 
 /* The array computes tiles 1 and 2 at once, then another task begins, and its first tile ends:
@@ -56,7 +54,7 @@ TEST(counts_tiles_of_one_task_after_the_other)
 {
     th_error err;
     th_step_probe p;
-    th_program *program = three_tasks();
+    auto_program *program = three_tasks();
     th_step_probe_init(&p, &(th_step_choice){.unit = TH_STEP_TILE}, 3, NULL, program, 0, &err);
     const th_observer_type *type = p.observer.type;
     CU_ASSERT_EQUAL(type->tile_window(&p.observer, 0).until, TH_TIME_MAX);
@@ -69,7 +67,6 @@ TEST(counts_tiles_of_one_task_after_the_other)
     type->tiles(&p.observer, 15, 0, &(th_tiles){.done = 1});
     CU_ASSERT_TRUE(p.left == 0 && p.observer.stops_run && p.last.tile == 1 && p.last.at == 15);
     th_step_probe_clear(&p);
-    th_program_free(program);
 }
 
 TAP_MAIN("step_probe")

@@ -9,8 +9,6 @@
 #include "tests/unit/random_program.h"
 #include "tests/unit/stepping.h"
 #include "tests/unit/tap.h"
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The lines of a file. Where several objects change at an instant, their order is that of hearing
@@ -117,7 +115,7 @@ static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s)
         {.resolution_ps = 1000000, .until_ps = TH_TIME_MAX},
         {.since_ps = 50000000, .until_ps = 150000000, .resolution_ps = 1000},
     };
-    world w = new_world(seed, dram_bits_per_s);
+    auto_world w = new_world(seed, dram_bits_per_s);
     int wrong = 0;
     size_t n = 0;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
@@ -130,7 +128,6 @@ static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(n > 1000);
-    free_world(&w);
 }
 
 /* The same tasks again and again, each time when all of the time before have ended: so what happens
@@ -169,7 +166,7 @@ static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per
         {.resolution_ps = 10, .until_ps = TH_TIME_MAX},
         {.since_ps = 30000000, .until_ps = 800000000},
     };
-    world w = new_world(seed, dram_bits_per_s);
+    auto_world w = new_world(seed, dram_bits_per_s);
     random_program(&w, 12);
     repeat_program(&w, 8);
     size_t n = 0;
@@ -181,7 +178,6 @@ static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per
         clear(&all);
     }
     CU_ASSERT_TRUE(n > 1000);
-    free_world(&w);
 }
 
 TEST(repeated_tasks_show_the_same)

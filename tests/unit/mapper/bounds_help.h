@@ -5,7 +5,6 @@
 #define TH_TESTS_UNIT_MAPPER_BOUNDS_HELP_H
 #include <math.h>
 #include "mapper/evaluate/bounds.h"
-#include "sim/design/script_memo.h"
 #include "tests/unit/map_help.h"
 
 /* Cycles that follow no rate: small shards are slow, and some sizes run twice as fast. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "tests/unit/mapper/element_model.h"
 #include <math.h>
+#include "tests/unit/mapper/element_model.h"
 
 /* --- positions -------------------------------------------------------------------------------- */
 

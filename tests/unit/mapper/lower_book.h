@@ -3,8 +3,8 @@
  * what the next task of the program must be. */
 #ifndef TH_TESTS_UNIT_MAPPER_LOWER_BOOK_H
 #define TH_TESTS_UNIT_MAPPER_LOWER_BOOK_H
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include "tests/unit/mapper/element_model.h"
 
 enum {

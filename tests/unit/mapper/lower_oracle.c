@@ -8,7 +8,6 @@
 #include <config.h>
 #include "tests/unit/mapper/lower_oracle.h"
 #include "base/alloc.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/mapper/lower_book.h"
 #include "topology/routing/route.h"
 

@@ -2,7 +2,6 @@
 /* test_bounds.c - lower bounds by hand on small systems, and no random mapping below any of them. A
  * failure prints the number of its case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
-#include <math.h>
 #include "mapper/evaluate/bounds.h"
 #include "mapper/evaluate/bounds_layer.h"
 #include "mapper/evaluate/bounds_task.h"
@@ -97,17 +96,6 @@ static th_bounds bounds_of(const th_problem *p)
     if (th_bounds_find(p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, &b, &e))
         bail_out(&e);
     return b;
-}
-
-static th_time makespan_of(const th_problem *p, const th_mapping *m)
-{
-    th_error e = {"", ""};
-    th_fitness f;
-    th_evaluator *v = th_evaluator_new(p, &e);
-    if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
-        bail_out(&e);
-    th_evaluator_free(v);
-    return f.fit == TH_FIT ? f.metrics.latency_ps : -1;
 }
 
 static void set_up(const char *system, const char *workload)
@@ -305,33 +293,28 @@ static void draw_shares(gsl_rng *r, th_mapping *m, bool any)
 static void check_case(const th_system *s, int number)
 {
     static const char *const networks[] = {"fluid", "fluid", "ideal", "packet"};
-    gsl_rng *r = th_random_stream(11, "bounds", (uint64_t)number);
-    th_workload *w = random_workload(r);
+    auto_rng *r = th_random_stream(11, "bounds", (uint64_t)number);
+    auto_workload *w = random_workload(r);
     th_error e = {"", ""};
     th_problem p = {.system = s,
                     .workload = w,
                     .stream = random_stream(r, w),
                     .network = th_network_find(networks[number % 4])};
     bool any_cuts = pick(r, 0, 2) == 0;
-    th_bounds b;
-    th_evaluator *v = th_evaluator_new(&p, &e);
+    auto_bounds b;
+    auto_evaluator *v = th_evaluator_new(&p, &e);
     const th_bounds_scope scope = {.cuts = any_cuts ? TH_CUTS_ANY : TH_CUTS_EVEN,
                                    .chunks = TH_SHARD_CHUNKS_MAX};
     if (!v || th_bounds_find(&p, &scope, &b, &e))
         bail_out(&e);
     case_number = number;
     for (int i = 0; i < 12; i++) {
-        th_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
+        auto_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
         if (m)
             draw_shares(r, m, any_cuts);
         if (m && th_mapping_check(m, s, w, &e) == 0)
             check_run(&p, &b, v, m);
-        th_mapping_free(m);
     }
-    th_bounds_clear(&b);
-    th_evaluator_free(v);
-    th_workload_free(w);
-    gsl_rng_free(r);
 }
 
 /* Two kinds of accelerators, one with two designs; links at a switch, some half duplex. */

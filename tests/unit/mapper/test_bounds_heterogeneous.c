@@ -20,40 +20,25 @@
     "name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 8; height = 4; width = 4; "  \
     "}; layers = ( { name = \"a\"; type = \"conv\"; outputs = 16; kernel = 1; } );"
 
-static th_time makespan_of(const th_problem *p, const th_mapping *m)
-{
-    th_error e = {"", ""};
-    th_fitness f;
-    th_evaluator *v = th_evaluator_new(p, &e);
-    if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
-        bail_out(&e);
-    th_evaluator_free(v);
-    return f.fit == TH_FIT ? f.metrics.latency_ps : -1;
-}
-
 /* 1 and 3 multiply-accumulates per ns: 2048 / 4 = 512 ns, which rows in the proportion 1 : 3
  * reach. */
 TEST(a_layer_takes_its_operations_over_the_sum_of_rates)
 {
-    th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
+    auto_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
         "e", "3") " ); "
                   "accelerators = ( " ACCEL("x", "d") ", " ACCEL("y", "e") " ); " PAIR);
-    th_workload *w = workload_of(ONE_LAYER);
+    auto_workload *w = workload_of(ONE_LAYER);
     th_problem p = problem_on(s, w, "fluid");
-    th_mapping *m = mapping_on("01", w);
+    auto_mapping *m = mapping_on("01", w);
     m->sets[0].design = TH_DESIGN_OWN;
     put_layer(m, 0, 0, "H2");
     th_set_share(&m->sets[0], (const int32_t[]){1, 3});
-    th_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    auto_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 512000);
     CU_ASSERT_EQUAL(makespan_of(&p, m), 512000);
     CU_ASSERT_EQUAL(b.n_unknown, 1);
     CU_ASSERT_EQUAL(b.unknown[0].limit, TH_LIMIT_PATH);
     CU_ASSERT_EQUAL(b.unknown[0].why, TH_UNKNOWN_SHARD_SIZE);
-    th_bounds_clear(&b);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* A relu of 64 elements, as fast on both, and 2048 multiply-accumulates that y does at a tenth
@@ -61,41 +46,36 @@ TEST(a_layer_takes_its_operations_over_the_sum_of_rates)
  * convolutions alone. Equal prices would say (64 + 204.8) / 2 = 134.4 ns. */
 TEST(prices_tell_who_is_to_do_what)
 {
-    th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "10") ", " RATE(
+    auto_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "10") ", " RATE(
         "e", "1") " ); "
                   "accelerators = ( " ACCEL("x", "d") ", " ACCEL("y", "e") " ); " PAIR);
-    th_workload *w = workload_of("name = \"n\"; batch = 1; element_bytes = 2; input = { channels = "
-                                 "4; height = 4; width = 4; }; "
-                                 "layers = ( { name = \"r\"; type = \"relu\"; }, { name = \"a\"; "
-                                 "type = \"conv\"; outputs = 32; "
-                                 "kernel = 1; } );");
+    auto_workload *w =
+        workload_of("name = \"n\"; batch = 1; element_bytes = 2; input = { channels = "
+                    "4; height = 4; width = 4; }; "
+                    "layers = ( { name = \"r\"; type = \"relu\"; }, { name = \"a\"; "
+                    "type = \"conv\"; outputs = 32; "
+                    "kernel = 1; } );");
     th_problem p = problem_on(s, w, "fluid");
-    th_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    auto_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
     CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] <= 192000);
     CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] > 191000);
-    th_bounds_clear(&b);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* A run that doubles the clock of x and halves that of y: 2 + 1.5 multiply-accumulates per ns. */
 TEST(clocks_are_those_of_the_run)
 {
-    th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
+    auto_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
         "e", "3") " ); "
                   "accelerators = ( " ACCEL("x", "d") ", " ACCEL("y", "e") " ); " PAIR);
-    th_workload *w = workload_of(ONE_LAYER);
+    auto_workload *w = workload_of(ONE_LAYER);
     th_problem p = problem_on(s, w, "fluid");
     const double clock[] = {2, 0.5};
-    th_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .clock = clock});
+    auto_bounds b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .clock = clock});
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 585143); /* 2048 / 3.5, rounded up */
     th_bounds_clear(&b);
     const double dead[] = {0, 1};
     b = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .clock = dead});
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 682667); /* 2048 / 3 */
-    th_bounds_clear(&b);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 #define SCRIPTED "{ name = \"q\"; type = \"script\"; procedure = \"p\"; clock = \"1GHz\"; }"
@@ -103,18 +83,14 @@ TEST(clocks_are_those_of_the_run)
 static th_bounds scripted(fake *f, const th_bounds_scope *scope)
 {
     const th_script_provider provider = {.context = f, .check = any_procedure, .answer = answer};
-    th_script_memo *memo = th_script_memo_new(&provider, NULL);
-    th_system *s = system_of("name = \"t\"; designs = ( " SCRIPTED ", " RATE(
+    auto_script_memo *memo = th_script_memo_new(&provider, NULL);
+    auto_system *s = system_of("name = \"t\"; designs = ( " SCRIPTED ", " RATE(
         "e", "3") " ); "
                   "accelerators = ( " ACCEL("x", "q") ", " ACCEL("y", "e") " ); " PAIR);
-    th_workload *w = workload_of(ONE_LAYER);
+    auto_workload *w = workload_of(ONE_LAYER);
     th_problem p = problem_on(s, w, "fluid");
     p.scripts = memo;
-    th_bounds b = find(&p, scope);
-    th_workload_free(w);
-    th_system_free(s);
-    th_script_memo_free(memo);
-    return b;
+    return find(&p, scope);
 }
 
 /* Of even cuts a procedure is asked. Of any cuts nothing is known, unless a mapping tells which
@@ -122,7 +98,7 @@ static th_bounds scripted(fake *f, const th_bounds_scope *scope)
 TEST(scripts_are_asked_about_even_cuts)
 {
     fake f = {0};
-    th_bounds b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
+    auto_bounds b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
     CU_ASSERT_TRUE(f.calls > 0);
     CU_ASSERT_EQUAL(b.n_unknown, 0);
     CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] >
@@ -140,7 +116,6 @@ TEST(scripts_are_asked_about_even_cuts)
     b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 0);
     CU_ASSERT_EQUAL(b.unknown[0].why, TH_UNKNOWN_SCRIPT_FAILED);
-    th_bounds_clear(&b);
 }
 
 TAP_MAIN("bounds_heterogeneous")

@@ -3,8 +3,6 @@
  * shard exceeds the rate of its design, and no mapping is below any bound. A failure prints the
  * number of its case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "mapper/evaluate/bounds_layer.h"
 #include "mapper/evaluate/bounds_task.h"
 #include "mapper/lower/plan_state.h"
@@ -12,7 +10,6 @@
 #include "tests/unit/mapper/bounds_help.h"
 #include "tests/unit/learned_help.h"
 #include "tests/unit/random_net.h"
-#include "tests/unit/tap.h"
 
 /* --- random systems --------------------------------------------------------------------------- */
 
@@ -74,7 +71,7 @@ static void add_kind(th_strbuf *t, gsl_rng *r, int kind, int n, int first, int n
 /* One to three kinds, each of one or two accelerators and designs, round a host. */
 static th_system *random_system(gsl_rng *r, const char *model, const char *table)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     int n_kinds = (int)pick(r, 1, KINDS_MAX), n_designs[KINDS_MAX], n = 0, n_accels = 0;
     th_strbuf_printf(&text, "name = \"t\"; %s designs = ( ",
                      pick(r, 0, 4) == 0 ? "transfers = \"serial\";" : "");
@@ -94,17 +91,15 @@ static th_system *random_system(gsl_rng *r, const char *model, const char *table
                      "topology = { type = \"fully_connected\"; dims = [%d]; bandwidth = \"8Gbps\"; "
                      "latency = \"100ns\"; host = { bandwidth = \"%dGbps\"; }; };",
                      n_accels, (int)pick(r, 1, 4));
-    th_system *s = system_of(text.text);
-    th_strbuf_clear(&text);
-    return s;
+    return system_of(text.text);
 }
 
 /* Times of most shards of even cuts of the layers, of which any may be the fastest for its
  * operations. */
 static temporary_file table_for(gsl_rng *r, const th_workload *w)
 {
-    th_strbuf text = TH_STRBUF_INIT;
-    th_map *known = th_map_new();
+    auto_strbuf text = TH_STRBUF_INIT;
+    auto_map *known = th_map_new();
     int64_t seen;
     th_strbuf_add(&text, "kind,B,K,C,H,W,R,S,stride,groups,time_ns\nconv,1,1,1,1,1,1,1,9,1,5\n");
     for (int l = 0; l < w->n_layers; l++) {
@@ -129,10 +124,7 @@ static temporary_file table_for(gsl_rng *r, const th_workload *w)
             th_free(list);
         }
     }
-    temporary_file f = write_text("times.csv", text.text);
-    th_strbuf_clear(&text);
-    th_map_free(known);
-    return f;
+    return write_text("times.csv", text.text);
 }
 
 /* --- no shard exceeds its rate
@@ -141,16 +133,14 @@ static temporary_file table_for(gsl_rng *r, const th_workload *w)
 /* One accelerator, whose DRAM is fast enough for the array to count, or slow. */
 static th_system *system_of_design(gsl_rng *r, const char *design)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(
         &text,
         "name = \"t\"; designs = ( { name = \"d\"; %s; } ); accelerators = ( { dram = "
         "{ capacity = \"1GiB\"; bandwidth = \"%dGB/s\"; latency = \"0ns\"; }; vector = { "
         "clock = \"1GHz\"; elements_per_cycle = 3; }; designs = [\"d\"]; } );",
         design, pick(r, 0, 1) ? 1 : 1000);
-    th_system *s = system_of(text.text);
-    th_strbuf_clear(&text);
-    return s;
+    return system_of(text.text);
 }
 
 /* Queries of heads of one channel or of all, which share one head of keys, and values; some causal,
@@ -174,7 +164,7 @@ static void put_attention(gsl_rng *r, th_strbuf *text, int channels, int rows)
 static th_workload *layer_at_random(gsl_rng *r)
 {
     static const char *const others[] = {"relu", "softmax", "layer_norm", "tanh"};
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     int groups = pick(r, 0, 3) == 0 ? 2 : 1, c = groups * (int)pick(r, 1, 16);
     int kernel = (int)pick(r, 1, 5), stride = (int)pick(r, 1, 2), rows = (int)pick(r, 5, 20);
     bool is_attention = pick(r, 0, 4) == 0;
@@ -194,9 +184,7 @@ static th_workload *layer_at_random(gsl_rng *r)
                          pick(r, 0, 3) == 0 ? "transposed = true; " : "",
                          groups * (int)pick(r, 1, 24), kernel, stride, (int)pick(r, 0, kernel / 2),
                          groups);
-    th_workload *w = workload_of(text.text);
-    th_strbuf_clear(&text);
-    return w;
+    return workload_of(text.text);
 }
 
 /* Any box of the loops, as far as the layer can be split, and its part of the operations. */
@@ -288,16 +276,13 @@ TEST(no_shard_exceeds_the_rate_of_its_design)
 {
     enum { LAYERS = 60 };
     for (int d = 0; d < N_DESIGNS; d++) {
-        gsl_rng *r = th_random_stream(13, "rates", (uint64_t)d);
+        auto_rng *r = th_random_stream(13, "rates", (uint64_t)d);
         for (int i = 0; i < LAYERS && !strchr(designs[d], '%') && !strstr(designs[d], "script");
              i++) {
-            th_system *s = system_of_design(r, designs[d]);
-            th_workload *w = layer_at_random(r);
+            auto_system *s = system_of_design(r, designs[d]);
+            auto_workload *w = layer_at_random(r);
             check_boxes(r, s, w);
-            th_workload_free(w);
-            th_system_free(s);
         }
-        gsl_rng_free(r);
     }
     printf("# %d boxes, %d of them close to the rate, %d to their bound\n", n_boxes, n_close,
            n_tight);
@@ -377,39 +362,38 @@ static void check_mapping(which x, const th_bounds *even, const th_bounds *any, 
         return;
     }
     n_shared++;
-    th_bounds own =
+    auto_bounds own =
         find(x.problem,
              &(th_bounds_scope){.cuts = cuts, .chunks = th_bounds_chunks_of(m), .mapping = m});
     x.of = "own";
     hold(&x, &own, took);
     n_known += own.makespan_ps[TH_LIMIT_COMPUTE] > 0;
-    th_bounds_clear(&own);
 }
 
 static void check_case(int number, const char *model)
 {
     enum { MAPPINGS = 8 };
-    gsl_rng *r = th_random_stream(12, "bounds", (uint64_t)number);
+    auto_rng *r = th_random_stream(12, "bounds", (uint64_t)number);
     fake f = {0};
     const th_script_provider provider = {.context = &f, .check = any_procedure, .answer = answer};
     th_error e = {"", ""};
-    th_workload *w = random_workload(r);
-    temporary_file table = table_for(r, w);
-    th_system *s = random_system(r, model, table.path);
-    th_script_memo *memo = th_script_memo_new(&provider, NULL);
+    auto_workload *w = random_workload(r);
+    auto_file table = table_for(r, w);
+    auto_system *s = random_system(r, model, table.path);
+    auto_script_memo *memo = th_script_memo_new(&provider, NULL);
     th_problem p = {.system = s,
                     .workload = w,
                     .stream = random_stream(r, w),
                     .network = th_network_find(networks[pick(r, 0, N_NETWORKS - 1)]),
                     .scripts = memo};
-    th_evaluator *v = th_evaluator_new(&p, &e);
+    auto_evaluator *v = th_evaluator_new(&p, &e);
     if (!v)
         bail_out(&e);
     const int chunks = TH_SHARD_CHUNKS_MAX;
-    th_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN, .chunks = chunks}),
-              any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .chunks = chunks});
+    auto_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN, .chunks = chunks}),
+                any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .chunks = chunks});
     for (int i = 0; i < MAPPINGS; i++) {
-        th_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
+        auto_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
         th_fitness fit = {.fit = TH_FIT_INFEASIBLE};
         if (m)
             mend_designs(m, s);
@@ -417,21 +401,12 @@ static void check_case(int number, const char *model)
             bail_out(&e);
         if (fit.fit == TH_FIT)
             check_mapping((which){number, &p, NULL}, &even, &any, fit.metrics.latency_ps, m);
-        th_mapping_free(m);
     }
-    th_bounds_clear(&even);
-    th_bounds_clear(&any);
-    th_evaluator_free(v);
-    th_system_free(s);
-    th_workload_free(w);
-    th_script_memo_free(memo);
-    remove_file(&table);
-    gsl_rng_free(r);
 }
 
 TEST(no_mapping_is_below_any_bound)
 {
-    enum { CASES = 1500 };
+    enum { CASES = 500 };
     temporary_file model = learned_file();
     const char *only = getenv("THARSIS_CASE");
     for (int i = only ? atoi(only) : 0; i < CASES && n_wrong == 0; i++) {
@@ -443,14 +418,14 @@ TEST(no_mapping_is_below_any_bound)
            n_runs, n_shared, n_known);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(only ||
-                   (n_runs > 2000 && n_shared > 500 && n_known > n_shared / 2 && n_serial > 100));
+                   (n_runs > 700 && n_shared > 150 && n_known > n_shared / 2 && n_serial > 30));
     for (int i = 0; i < N_NETWORKS; i++) {
         printf("# %s: %d runs\n", networks[i], ran_on[i]);
-        CU_ASSERT_TRUE(only || ran_on[i] > 50);
+        CU_ASSERT_TRUE(only || ran_on[i] > 20);
     }
     for (int d = 0; d < N_DESIGNS; d++) {
         printf("# %.22s: %d sets\n", designs[d], ran_with[d]);
-        CU_ASSERT_TRUE(only || ran_with[d] > 50);
+        CU_ASSERT_TRUE(only || ran_with[d] > 15);
     }
     remove_file(&model);
 }

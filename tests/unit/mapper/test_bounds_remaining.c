@@ -2,11 +2,9 @@
 /* test_bounds_remaining.c - the least time from a layer's placement to the end of the pass is never
  * above what a run of a random mapping takes from there. THARSIS_CASE=N runs one problem alone. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds_remaining.h"
 #include "mapper/strategies.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
@@ -105,19 +103,19 @@ static void compare(th_remaining_time *x, const th_mapping *m, const th_system *
 
 static void run_problem(int number)
 {
-    gsl_rng *r = th_random_stream(3, "remaining", (uint64_t)number);
+    auto_rng *r = th_random_stream(3, "remaining", (uint64_t)number);
     th_error e = {"", ""};
-    th_system *s = system_of(systems[number % N_SYSTEMS]);
-    th_workload *w = random_workload(r);
+    auto_system *s = system_of(systems[number % N_SYSTEMS]);
+    auto_workload *w = random_workload(r);
     th_problem problem = {.system = s, .workload = w, .stream = th_stream_single};
-    th_lower *lower = th_lower_new(s, w, &e);
-    th_program *p = th_program_new(&e);
+    auto_lower *lower = th_lower_new(s, w, &e);
+    auto_program *p = th_program_new(&e);
     if (!lower || !p)
         bail_out(&e);
     th_remaining_time *x = th_remaining_time_new(&problem, &e);
     for (int i = 0; i < RUNS; i++) {
-        th_mapping *m = draw_mapping(r, s, w);
-        th_machine *machine = NULL;
+        auto_mapping *m = draw_mapping(r, s, w);
+        auto_machine *machine = NULL;
         if (m && th_lower_program(lower, m, &problem.stream, p, &e) == 0 &&
             (machine = th_machine_new(s, th_lower_costs(lower), NULL, &e)) &&
             th_machine_load(machine, p, &e) == 0 &&
@@ -125,15 +123,8 @@ static void run_problem(int number)
             n_runs++;
             compare(x, m, s, p, machine);
         }
-        th_machine_free(machine);
-        th_mapping_free(m);
     }
     th_remaining_time_free(x);
-    th_program_free(p);
-    th_lower_free(lower);
-    th_workload_free(w);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 TEST(no_run_is_faster_than_the_rest_that_is_bound)

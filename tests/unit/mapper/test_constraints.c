@@ -2,11 +2,10 @@
 /* test_constraints.c - what searches must keep to, and that they do. THARSIS_CASE=N runs one random
  * case alone. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
-#include "mapper/mapping_read.h"
 #include "mapper/search/search.h"
 #include "mapper/strategies.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
@@ -60,7 +59,7 @@ static th_error refused(th_constraints *c)
 /* Six accelerators: c1, c2 may use 0 .. 2 and 5 but not 1; all others what is not 4. */
 TEST(patterns_add_up_and_forbid_at_last)
 {
-    th_constraints *c = none();
+    auto_constraints *c = none();
     allow(c, "c*", "[0-2]");
     allow(c, "c?", "5");
     forbid(c, "c*", "1");
@@ -70,20 +69,17 @@ TEST(patterns_add_up_and_forbid_at_last)
     CU_ASSERT_EQUAL(may(c, 1), 0x3f & ~(1 << 4));
     CU_ASSERT_EQUAL(may(NULL, 1), 0x3f);
     CU_ASSERT_EQUAL(th_constraints_validate(c, ring, chain, NULL), 0);
-    th_constraints_free(c);
 }
 
 TEST(refuses_patterns_without_a_match)
 {
-    th_constraints *c = none();
+    auto_constraints *c = none();
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_constraints_allow(c, ring, chain, "d*", "1", &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0090");
-    TAP_ASSERT_TEXT(e.text, "no layer is called \"d*\"");
+    TAP_ASSERT_ERROR(e, "MAP-0090", "no layer is called \"d*\"");
     CU_ASSERT_EQUAL(th_constraints_forbid(c, ring, chain, "c*", "6", &e), -1);
     TAP_ASSERT_TEXT(e.text, "no accelerator is called \"6\"");
     CU_ASSERT_EQUAL(may(c, 0), 0x3f);
-    th_constraints_free(c);
 }
 
 static th_constraints *partial(const char *text)
@@ -106,43 +102,36 @@ TEST(refuses_contradictions)
     allow(c, "c2", "3");
     forbid(c, "*", "3");
     th_error e = refused(c);
-    TAP_ASSERT_TEXT(e.id, "MAP-0091");
-    TAP_ASSERT_TEXT(e.text, "layer \"c2\" is left no accelerator that it may use");
+    TAP_ASSERT_ERROR(e, "MAP-0091", "layer \"c2\" is left no accelerator that it may use");
     c = partial(PARTIAL);
     forbid(c, "f*", "0");
     e = refused(c);
-    TAP_ASSERT_TEXT(e.id, "MAP-0092");
-    TAP_ASSERT_TEXT(e.text, "layer \"f1\" is fixed to set 1, but may not use accel/0");
+    TAP_ASSERT_ERROR(e, "MAP-0092", "layer \"f1\" is fixed to set 1, but may not use accel/0");
 }
 
 TEST(says_what_is_not_as_given)
 {
-    th_constraints *c = partial(PARTIAL);
-    th_mapping *m = mapping_on("31 0 2", chain);
+    auto_constraints *c = partial(PARTIAL);
+    auto_mapping *m = mapping_on("31 0 2", chain);
     th_error e = {"", ""};
     put_layer(m, 0, 2, "");
     put_layer(m, 1, 2, "");
     put_layer(m, 2, 0, "H2");
     put_layer(m, 3, 2, "");
     CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0094");
-    TAP_ASSERT_TEXT(e.text, "set 0 is not as the partial mapping gives it");
+    TAP_ASSERT_ERROR(e, "MAP-0094", "set 0 is not as the partial mapping gives it");
     CU_ASSERT_EQUAL(th_set_share(&m->sets[0], (const int32_t[]){2, 1}), 0);
     CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0095");
-    TAP_ASSERT_TEXT(e.text, "layer \"c2\" is not as the partial mapping gives it");
+    TAP_ASSERT_ERROR(e, "MAP-0095", "layer \"c2\" is not as the partial mapping gives it");
     forbid(c, "c1", "2");
     CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0093");
-    TAP_ASSERT_TEXT(e.text, "layer \"c1\" may not use accel/2");
+    TAP_ASSERT_ERROR(e, "MAP-0093", "layer \"c1\" may not use accel/2");
     put_layer(m, 0, 1, "");
     CU_ASSERT_EQUAL(th_set_share(&m->sets[0], NULL), 0);
     CU_ASSERT_EQUAL(th_constraints_apply(c, m, chain, 2), 0);
     CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), 0);
     CU_ASSERT_EQUAL(m->set_of[3], 1);
     CU_ASSERT_EQUAL(m->strategy[2].split[TH_DIM_K], 2);
-    th_mapping_free(m);
-    th_constraints_free(c);
 }
 
 /* --- that they are kept to -------------------------------------------------------------------- */
@@ -159,7 +148,7 @@ static th_search *search_for(const th_search_type *type, const th_problem *p, th
 
 TEST(names_a_layer_that_none_can_run)
 {
-    th_system *s = system_of(
+    auto_system *s = system_of(
         "name = \"s\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
         "macs_per_cycle = 4; },"
         "{ name = \"no_tiles\"; type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 64; "
@@ -171,19 +160,16 @@ TEST(names_a_layer_that_none_can_run)
         "vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"d\"]; } );"
         "hosts = ( \"h\" ); links = ( { center = \"h\"; leaves = [\"a\", \"b\", \"c\"]; "
         "bandwidth = \"8Gbps\"; latency = \"1us\"; } );");
-    th_constraints *c = th_constraints_new(s, chain);
+    auto_constraints *c = th_constraints_new(s, chain);
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_constraints_forbid(c, s, chain, "c2", "c", &e), 0);
     CU_ASSERT_EQUAL(th_constraints_validate(c, s, chain, &e), 0);
     th_problem p = {.system = s, .workload = chain, .stream = th_stream_single, .constraints = c};
-    th_search *x = search_for(th_search_find("two_level"), &p, &e);
+    auto_search *x = search_for(th_search_find("two_level"), &p, &e);
     TAP_ASSERT_TEXT(e.id, "MAP-0042");
     CU_ASSERT_PTR_NOT_NULL(strstr(e.text,
                                   "layer \"c2\" can run on none of the accelerators that it may "
                                   "use: accel/a, accel/b"));
-    th_search_free(x);
-    th_constraints_free(c);
-    th_system_free(s);
 }
 
 /* Two sets given with shares and with a design, one layer with its split, one without; the rest is
@@ -191,16 +177,16 @@ TEST(names_a_layer_that_none_can_run)
  */
 TEST(completes_what_is_begun)
 {
-    th_constraints *c = partial(PARTIAL);
+    auto_constraints *c = partial(PARTIAL);
     th_problem p = {
         .system = ring, .workload = chain, .stream = th_stream_single, .constraints = c};
     th_error e = {"", ""};
-    th_search *x = search_for(th_search_find("two_level"), &p, &e);
+    auto_search *x = search_for(th_search_find("two_level"), &p, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(x->best);
     CU_ASSERT_EQUAL(th_constraints_check(c, x->best, ring, chain, &e), 0);
     CU_ASSERT_EQUAL(th_mapping_check(x->best, ring, chain, &e), 0);
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(x->best, ring, chain, &text);
     CU_ASSERT_PTR_NOT_NULL(strstr(
         text.text, "(\n  { design = \"d\"; accelerators = [ \"3\", \"1\" ]; shares = [ 2, 1 ]; },\n"
@@ -208,9 +194,6 @@ TEST(completes_what_is_begun)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(text.text, "  { name = \"c2\"; set = 0; split = { K = 2; }; },\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text.text, "  { name = \"f1\"; set = 1; split = {  }; }\n"));
-    th_strbuf_clear(&text);
-    th_search_free(x);
-    th_constraints_free(c);
 }
 
 /* Random networks on random subsets of six accelerators. A search may find nothing, and says so;
@@ -218,9 +201,9 @@ TEST(completes_what_is_begun)
  * accelerator may run all. */
 static int check_case(int number)
 {
-    gsl_rng *r = th_random_stream(11, "constraints", (uint64_t)number);
-    th_workload *w = random_workload(r);
-    th_constraints *c = th_constraints_new(ring, w);
+    auto_rng *r = th_random_stream(11, "constraints", (uint64_t)number);
+    auto_workload *w = random_workload(r);
+    auto_constraints *c = th_constraints_new(ring, w);
     th_problem p = {.system = ring, .workload = w, .stream = th_stream_single, .constraints = c};
     int32_t common = (int32_t)pick(r, 0, ring->n_accels - 1);
     int n_found = 0;
@@ -230,7 +213,7 @@ static int check_case(int number)
     for (int i = 0; th_search_types[i]; i++) {
         th_error e = {"", ""};
         const th_search_type *type = th_search_types[i];
-        th_search *x = search_for(type, &p, &e);
+        auto_search *x = search_for(type, &p, &e);
         if (x && x->best) {
             CU_ASSERT_EQUAL(th_constraints_check(c, x->best, ring, w, &e), 0);
             TAP_ASSERT_TEXT(e.text, "");
@@ -241,11 +224,7 @@ static int check_case(int number)
             if (!may_refuse)
                 printf("# %s: %s\n", type->name, e.text);
         }
-        th_search_free(x);
     }
-    th_constraints_free(c);
-    th_workload_free(w);
-    gsl_rng_free(r);
     return n_found;
 }
 
@@ -313,8 +292,8 @@ static void check_evaluation(const th_search_type *type, const th_problem *p, th
     th_search_options o = th_search_defaults;
     th_fitness found[2];
     th_error e = {"", ""};
-    th_mapping *before = th_mapping_copy(m);
-    th_search *s = th_search_new(type, p, &o, &e);
+    auto_mapping *before = th_mapping_copy(m);
+    auto_search *s = th_search_new(type, p, &o, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_EQUAL_FATAL(th_search_evaluate(s, &m, 1, INFINITY, &found[0], &e), 0);
     CU_ASSERT_TRUE(same_bytes(m, before));
@@ -326,8 +305,6 @@ static void check_evaluation(const th_search_type *type, const th_problem *p, th
         CU_ASSERT_TRUE(th_mapping_equal(s->best, applied));
     if (s->best && type->is_baseline)
         CU_ASSERT_EQUAL(s->best->generator, TH_GENERATOR_BASELINE);
-    th_search_free(s);
-    th_mapping_free(before);
 }
 
 TEST(an_evaluation_leaves_the_mapping_as_it_was)
@@ -335,11 +312,11 @@ TEST(an_evaluation_leaves_the_mapping_as_it_was)
     static const char *const types[] = {"random", "computation_prioritized"};
     int n_changed = 0;
     for (int i = 0; i < CASES; i++) {
-        gsl_rng *r = th_random_stream(12, "partial", (uint64_t)i);
-        th_workload *w = random_workload(r);
-        th_mapping *m = random_mapping(r, ring, w, w->batch);
-        th_constraints *c = m ? random_partial(r, m, w) : NULL;
-        th_mapping *applied = m ? th_mapping_copy(m) : NULL;
+        auto_rng *r = th_random_stream(12, "partial", (uint64_t)i);
+        auto_workload *w = random_workload(r);
+        auto_mapping *m = random_mapping(r, ring, w, w->batch);
+        auto_constraints *c = m ? random_partial(r, m, w) : NULL;
+        auto_mapping *applied = m ? th_mapping_copy(m) : NULL;
         const th_problem p = {
             .system = ring, .workload = w, .stream = th_stream_single, .constraints = c};
         if (m)
@@ -347,38 +324,28 @@ TEST(an_evaluation_leaves_the_mapping_as_it_was)
         n_changed += m && !same_bytes(m, applied);
         for (size_t k = 0; m && k < sizeof types / sizeof *types; k++)
             check_evaluation(th_search_find(types[k]), &p, m, applied);
-        th_mapping_free(applied);
-        th_mapping_free(m);
-        th_constraints_free(c);
-        th_workload_free(w);
-        gsl_rng_free(r);
     }
     printf("# %d mappings that constraints change\n", n_changed);
     CU_ASSERT_TRUE(n_changed > CASES / 2);
 }
 
-TEST(out_of_memory_leaks_nothing)
+static int read_constraints(const void *text, th_error *e)
 {
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1;; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        th_constraints *c = th_constraints_new(ring, chain);
-        int failed = c ? th_mapping_read_partial_text(PARTIAL, "p.map", ring, chain, c, &e) : -1;
-        th_alloc_fail_at(0);
-        th_constraints_free(c);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        if (!failed)
-            break;
-    }
+    auto_constraints *c = th_constraints_new(ring, chain);
+    int failed =
+        c ? th_mapping_read_partial_text(text, "p.map", ring, chain, c, e) : th_error_no_memory(e);
+    return failed;
 }
 
-int main(int argc, char **argv)
+TEST(out_of_memory_leaks_nothing)
+{
+    CU_ASSERT_TRUE(fail_each_allocation(read_constraints, PARTIAL) > 10);
+}
+
+static void make_all(void)
 {
     ring = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];"));
     chain = workload_of(chain_text);
-    int status = tap_run("constraints", argc, argv);
-    th_system_free(ring);
-    th_workload_free(chain);
-    return status;
 }
+
+TAP_MAIN_WITH("constraints", make_all)

@@ -4,7 +4,6 @@
  * differ in one thing, like those that were asked nothing before. */
 #include <config.h>
 #include "base/alloc.h"
-#include "mapper/constraints.h"
 #include "mapper/evaluate/bounds_layer.h"
 #include "mapper/evaluate/bounds_remaining.h"
 #include "mapper/lower/plan_state.h"
@@ -54,10 +53,10 @@ static const char one_layer[] =
 TEST(routes_and_sizes_of_transfers)
 {
     enum { MEDIA_MAX = 64, TRANSFERS = 300 };
-    th_system *s = system_of(line);
-    th_workload *w = workload_of(one_layer);
-    th_plans *p = plans_of(s, w);
-    gsl_rng *r = th_random_stream(41, "routes", 0);
+    auto_system *s = system_of(line);
+    auto_workload *w = workload_of(one_layer);
+    auto_plans *p = plans_of(s, w);
+    auto_rng *r = th_random_stream(41, "routes", 0);
     th_plan_traffic t;
     th_time busy[MEDIA_MAX] = {0}, most = 0;
     CU_ASSERT_TRUE_FATAL(s->n_media <= MEDIA_MAX);
@@ -69,16 +68,11 @@ TEST(routes_and_sizes_of_transfers)
         most = by_hand > most ? by_hand : most;
         th_plan_carry(&t, from, to, bytes);
         CU_ASSERT_EQUAL(t.busiest, most);
-        th_plans *fresh = plans_of(s, w);
+        auto_plans *fresh = plans_of(s, w);
         CU_ASSERT_EQUAL(th_plan_route_bound(p, from, to, bytes),
                         th_plan_route_bound(fresh, from, to, bytes));
-        th_plans_free(fresh);
     }
     CU_ASSERT_TRUE(most > 0 && !t.failed);
-    th_plans_free(p);
-    th_workload_free(w);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 /* --- lower bounds of shards --- */
@@ -190,8 +184,8 @@ TEST(every_thing_of_a_placement)
 {
     static int32_t members[][2] = {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}};
     th_error e = {"", ""};
-    th_system *s = system_of(line);
-    th_workload *w = workload_of(chain);
+    auto_system *s = system_of(line);
+    auto_workload *w = workload_of(chain);
     const th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_remaining_time *asked = th_remaining_time_new(&p, &e);
     int n = 0, n_wrong = 0;
@@ -207,8 +201,6 @@ TEST(every_thing_of_a_placement)
     printf("# %d placements\n", n);
     CU_ASSERT_TRUE(n > 50 && n_wrong == 0);
     th_remaining_time_free(asked);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- transitions of dynamic programming --- */
@@ -262,43 +254,33 @@ TEST(every_thing_of_a_transition)
 {
     static const char *const asked_about[] = {"b", "c", "l", "f", "g", "h", "i", "a", "o", "b"};
     enum { QUESTIONS = sizeof asked_about / sizeof *asked_about };
-    th_system *s = shipped_system("ring8");
-    th_workload *w = workload_of(tree);
-    th_strbuf known = TH_STRBUF_INIT, alone = TH_STRBUF_INIT, before = TH_STRBUF_INIT;
-    th_mapping *m = mapping_on("03 12 5", w);
-    th_constraints *c = th_constraints_new(s, w);
+    auto_system *s = shipped_system("ring8");
+    auto_workload *w = workload_of(tree);
+    auto_strbuf known = TH_STRBUF_INIT, alone = TH_STRBUF_INIT, before = TH_STRBUF_INIT;
+    auto_mapping *m = mapping_on("03 12 5", w);
+    auto_constraints *c = th_constraints_new(s, w);
     int n_other = 0;
     for (int l = 0; l < w->n_layers; l++)
         put_layer(m, l, 0, "C2");
     c->partial = th_mapping_copy(m);
     c->has_strategy[layer_named(w, "e")] = c->has_strategy[layer_named(w, "g")] = true;
     const th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
-    th_evaluator *e = evaluator_of(p);
-    th_initial_generator *asked = th_initial_new(e, NULL);
+    auto_evaluator *e = evaluator_of(p);
+    auto_initial_generator *asked = th_initial_new(e, NULL);
     for (int i = 0; i < 2 * QUESTIONS; i++) {
         const int layer = layer_named(w, asked_about[i % QUESTIONS]);
         for (int l = 0; i == QUESTIONS && l < w->n_layers; l++) /* then on another set */
             m->set_of[l] = 1;
         m->set_of[layer_named(w, "p")] = 2; /* so o reads from another set */
-        th_initial_generator *fresh = th_initial_new(e, NULL);
+        auto_initial_generator *fresh = th_initial_new(e, NULL);
         add_transitions(&known, asked, m, layer);
         add_transitions(&alone, fresh, m, layer);
         TAP_ASSERT_TEXT(known.text, alone.text);
         n_other += i > 0 && strcmp(alone.text, before.text) != 0;
         th_strbuf_clear(&before);
         th_strbuf_printf(&before, "%s", alone.text);
-        th_initial_free(fresh);
     }
     CU_ASSERT_TRUE(n_other >= 2 * QUESTIONS - 3);
-    th_initial_free(asked);
-    th_evaluator_free(e);
-    th_constraints_free(c);
-    th_mapping_free(m);
-    th_strbuf_clear(&known);
-    th_strbuf_clear(&alone);
-    th_strbuf_clear(&before);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 TAP_MAIN("estimate_keys")

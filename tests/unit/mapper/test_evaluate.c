@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "mapper/evaluate/evaluate.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
@@ -30,16 +28,13 @@ static th_result replay(const th_problem *p, const th_mapping *m)
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_lower *l = th_lower_new(p->system, p->workload, &e);
-    th_program *program = th_program_new(&e);
+    auto_lower *l = th_lower_new(p->system, p->workload, &e);
+    auto_program *program = th_program_new(&e);
     CU_ASSERT_EQUAL_FATAL(th_lower_program(l, m, &p->stream, program, &e), 0);
-    th_machine *machine = th_machine_new(p->system, th_lower_costs(l), NULL, &e);
+    auto_machine *machine = th_machine_new(p->system, th_lower_costs(l), NULL, &e);
     CU_ASSERT_EQUAL(th_machine_load(machine, program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(machine, &r, &e), 0);
-    th_machine_free(machine);
-    th_program_free(program);
-    th_lower_free(l);
     return r;
 }
 
@@ -61,86 +56,67 @@ static th_time fitness_of(th_evaluator *e, const th_mapping *m, double bound)
  */
 TEST(latency_is_the_makespan_of_the_machine)
 {
-    gsl_rng *r = th_random_stream(1, "latency", 0);
+    auto_rng *r = th_random_stream(1, "latency", 0);
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_mapping *first = random_mapping(r);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_mapping *first = random_mapping(r);
     th_time first_fitness = fitness_of(e, first, INFINITY);
     for (int i = 0; i < 20; i++) {
-        th_mapping *m = random_mapping(r);
-        th_result expected = replay(&p, m);
+        auto_mapping *m = random_mapping(r);
+        auto_result expected = replay(&p, m);
         CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), expected.elapsed_ps);
-        th_result_clear(&expected);
-        th_mapping_free(m);
     }
     CU_ASSERT_EQUAL(fitness_of(e, first, INFINITY), first_fitness);
-    th_mapping_free(first);
-    th_evaluator_free(e);
-    gsl_rng_free(r);
 }
 
 /* Seven inputs: (t_7 - t_3) / 4, rounded down to a picosecond. */
 TEST(throughput_is_the_time_between_inputs)
 {
-    gsl_rng *r = th_random_stream(2, "throughput", 0);
+    auto_rng *r = th_random_stream(2, "throughput", 0);
     th_problem p = problem_of(TH_OBJECTIVE_THROUGHPUT, (th_stream){7, 0, 1, 2});
-    th_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
     for (int i = 0; i < 5; i++) {
-        th_mapping *m = random_mapping(r);
-        th_result x = replay(&p, m);
+        auto_mapping *m = random_mapping(r);
+        auto_result x = replay(&p, m);
         th_time t = fitness_of(e, m, 5); /* no bound on a throughput */
         CU_ASSERT_EQUAL(t, (x.input_end_ps[6] - x.input_end_ps[2]) / 4);
         CU_ASSERT_DOUBLE_EQUAL((double)t * 1e-12 * th_result_throughput(&x), 1, 1e-6);
-        th_result_clear(&x);
-        th_mapping_free(m);
     }
-    th_evaluator_free(e);
-    gsl_rng_free(r);
 }
 
 TEST(one_input_has_its_latency_for_throughput)
 {
-    gsl_rng *r = th_random_stream(3, "one", 0);
+    auto_rng *r = th_random_stream(3, "one", 0);
     th_problem p = problem_of(TH_OBJECTIVE_THROUGHPUT, th_stream_single),
                q = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
-    th_evaluator *e = th_evaluator_new(&p, NULL), *f = th_evaluator_new(&q, NULL);
-    th_mapping *m = random_mapping(r);
+    auto_evaluator *e = th_evaluator_new(&p, NULL), *f = th_evaluator_new(&q, NULL);
+    auto_mapping *m = random_mapping(r);
     CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), fitness_of(f, m, INFINITY));
-    th_mapping_free(m);
-    th_evaluator_free(e);
-    th_evaluator_free(f);
-    gsl_rng_free(r);
 }
 
 TEST(a_bound_stops_what_passes_it)
 {
-    gsl_rng *r = th_random_stream(4, "bound", 0);
+    auto_rng *r = th_random_stream(4, "bound", 0);
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_mapping *m = random_mapping(r);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_mapping *m = random_mapping(r);
     th_time t = fitness_of(e, m, INFINITY);
     CU_ASSERT_EQUAL(fitness_of(e, m, (double)t), t);
     CU_ASSERT_EQUAL(fitness_of(e, m, (double)t - 1), -1);
     CU_ASSERT_EQUAL(fitness_of(e, m, (double)t / 3), -1);
     CU_ASSERT_EQUAL(fitness_of(e, m, 0), -1);
     CU_ASSERT_EQUAL(fitness_of(e, m, (double)t + 1), t); /* a stopped run leaves nothing behind */
-    th_mapping_free(m);
-    th_evaluator_free(e);
-    gsl_rng_free(r);
 }
 
 /* AlexNet's 122 MB do not fit into 24 MiB. */
 TEST(what_does_not_fit_is_no_error)
 {
-    th_system *small = shipped_system("f1_16xlarge_small");
+    auto_system *small = shipped_system("f1_16xlarge_small");
     th_problem p = {.system = small, .workload = alexnet, .stream = th_stream_single};
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_mapping *m = mapping_on("3", alexnet);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_mapping *m = mapping_on("3", alexnet);
     CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), -2);
     CU_ASSERT_EQUAL(fitness_of(e, m, 7), -2);
-    th_mapping_free(m);
-    th_evaluator_free(e);
-    th_system_free(small);
 }
 
 TEST(a_stream_that_cannot_be_is_an_error)
@@ -148,17 +124,16 @@ TEST(a_stream_that_cannot_be_is_an_error)
     th_error e = {"", ""};
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, (th_stream){2, 0, 2, 0});
     CU_ASSERT_PTR_NULL(th_evaluator_new(&p, &e));
-    TAP_ASSERT_TEXT(e.id, "MAP-0021");
-    TAP_ASSERT_TEXT(e.text,
-                    "2 inputs in 2 micro-batches of a batch of 1: must be at least one input, "
-                    "1 .. batch micro-batches, and less than 2^31 in all");
+    TAP_ASSERT_ERROR(e, "MAP-0021",
+                     "2 inputs in 2 micro-batches of a batch of 1: must be at least one input, "
+                     "1 .. batch micro-batches, and less than 2^31 in all");
 }
 
 /* H3 rK of 13 rows: the slowest of three positions, each with three phases. */
 TEST(shard_time_is_of_the_slowest_position)
 {
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
-    th_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
     int32_t accels[] = {5, 1, 2};
     th_set set = {1, 3, accels, NULL};
     int c3 = th_workload_find(alexnet, "c3");
@@ -175,43 +150,12 @@ TEST(shard_time_is_of_the_slowest_position)
         expected = sum > expected ? sum : expected;
     }
     CU_ASSERT_TRUE(t == expected && t > 0);
-    th_evaluator_free(e);
 }
 
-/* What runs out of memory says so, and works the next time. */
-TEST(no_memory_is_an_error_once)
-{
-    gsl_rng *r = th_random_stream(5, "memory", 0);
-    th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
-    th_mapping *m = random_mapping(r);
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_time expected = fitness_of(e, m, INFINITY);
-    th_evaluator_free(e);
-    int64_t live = th_alloc_live(), k = 1;
-    for (int failed = 1; failed; k += 1 + k / 8) {
-        th_error err = {"", ""};
-        th_fitness fitness;
-        e = th_evaluator_new(&p, NULL);
-        th_alloc_fail_at(k);
-        failed = th_evaluator_run(e, m, INFINITY, &fitness, &err);
-        th_alloc_fail_at(0);
-        if (failed)
-            TAP_ASSERT_TEXT(err.id, "BASE-0001");
-        CU_ASSERT_EQUAL(fitness_of(e, m, INFINITY), expected);
-        th_evaluator_free(e);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 20);
-    th_mapping_free(m);
-    gsl_rng_free(r);
-}
-
-int main(int argc, char **argv)
+static void make_all(void)
 {
     f1 = shipped_system("f1_16xlarge");
     alexnet = shipped_workload("alexnet");
-    int status = tap_run("evaluate", argc, argv);
-    th_workload_free(alexnet);
-    th_system_free(f1);
-    return status;
 }
+
+TAP_MAIN_WITH("evaluate", make_all)

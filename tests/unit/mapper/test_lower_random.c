@@ -95,20 +95,16 @@ static void check_mapping(gsl_rng *r, const th_system *s, const th_workload *w, 
 
 static void check_case(th_system *const *systems, int n_systems, int number)
 {
-    gsl_rng *r = th_random_stream(7, "lower", (uint64_t)number);
+    auto_rng *r = th_random_stream(7, "lower", (uint64_t)number);
     th_error e = {"", ""};
     const th_system *s = systems[pick(r, 0, n_systems - 1)];
-    th_workload *w = random_workload(r);
-    th_lower *lower = th_lower_new(s, w, &e);
-    th_program *program = th_program_new(&e);
+    auto_workload *w = random_workload(r);
+    auto_lower *lower = th_lower_new(s, w, &e);
+    auto_program *program = th_program_new(&e);
     if (!lower || !program)
         bail_out(&e);
     for (int i = 0; i < MAPPINGS && n_wrong == 0; i++)
         check_mapping(r, s, w, lower, program);
-    th_program_free(program);
-    th_lower_free(lower);
-    th_workload_free(w);
-    gsl_rng_free(r);
 }
 
 TEST(programs_match_the_oracle)

@@ -3,9 +3,7 @@
  * evaluator and a generator of initial mappings that have been asked before answer like new ones
  * about a mapping that differs in one thing. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
-#include "mapper/evaluate/evaluate.h"
 #include "mapper/search/initial/initial_mapping.h"
 #include "mapper/strategies.h"
 #include "tests/unit/random_net.h"
@@ -83,10 +81,9 @@ static th_fitness fitness_alone(const th_problem *p, const th_mapping *m)
 {
     th_error err = {"", ""};
     th_fitness f;
-    th_evaluator *e = evaluator_of(*p);
+    auto_evaluator *e = evaluator_of(*p);
     if (th_evaluator_run_without_link(e, m, -1, &f, NULL, &err))
         bail_out(&err);
-    th_evaluator_free(e);
     return f;
 }
 
@@ -164,13 +161,13 @@ TEST(an_evaluator_answers_like_a_new_one)
     th_system *systems[] = {shipped_system("f1_16xlarge"), shipped_system("ring8")};
     tally t = {0};
     for (int i = 0; i < CASES; i++) {
-        gsl_rng *r = th_random_stream(31, "evaluator", (uint64_t)i);
+        auto_rng *r = th_random_stream(31, "evaluator", (uint64_t)i);
         const th_system *s = systems[i % 3 == 2];
-        th_workload *w = network(r, i);
+        auto_workload *w = network(r, i);
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
         p.network = th_network_find(pick(r, 0, 3) ? "fluid" : "ideal");
-        th_evaluator *asked = evaluator_of(p);
-        th_mapping *m = first_mapping(r, s, w, i);
+        auto_evaluator *asked = evaluator_of(p);
+        auto_mapping *m = first_mapping(r, s, w, i);
         for (int k = 0; m && k < STEPS; k++) {
             compare(asked, &p, m, &t);
             th_mapping *next = neighbour(r, s, w, m);
@@ -179,10 +176,6 @@ TEST(an_evaluator_answers_like_a_new_one)
         }
         if (t.n_wrong > 0)
             printf("# case %d\n", i);
-        th_mapping_free(m);
-        th_evaluator_free(asked);
-        th_workload_free(w);
-        gsl_rng_free(r);
     }
     printf("# %d evaluations, %d fit, %d changes of the value\n", t.n, t.n_fit, t.n_changed);
     CU_ASSERT_EQUAL(t.n_wrong, 0);
@@ -216,12 +209,12 @@ static void check_segments(const char *layers, const char *sets, const char *set
              "name = \"n\"; batch = 2; input = { channels = 8; height = 8; width = 1; }; layers = "
              "(%s { name = \"y\"; type = \"conv\"; kernel = 1; outputs = 8; } );",
              layers);
-    th_system *s = system_of(uneven);
-    th_workload *w = workload_of(text);
+    auto_system *s = system_of(uneven);
+    auto_workload *w = workload_of(text);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     p.network = th_network_find("fluid");
-    th_mapping *m = mapping_on(sets, w);
-    th_evaluator *e = evaluator_of(p);
+    auto_mapping *m = mapping_on(sets, w);
+    auto_evaluator *e = evaluator_of(p);
     for (int i = 0; i < m->n_sets; i++)
         m->sets[i].design = TH_DESIGN_OWN;
     for (int l = 0; l < w->n_layers; l++)
@@ -229,10 +222,6 @@ static void check_segments(const char *layers, const char *sets, const char *set
     const th_fitness f = fitness_of(e, m), alone = fitness_alone(&p, m);
     CU_ASSERT_TRUE(f.fit == TH_FIT && f.value == alone.value);
     CU_ASSERT_TRUE(th_evaluator_segments(e).replayed > 4);
-    th_evaluator_free(e);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Between layers w on one accelerator, which wait for all before them, blocks of equal tasks. When
@@ -294,18 +283,14 @@ static bool same_choices(th_initial_generator *a, th_initial_generator *b, const
 static bool same_answers(th_initial_generator *asked, const th_problem *p, const th_mapping *m,
                          int layer)
 {
-    th_evaluator *e = evaluator_of(*p);
-    th_initial_generator *fresh = th_initial_new(e, NULL);
-    th_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m);
+    auto_evaluator *e = evaluator_of(*p);
+    auto_initial_generator *fresh = th_initial_new(e, NULL);
+    auto_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m);
     bool same = same_choices(asked, fresh, m, layer);
     for (int set = 0; set < m->n_sets; set++) {
         th_time t = solve(asked, x, set), u = solve(fresh, y, set);
         same &= t == u && (t < 0 || th_mapping_equal(x, y));
     }
-    th_mapping_free(x);
-    th_mapping_free(y);
-    th_initial_free(fresh);
-    th_evaluator_free(e);
     return same;
 }
 
@@ -325,14 +310,14 @@ TEST(a_generator_answers_like_a_new_one)
     th_system *systems[] = {shipped_system("f1_16xlarge"), shipped_system("ring8")};
     int n = 0, n_wrong = 0;
     for (int i = 0; i < CASES && n_wrong == 0; i++) {
-        gsl_rng *r = th_random_stream(32, "generator", (uint64_t)i);
+        auto_rng *r = th_random_stream(32, "generator", (uint64_t)i);
         const th_system *s = systems[i % 3 == 2];
-        th_workload *w = network(r, i);
-        th_mapping *m = first_mapping(r, s, w, i);
-        th_constraints *c = m ? constraints_of(r, s, w, m) : NULL;
+        auto_workload *w = network(r, i);
+        auto_mapping *m = first_mapping(r, s, w, i);
+        auto_constraints *c = m ? constraints_of(r, s, w, m) : NULL;
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
-        th_evaluator *e = evaluator_of(p);
-        th_initial_generator *asked = th_initial_new(e, NULL);
+        auto_evaluator *e = evaluator_of(p);
+        auto_initial_generator *asked = th_initial_new(e, NULL);
         for (int k = 0; m && k < STEPS; k++, n++) {
             n_wrong += !same_answers(asked, &p, m, (int)pick(r, 0, w->n_layers - 1));
             th_mapping *next = neighbour(r, s, w, m);
@@ -341,12 +326,6 @@ TEST(a_generator_answers_like_a_new_one)
         }
         if (n_wrong > 0)
             printf("# case %d\n", i);
-        th_initial_free(asked);
-        th_evaluator_free(e);
-        th_constraints_free(c);
-        th_mapping_free(m);
-        th_workload_free(w);
-        gsl_rng_free(r);
     }
     CU_ASSERT_TRUE(n_wrong == 0 && n > 4 * CASES);
     for (int i = 0; i < 2; i++)

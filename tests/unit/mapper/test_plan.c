@@ -202,7 +202,7 @@ TEST(layers_by_hand)
  * for what came for reader 0, that of y for reader 1. */
 TEST(many_readers_of_one_tensor)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_add(&text,
                   "name = \"n\"; batch = 1; input = { channels = 2; height = 3; width = 3; }; "
                   "layers = ( { name = \"x\"; type = \"relu\"; }");
@@ -220,7 +220,6 @@ TEST(many_readers_of_one_tensor)
     r[0] = place(1, &other, "");
     last = th_plans_edge(plans, &x, r, 67, 1, NULL);
     CU_ASSERT_TRUE(last->n == 0 && last->n_reuses == 1 && last->reuses[0].edge == 1);
-    th_strbuf_clear(&text);
     tear_down();
 }
 
@@ -364,55 +363,6 @@ TEST(the_host_is_the_one_with_the_widest_path)
     CU_ASSERT_EQUAL(th_plans_host_of(plans, 1), -1);
     CU_ASSERT_EQUAL(th_plans_edge(plans, NULL, &a, 1, 2, NULL)->n, 0);
     tear_down();
-}
-
-/* --- classes --- */
-
-/* Layers that differ from the first in one thing each. Only classes are asked for, so they need not
- * make sense. */
-TEST(everything_that_matters_makes_a_class)
-{
-    enum { N = 33 };
-    int32_t two[] = {1, 3}, other[] = {3, 1};
-    th_layer l[N];
-    for (int i = 0; i < N; i++)
-        l[i] = layer_of(TH_LAYER_CONV, 4, 4, 5, NULL, 1);
-    for (int d = TH_DIM_K; d < TH_N_DIMS; d++)
-        l[d].dim[d]++;
-    int32_t *const numbers[] = {
-        &l[7].in_h,      &l[8].in_w,        &l[9].stride_h,       &l[10].stride_w,
-        &l[11].pad_top,  &l[12].pad_left,   &l[13].up_h,          &l[14].up_w,
-        &l[15].groups,   &l[16].dilation_h, &l[17].n_inputs,      &l[18].sparse_n,
-        &l[19].sparse_m, &l[20].vocabulary, &l[21].first_channel, &l[22].dilation_w};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        ++*numbers[i];
-    for (int t = 0; t < TH_N_TENSORS; t++) {
-        l[23 + t].precision[t] = TH_INT8;
-        l[26 + t].density[t] = 0.5;
-    }
-    l[29].has_bias = true;
-    l[30].has_norm = true;
-    l[31].is_transposed = true;
-    l[32].function = TH_FUNCTION_MUL;
-    th_workload w = {.name = "n", .batch = 2, .layers = l, .n_layers = N};
-    sys = system_of(RING("4"));
-    plans = th_plans_new(sys, &w, NULL);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < i; j++)
-            CU_ASSERT_TRUE(th_plans_shape_class(plans, i) != th_plans_shape_class(plans, j));
-    th_plans_free(plans);
-    w.n_layers = 4;
-    for (int i = 0; i < 4; i++)
-        l[i] = layer_of(TH_LAYER_CONCAT, 4, 4, 5, NULL, 2);
-    l[0].input_channels = l[2].input_channels = l[3].input_channels = two;
-    l[1].input_channels = other;
-    l[3].kind = TH_LAYER_ELEMENTWISE;
-    plans = th_plans_new(sys, &w, NULL);
-    CU_ASSERT_TRUE(th_plans_shape_class(plans, 0) == th_plans_shape_class(plans, 2));
-    CU_ASSERT_TRUE(th_plans_shape_class(plans, 0) != th_plans_shape_class(plans, 1));
-    CU_ASSERT_TRUE(th_plans_shape_class(plans, 1) != th_plans_shape_class(plans, 3));
-    th_plans_free(plans);
-    th_system_free(sys);
 }
 
 /* --- counts --- */

@@ -158,14 +158,11 @@ static th_plans *plans_of(const th_system *s, const th_workload *w)
 static bool same_answer(th_plans *asked, const th_system *s, const th_workload *w,
                         const question *q, int *n_planned)
 {
-    th_strbuf a = TH_STRBUF_INIT, b = TH_STRBUF_INIT;
-    th_plans *fresh = plans_of(s, w);
+    auto_strbuf a = TH_STRBUF_INIT, b = TH_STRBUF_INIT;
+    auto_plans *fresh = plans_of(s, w);
     bool plans = answer(asked, w, q, &a);
     bool same = plans == answer(fresh, w, q, &b) && strcmp(a.text, b.text) == 0;
     *n_planned += plans;
-    th_plans_free(fresh);
-    th_strbuf_clear(&a);
-    th_strbuf_clear(&b);
     return same;
 }
 
@@ -293,7 +290,7 @@ static void check_kind(const th_system *s, th_layer_kind kind, int *n_asked, int
     int32_t accels[] = {1, 2}, others[] = {2, 3};
     for (int k = 0; k < 7; k++) {
         const int n = strategies[k][0] ? 2 : 1;
-        th_plans *asked = plans_of(s, &w);
+        auto_plans *asked = plans_of(s, &w);
         question q = {.set = {{0, n, others}, {0, n, accels}}, .batch = BATCH};
         q.strategy[0] = q.strategy[1] = strategy_of(strategies[k]);
         for (int i = 0; i < w.n_layers; i++) {
@@ -308,7 +305,6 @@ static void check_kind(const th_system *s, th_layer_kind kind, int *n_asked, int
                 CU_FAIL("another answer");
             }
         }
-        th_plans_free(asked);
     }
 }
 
@@ -328,13 +324,12 @@ TEST(every_number_of_a_layer_is_in_the_key)
         TH_LAYER_CONV, TH_LAYER_POOL,      TH_LAYER_FC,       TH_LAYER_MATMUL, TH_LAYER_ELEMENTWISE,
         TH_LAYER_NORM, TH_LAYER_SOFTMAX,   TH_LAYER_CONCAT,   TH_LAYER_SLICE,  TH_LAYER_LSTM,
         TH_LAYER_GRU,  TH_LAYER_EMBEDDING, TH_LAYER_ATTENTION};
-    th_system *s = system_of(ring);
+    auto_system *s = system_of(ring);
     int n_asked = 0, n_planned = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         check_kind(s, kinds[i], &n_asked, &n_planned);
     printf("# %d questions, %d can be planned\n", n_asked, n_planned);
     CU_ASSERT_TRUE(n_planned > 1000);
-    th_system_free(s);
 }
 
 /* --- sets, strategies --- */
@@ -415,13 +410,13 @@ static question next_question(gsl_rng *r, const question *q, const th_layer *l, 
 static void walk(const th_system *s, const char *name)
 {
     enum { STEPS = TAP_REPEATS(700) };
-    gsl_rng *r = th_random_stream(21, name, 0);
+    auto_rng *r = th_random_stream(21, name, 0);
     th_layer l[LAYERS];
     th_set sets[SETS];
     th_workload w;
     list_layers(l, &w);
     list_sets(sets);
-    th_plans *asked = plans_of(s, &w);
+    auto_plans *asked = plans_of(s, &w);
     question q = {.set = {sets[0], sets[0]}, .batch = BATCH};
     q.strategy[0] = q.strategy[1] = strategy_of("H2");
     int n_planned = 0, n_wrong = 0;
@@ -434,17 +429,14 @@ static void walk(const th_system *s, const char *name)
     printf("# %d of %d can be planned\n", n_planned, STEPS);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(2 * n_planned > STEPS);
-    th_plans_free(asked);
-    gsl_rng_free(r);
 }
 
 TEST(every_thing_of_a_placement_is_in_the_key)
 {
-    th_system *s = system_of(ring);
+    auto_system *s = system_of(ring);
     walk(s, "ring");
     s->transfers_serially = true;
     walk(s, "serial");
-    th_system_free(s);
 }
 
 /* --- networks --- */
@@ -453,7 +445,7 @@ TEST(every_thing_of_a_placement_is_in_the_key)
  * those of the second have inputs of their own. */
 TEST(whose_input_it_is_is_in_the_key)
 {
-    th_system *s = system_of(ring);
+    auto_system *s = system_of(ring);
     th_layer l[4];
     th_model models[] = {{.name = "a", .n_layers = 2},
                          {.name = "b", .first_layer = 2, .n_layers = 2, .has_own_inputs = true}};
@@ -464,15 +456,13 @@ TEST(whose_input_it_is_is_in_the_key)
     q.strategy[0] = q.strategy[1] = strategy_of("H2");
     for (int i = 0; i < 4; i++)
         l[i] = of_kind(TH_LAYER_CONV);
-    th_plans *asked = plans_of(s, &w);
+    auto_plans *asked = plans_of(s, &w);
     for (int part = 0; part < 2; part++) {
         int n_planned = 0;
         q.layer[0] = 2 * part;
         q.layer[1] = 2 * part + 1;
         CU_ASSERT_TRUE(same_answer(asked, s, &w, &q, &n_planned) && n_planned == 1);
     }
-    th_plans_free(asked);
-    th_system_free(s);
 }
 
 TAP_MAIN("plan_keys")

@@ -3,9 +3,7 @@
  * picosecond, with empty and filled caches, with bounds and without. THARSIS_CASE=N runs one random
  * case alone. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
-#include "mapper/evaluate/evaluate.h"
 #include "mapper/strategies.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
@@ -89,25 +87,20 @@ static void count(const th_evaluator *e)
 
 static void check_case(th_system *const *systems, int n_systems, int number)
 {
-    gsl_rng *r = th_random_stream(11, "segments", (uint64_t)number);
+    auto_rng *r = th_random_stream(11, "segments", (uint64_t)number);
     const th_system *s = systems[pick(r, 0, n_systems - 1)];
-    th_workload *w = random_workload(r);
+    auto_workload *w = random_workload(r);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     p.network = th_network_find(pick(r, 0, 3) ? "fluid" : "ideal");
-    th_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
+    auto_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
     for (int i = 0; i < MAPPINGS && n_wrong == 0; i++) {
-        th_mapping *m = random_mapping(r, s, w, w->batch);
+        auto_mapping *m = random_mapping(r, s, w, w->batch);
         for (int k = 0; m && k < CHANGES; k++) {
             compare(by_segments, whole, m);
             change(r, w, m);
         }
-        th_mapping_free(m);
     }
     count(by_segments);
-    th_evaluator_free(by_segments);
-    th_evaluator_free(whole);
-    th_workload_free(w);
-    gsl_rng_free(r);
 }
 
 TEST(random_networks_take_the_same)
@@ -164,19 +157,18 @@ static th_mapping *mapping_of_ranges(gsl_rng *r, const th_workload *w)
 
 static void compare_on(const char *system, const char *network, int n, int n_changes)
 {
-    gsl_rng *r = th_random_stream(12, network, 0);
-    th_system *s = shipped_system(system);
-    th_workload *w = shipped_workload(network);
+    auto_rng *r = th_random_stream(12, network, 0);
+    auto_system *s = shipped_system(system);
+    auto_workload *w = shipped_workload(network);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
+    auto_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
     n_compared = n_stopped = n_infeasible = n_wrong = 0;
     for (int i = 0; i < n; i++) {
-        th_mapping *m = mapping_of_ranges(r, w);
+        auto_mapping *m = mapping_of_ranges(r, w);
         for (int k = 0; k < n_changes; k++) {
             compare(by_segments, whole, m);
             change(r, w, m);
         }
-        th_mapping_free(m);
     }
     th_segment_counts c = th_evaluator_segments(by_segments);
     printf(
@@ -185,11 +177,6 @@ static void compare_on(const char *system, const char *network, int n, int n_cha
         (long long)c.lookups);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(c.full_replays == 0 && c.replayed < c.lookups);
-    th_evaluator_free(by_segments);
-    th_evaluator_free(whole);
-    th_workload_free(w);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 TEST(networks_take_the_same)
@@ -210,11 +197,11 @@ TEST(what_does_not_fit_is_the_same)
  */
 TEST(cached_steps_are_not_replayed)
 {
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = shipped_workload("resnet34");
+    auto_system *s = shipped_system("f1_16xlarge");
+    auto_workload *w = shipped_workload("resnet34");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_evaluator *e = evaluator_of(p);
-    th_mapping *m = mapping_on("0123", w);
+    auto_evaluator *e = evaluator_of(p);
+    auto_mapping *m = mapping_on("0123", w);
     for (int l = 0; l < w->n_layers; l++)
         put_layer(m, l, 0, w->layers[l].kind == TH_LAYER_FC ? "K4" : "H4");
     put_layer(m, w->n_layers - 2, 0, "K4"); /* a pool of one row */
@@ -230,23 +217,19 @@ TEST(cached_steps_are_not_replayed)
     th_segment_counts near = th_evaluator_segments(e);
     CU_ASSERT_TRUE(near.replayed > filled.replayed &&
                    2 * (near.replayed - filled.replayed) < cold.lookups);
-    th_mapping_free(m);
-    th_evaluator_free(e);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* With room for nothing, all is dropped before every run. */
 TEST(dropped_steps_are_replayed)
 {
     th_error e = {"", ""};
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = shipped_workload("alexnet");
-    th_lower *l = th_lower_new(s, w, &e);
-    th_program *program = th_program_new(&e);
-    th_machine *machine = th_machine_new(s, th_lower_costs(l), NULL, &e);
+    auto_system *s = shipped_system("f1_16xlarge");
+    auto_workload *w = shipped_workload("alexnet");
+    auto_lower *l = th_lower_new(s, w, &e);
+    auto_program *program = th_program_new(&e);
+    auto_machine *machine = th_machine_new(s, th_lower_costs(l), NULL, &e);
     th_segments *x = th_segments_new(l, program, machine, 0);
-    th_mapping *m = mapping_on("0", w);
+    auto_mapping *m = mapping_on("0", w);
     th_segments_outcome outcome;
     th_time t[3];
     for (int i = 0; i < 3; i++) {
@@ -255,33 +238,23 @@ TEST(dropped_steps_are_replayed)
     }
     th_segment_counts c = th_segments_counts(x);
     CU_ASSERT_TRUE(t[0] == t[1] && t[0] == t[2] && c.lookups == c.replayed && c.lookups > 3);
-    th_mapping_free(m);
     th_segments_free(x);
-    th_machine_free(machine);
-    th_program_free(program);
-    th_lower_free(l);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 static int64_t evaluations_by_segments(const th_system *s, th_stream stream, const char *network)
 {
-    th_workload *w = shipped_workload("alexnet");
+    auto_workload *w = shipped_workload("alexnet");
     th_problem p = {.system = s, .workload = w, .stream = stream};
     p.network = th_network_find(network);
-    th_evaluator *e = evaluator_of(p);
-    th_mapping *m = mapping_on("0", w);
+    auto_evaluator *e = evaluator_of(p);
+    auto_mapping *m = mapping_on("0", w);
     fitness_of(e, m, INFINITY);
-    int64_t n = th_evaluator_segments(e).evaluations;
-    th_mapping_free(m);
-    th_evaluator_free(e);
-    th_workload_free(w);
-    return n;
+    return th_evaluator_segments(e).evaluations;
 }
 
 TEST(others_are_replayed_whole)
 {
-    th_system *s = shipped_system("f1_16xlarge");
+    auto_system *s = shipped_system("f1_16xlarge");
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "fluid"), 1);
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "ideal"), 1);
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "packet"), 0);
@@ -289,7 +262,6 @@ TEST(others_are_replayed_whole)
     s->nodes[s->accel_node[0]].a.dram_bits_per_s /= 2; /* flows could saturate it */
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "fluid"), 0);
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "ideal"), 1);
-    th_system_free(s);
 }
 
 TAP_MAIN("segment")

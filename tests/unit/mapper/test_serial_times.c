@@ -4,11 +4,7 @@
  * their own, one behind a switch, a host with links to all; DRAMs that are slower than links. */
 #include <config.h>
 #include <inttypes.h>
-#include <math.h>
 #include "base/alloc.h"
-#include "base/map.h"
-#include "mapper/evaluate/evaluate.h"
-#include "sim/machine/machine.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
@@ -24,7 +20,7 @@ static th_system *random_system(gsl_rng *r)
     static const char *const latency[] = {"0ns", "1ns", "333ps", "2us"};
     static const char *const names[] = {"name = \"a0\";", "name = \"a1\";", "name = \"a2\";",
                                         "name = \"a3\";", "count = 1;"};
-    th_strbuf t = TH_STRBUF_INIT;
+    auto_strbuf t = TH_STRBUF_INIT;
     enum { STAR, TREE, MESH };
     int n = (int)pick(r, 1, 4), d = (int)pick(r, 0, 2), shape = (int)pick(r, STAR, MESH);
     th_strbuf_printf(&t,
@@ -63,9 +59,7 @@ static th_system *random_system(gsl_rng *r)
                              mbps[pick(r, 0, 5)], latency[pick(r, 0, 3)]);
         th_strbuf_add(&t, " );");
     }
-    th_system *s = system_of(t.text);
-    th_strbuf_clear(&t);
-    return s;
+    return system_of(t.text);
 }
 
 static void random_queues(gsl_rng *r, const th_workload *w, th_mapping *m)
@@ -96,7 +90,7 @@ static void run(const th_system *s, const th_program *p, const th_compute_cost_c
     th_error e = {"", ""};
     th_machine_options o = {.network = NULL};
     th_network_of_mappings(s, &o.network, &o.network_options);
-    th_machine *m = th_machine_new(s, costs, &o, &e);
+    auto_machine *m = th_machine_new(s, costs, &o, &e);
     if (!m || th_machine_load(m, p, &e) || th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
         bail_out(&e);
     const th_task_result *t = th_machine_times(m);
@@ -106,7 +100,6 @@ static void run(const th_system *s, const th_program *p, const th_compute_cost_c
         out->digest = th_hash_word(out->digest, (uint64_t)t[i].start_ps);
         out->digest = th_hash_word(out->digest, (uint64_t)t[i].end_ps);
     }
-    th_machine_free(m);
 }
 
 /* Whatever network is asked for. */
@@ -114,11 +107,10 @@ static void find_latency(th_problem *p, const th_mapping *m, line *out)
 {
     th_error e = {"", ""};
     th_fitness f;
-    th_evaluator *v = th_evaluator_new(p, &e);
+    auto_evaluator *v = th_evaluator_new(p, &e);
     if (!v || th_evaluator_run(v, m, INFINITY, &f, &e))
         bail_out(&e);
     out->latency_ps = f.metrics.latency_ps;
-    th_evaluator_free(v);
 }
 
 /* A line of zeros: the mapping does not fit. */
@@ -126,13 +118,13 @@ static line line_of(int number)
 {
     th_error e = {"", ""};
     line out = {0, 0, 0};
-    gsl_rng *r = th_random_stream((uint64_t)number, "serial", 0);
-    th_system *s = random_system(r);
-    th_workload *w = random_workload(r);
+    auto_rng *r = th_random_stream((uint64_t)number, "serial", 0);
+    auto_system *s = random_system(r);
+    auto_workload *w = random_workload(r);
     th_problem problem = {.system = s, .workload = w, .stream = random_stream(r, w)};
-    th_lower *l = th_lower_new(s, w, &e);
-    th_program *p = th_program_new(&e);
-    th_mapping *m = random_mapping(r, s, w, w->batch / problem.stream.micro_batches);
+    auto_lower *l = th_lower_new(s, w, &e);
+    auto_program *p = th_program_new(&e);
+    auto_mapping *m = random_mapping(r, s, w, w->batch / problem.stream.micro_batches);
     if (!l || !p)
         bail_out(&e);
     if (m)
@@ -144,12 +136,6 @@ static line line_of(int number)
         if (problem.stream.n_inputs == 1)
             find_latency(&problem, m, &out);
     }
-    th_mapping_free(m);
-    th_program_free(p);
-    th_lower_free(l);
-    th_workload_free(w);
-    th_system_free(s);
-    gsl_rng_free(r);
     return out;
 }
 

@@ -5,21 +5,13 @@
 /* Batch 5, 10 -> 12 channels, 11 x 9 output pixels of a 3 x 3 kernel. */
 static th_layer conv(void)
 {
-    return (th_layer){.name = "c",
-                      .kind = TH_LAYER_CONV,
-                      .dim = {5, 12, 10, 11, 9, 3, 3},
-                      .in_h = 13,
-                      .in_w = 11,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .groups = 1,
-                      .precision = {TH_FP16, TH_FP16, TH_FP16},
-                      .density = {1, 1, 1},
-                      .up_h = 1,
-                      .up_w = 1,
-                      .n_inputs = 1};
+    th_layer l = th_layer_over(TH_LAYER_CONV, 5, 10, 11, 9, TH_FP16);
+    l.name = "c";
+    l.dim[TH_DIM_K] = 12;
+    l.dim[TH_DIM_R] = l.dim[TH_DIM_S] = 3;
+    l.in_h = 13, l.in_w = 11;
+    l.n_inputs = 1;
+    return l;
 }
 
 static void assert_range(const th_loop_box *b, int d, int lo, int hi)
@@ -293,32 +285,23 @@ TEST(refuses_what_a_layer_cannot_run)
     grouped.groups = 2;
     pool.kind = TH_LAYER_POOL;
     pool.dim[TH_DIM_C] = 12;
-    assert_refused(&l, 5, "K4 rK", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along K: no operand that is cut along K is the "
-                   "same on several accelerators");
-    assert_refused(&l, 5, "H4 rH", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along H: no operand that is cut along H is the "
-                   "same on several accelerators");
-    assert_refused(&l, 5, "K4 rR", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along R: no operand that is cut along R is the "
-                   "same on several accelerators");
-    assert_refused(&pool, 5, "H4 rK", 4, "MAP-0001",
-                   "layer \"c\" cannot rotate along K: no operand that is cut along K is the "
-                   "same on several accelerators");
+    assert_cannot_rotate(&l, 5, "K4 rK", 4, "K");
+    assert_cannot_rotate(&l, 5, "H4 rH", 4, "H");
+    assert_cannot_rotate(&l, 5, "K4 rR", 4, "R");
+    assert_cannot_rotate(&pool, 5, "H4 rK", 4, "K");
     assert_refused(&l, 5, "H7 K2 rK", 14, "MAP-0002",
-                   "layer \"c\" cannot rotate along K: 7 pieces of 6 elements");
-    assert_refused(&l, 5, "H12", 12, "MAP-0003",
-                   "layer \"c\": H is split 12 ways, must be 1 .. 11");
-    assert_refused(&l, 5, "B6", 6, "MAP-0003", "layer \"c\": B is split 6 ways, must be 1 .. 5");
-    assert_refused(&l, 5, "K0", 0, "MAP-0003", "layer \"c\": K is split 0 ways, must be 1 .. 12");
+                   " cannot rotate along K: 7 pieces of 6 elements");
+    assert_refused(&l, 5, "H12", 12, "MAP-0003", ": H is split 12 ways, must be 1 .. 11");
+    assert_refused(&l, 5, "B6", 6, "MAP-0003", ": B is split 6 ways, must be 1 .. 5");
+    assert_refused(&l, 5, "K0", 0, "MAP-0003", ": K is split 0 ways, must be 1 .. 12");
     assert_refused(&grouped, 5, "C2", 2, "MAP-0004",
-                   "layer \"c\": a grouped conv layer cannot be split 2 ways along C");
+                   ": a grouped conv layer cannot be split 2 ways along C");
     assert_refused(&pool, 5, "R3", 3, "MAP-0004",
-                   "layer \"c\": a max_pool layer cannot be split 3 ways along R");
+                   ": a max_pool layer cannot be split 3 ways along R");
     assert_refused(&pool, 5, "C2", 2, "MAP-0004",
-                   "layer \"c\": a max_pool layer cannot be split 2 ways along C");
+                   ": a max_pool layer cannot be split 2 ways along C");
     assert_refused(&l, 5, "K2 H3", 4, "MAP-0005",
-                   "layer \"c\": the splits make 6 shards for a set of 4 accelerators");
+                   ": the splits make 6 shards for a set of 4 accelerators");
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);
 }
 
@@ -417,7 +400,7 @@ static bool has(const th_box *b, const int *x)
  * none. */
 TEST(subtracts_like_brute_force)
 {
-    gsl_rng *r = th_random_stream(11, "boxes", 0);
+    auto_rng *r = th_random_stream(11, "boxes", 0);
     int wrong = 0;
     for (int round = 0; round < 20000; round++) {
         th_box a = random_box(r), b = random_box(r), out[2 * TH_TENSOR_DIMS];
@@ -434,7 +417,6 @@ TEST(subtracts_like_brute_force)
         }
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("shard")

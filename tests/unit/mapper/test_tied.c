@@ -2,9 +2,7 @@
 /* test_tied.c - layers that have the weights of another one: what they hold of them, marked element
  * by element, and what becomes of the tie. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
-#include "mapper/evaluate/evaluate.h"
 #include "mapper/lower/capacity.h"
 #include "mapper/lower/lower_state.h"
 #include "mapper/serialize/serializer.h"
@@ -106,14 +104,14 @@ static th_mapping *draw_mapping(gsl_rng *r, const th_workload *w)
 /* Exact for pairs; of three, what one has in common with both others may count twice. */
 static int compare(const char *text, bool are_pairs, int *n_shared)
 {
-    th_system *s = system_of(RING4("1GiB"));
-    th_workload *w = workload_of(text);
-    th_lower *l = th_lower_new(s, w, NULL);
-    th_program *p = th_program_new(NULL);
-    gsl_rng *r = th_random_stream(5, "tied", are_pairs);
+    auto_system *s = system_of(RING4("1GiB"));
+    auto_workload *w = workload_of(text);
+    auto_lower *l = th_lower_new(s, w, NULL);
+    auto_program *p = th_program_new(NULL);
+    auto_rng *r = th_random_stream(5, "tied", are_pairs);
     int n_wrong = 0;
     for (int i = 0; i < 400; i++) {
-        th_mapping *m = draw_mapping(r, w);
+        auto_mapping *m = draw_mapping(r, w);
         int64_t once[ACCELS], each[ACCELS];
         expected(w, m, once, each);
         n_wrong += th_lower_program(l, m, &th_stream_single, p, NULL) != 0;
@@ -128,13 +126,7 @@ static int compare(const char *text, bool are_pairs, int *n_shared)
             n_wrong += sum != got;
             th_memory_peak_clear(&held);
         }
-        th_mapping_free(m);
     }
-    gsl_rng_free(r);
-    th_program_free(p);
-    th_lower_free(l);
-    th_workload_free(w);
-    th_system_free(s);
     return n_wrong;
 }
 
@@ -151,11 +143,11 @@ TEST(weights_that_lie_together_count_once)
 TEST(by_hand)
 {
     const int64_t all = 2 * (192 + 128 + 2 * 128 + 192 + 56);
-    th_system *s = system_of(RING4("1GiB"));
-    th_workload *w = workload_of(PAIRS MORE ");");
-    th_lower *l = th_lower_new(s, w, NULL);
-    th_program *p = th_program_new(NULL);
-    th_mapping *m = mapping_on("0 1 2", w);
+    auto_system *s = system_of(RING4("1GiB"));
+    auto_workload *w = workload_of(PAIRS MORE ");");
+    auto_lower *l = th_lower_new(s, w, NULL);
+    auto_program *p = th_program_new(NULL);
+    auto_mapping *m = mapping_on("0 1 2", w);
     for (int i = 0; i < w->n_layers; i++)
         put_layer(m, i, 0, "");
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, p, NULL), 0);
@@ -167,38 +159,27 @@ TEST(by_hand)
     CU_ASSERT_EQUAL(th_lower_program(l, m, &th_stream_single, p, NULL), 0);
     CU_ASSERT_EQUAL(th_lower_weight_bytes(l)[0], all - 2 * 24);
     CU_ASSERT_EQUAL(th_lower_weight_bytes(l)[1], 2 * (192 + 24));
-    th_mapping_free(m);
-    th_program_free(p);
-    th_lower_free(l);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 TEST(segments_fit_where_the_whole_fits)
 {
-    th_system *s = system_of(RING4("2400B"));
-    th_workload *w = workload_of(PAIRS MORE ");");
+    auto_system *s = system_of(RING4("2400B"));
+    auto_workload *w = workload_of(PAIRS MORE ");");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
-    gsl_rng *r = th_random_stream(6, "tied segments", 0);
+    auto_evaluator *by_segments = evaluator_of(p), *whole = evaluator_of(p);
+    auto_rng *r = th_random_stream(6, "tied segments", 0);
     int n_fit = 0, n_wrong = 0, n_all = 300;
     for (int i = 0; i < n_all; i++) {
-        th_mapping *m = draw_mapping(r, w);
+        auto_mapping *m = draw_mapping(r, w);
         th_fitness f, g;
         n_wrong += th_evaluator_run(by_segments, m, INFINITY, &f, NULL) ||
                    th_evaluator_run_without_link(whole, m, -1, &g, NULL, NULL) || f.fit != g.fit ||
                    f.value != g.value;
         n_fit += g.fit == TH_FIT;
-        th_mapping_free(m);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_fit > n_all / 10 && n_fit < n_all * 9 / 10);
     CU_ASSERT_TRUE(th_evaluator_segments(by_segments).lookups > 0);
-    gsl_rng_free(r);
-    th_evaluator_free(by_segments);
-    th_evaluator_free(whole);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* ---- serial transfers ---- */
@@ -252,7 +233,7 @@ static th_workload *draw_network(gsl_rng *r, bool are_pairs)
     }
     for (int i = 0; i < n; i++) /* one that has another's weights lends none */
         owner[i] = owner[i] >= 0 && owner[owner[i]] >= 0 ? -1 : owner[i];
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text,
                      "name = \"net\"; precision = \"fp32\"; input = { channels = 1; height = "
                      "12; width = 1; }; layers = (");
@@ -264,9 +245,7 @@ static th_workload *draw_network(gsl_rng *r, bool are_pairs)
         th_strbuf_printf(&text, " }");
     }
     th_strbuf_printf(&text, ");");
-    th_workload *w = workload_of(text.text);
-    th_strbuf_clear(&text);
-    return w;
+    return workload_of(text.text);
 }
 
 static th_mapping *draw_serial_mapping(gsl_rng *r, const th_workload *w)
@@ -374,7 +353,7 @@ static void receive_activations(const th_system *s, th_workload *w, const th_map
                                 int64_t *bytes)
 {
     int32_t tied[LAYERS_MOST];
-    th_mapping *streamed = th_mapping_copy(m);
+    auto_mapping *streamed = th_mapping_copy(m);
     th_lower *l = th_lower_new(s, w, NULL);
     th_program *p = th_program_new(NULL);
     for (int i = 0; i < w->n_layers; i++) {
@@ -391,7 +370,6 @@ static void receive_activations(const th_system *s, th_workload *w, const th_map
         for (int r = 0; r < m->sets[m->set_of[i]].n_accels; r++)
             bytes[m->sets[m->set_of[i]].accels[r]] -= th_shard_weight_bytes(
                 &w->layers[i], &m->strategy[i], m->sets[m->set_of[i]].shares, r);
-    th_mapping_free(streamed);
 }
 
 /* -1 if what must be pinned does not fit. Of three layers with one table, and of parts that only
@@ -427,23 +405,19 @@ static int compare_serial(const th_system *s, th_workload *w, const th_mapping *
 
 TEST(weights_on_a_serial_system_are_held_and_transferred_once)
 {
-    gsl_rng *r = th_random_stream(7, "tied serial", 0);
+    auto_rng *r = th_random_stream(7, "tied serial", 0);
     int n_wrong = 0, n_shared = 0, n_refused = 0, n_all = 300;
     for (int i = 0; i < n_all; i++) {
-        th_system *s = system_of(SERIAL);
-        th_workload *w = draw_network(r, i % 2);
-        th_mapping *m = draw_serial_mapping(r, w);
+        auto_system *s = system_of(SERIAL);
+        auto_workload *w = draw_network(r, i % 2);
+        auto_mapping *m = draw_serial_mapping(r, w);
         s->weight_memory = 1000.0 * draw(r, 0, 200) / (1 << 30);
         int result = compare_serial(s, w, m, i % 2, &n_shared);
         n_refused += result < 0;
         n_wrong += result > 0;
-        th_mapping_free(m);
-        th_workload_free(w);
-        th_system_free(s);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_shared > n_all / 4 && n_refused < n_all / 2);
-    gsl_rng_free(r);
 }
 
 /* ---- ties stay ---- */
@@ -466,36 +440,31 @@ static th_strbuf bytes_of(const th_workload *w)
 
 TEST(ties_are_part_of_a_problem)
 {
-    th_workload *w = workload_of(PAIRS ");");
-    th_strbuf tied = bytes_of(w);
-    th_serializer sent = TH_SERIALIZER_INIT;
+    auto_workload *w = workload_of(PAIRS ");");
+    auto_strbuf tied = bytes_of(w);
+    auto_serializer sent = TH_SERIALIZER_INIT;
     CU_ASSERT_EQUAL(th_serializer_send_workload(&sent, w, NULL), 0);
     th_serializer in = th_serializer_reader(sent.out.text, sent.out.length);
-    th_workload *back = th_serializer_receive_workload(&in, NULL);
-    th_serializer_clear(&sent);
+    auto_workload *back = th_serializer_receive_workload(&in, NULL);
     TAP_ASSERT_TEXT(owner_of(back, "logits"), "words");
     TAP_ASSERT_TEXT(owner_of(back, "up"), "up2");
     w->layers[th_workload_find(w, "logits")].tied_to = 0;
-    th_strbuf free = bytes_of(w);
+    auto_strbuf free = bytes_of(w);
     CU_ASSERT_TRUE(tied.length != free.length || memcmp(tied.text, free.text, free.length) != 0);
-    th_strbuf_clear(&tied);
-    th_strbuf_clear(&free);
-    th_workload_free(back);
-    th_workload_free(w);
 }
 
 /* Written, read, joined with another and fused (gelu goes into up, so numbers change). */
 TEST(ties_follow_their_layers)
 {
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"net\"; input = { channels = 8; height = 12; width = 1; }; layers = ("
         "{ name = \"head\"; type = \"matmul\"; columns = 8; inputs = \"r\"; weights_of = \"f\"; },"
         "{ name = \"c\"; type = \"conv\"; outputs = 8; inputs = \"input\"; },"
         "{ name = \"r\"; type = \"relu\"; }, { name = \"f\"; type = \"conv\"; outputs = 8; } );");
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     CU_ASSERT_EQUAL(th_workload_write(w, &text, NULL), 0);
-    th_workload *again = workload_of(text.text), *fused = th_workload_fuse(w, NULL);
-    th_workload *two = th_models_join(again, w, &(th_model_options){.name = "b"}, NULL);
+    auto_workload *again = workload_of(text.text), *fused = th_workload_fuse(w, NULL);
+    auto_workload *two = th_models_join(again, w, &(th_model_options){.name = "b"}, NULL);
     TAP_ASSERT_TEXT(owner_of(w, "head"), "f");
     TAP_ASSERT_TEXT(owner_of(again, "head"), "f");
     TAP_ASSERT_TEXT(owner_of(fused, "head"), "f");
@@ -503,11 +472,6 @@ TEST(ties_follow_their_layers)
     TAP_ASSERT_TEXT(owner_of(two, "net/head"), "net/f");
     TAP_ASSERT_TEXT(owner_of(two, "b/head"), "b/f");
     CU_ASSERT_EQUAL(parameters_of(two), 4 * 72);
-    th_strbuf_clear(&text);
-    th_workload_free(two);
-    th_workload_free(fused);
-    th_workload_free(again);
-    th_workload_free(w);
 }
 
 TAP_MAIN("tied")

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/alloc.h"
 #include "mapper/pool/worker.h"
 #include "tests/unit/pool_help.h"
 #include "tests/unit/tap.h"
@@ -17,10 +13,9 @@ static th_mapping *mappings[MAPPINGS];
 
 static void make_mappings(void)
 {
-    gsl_rng *r = th_random_stream(9, "worker", 0);
+    auto_rng *r = th_random_stream(9, "worker", 0);
     for (int i = 0; i < MAPPINGS; i++)
         mappings[i] = random_mapping_on(r, i % 3 ? "0213" : "01 23", net);
-    gsl_rng_free(r);
 }
 
 /* The text of the procedures is the number of cycles of every shard; "x": the procedure fails. */
@@ -47,10 +42,9 @@ static const th_script_provider scripts = {.check = check, .answer = answer_cycl
 static th_worker *worker_with(const th_problem *p)
 {
     th_worker *w = th_worker_new(&scripts, NULL);
-    th_serializer bytes = TH_SERIALIZER_INIT;
+    auto_serializer bytes = TH_SERIALIZER_INIT;
     CU_ASSERT_EQUAL(th_worker_write_problem(&bytes, p, NULL), 0);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
-    th_serializer_clear(&bytes);
     return w;
 }
 
@@ -66,8 +60,8 @@ static th_serializer answer_of(th_worker *w, int n, double bound)
 
 static void assert_as_here(th_worker *w, const th_problem *p, double bound)
 {
-    th_evaluator *here = th_evaluator_new(p, NULL);
-    th_serializer answer = answer_of(w, MAPPINGS, bound);
+    auto_evaluator *here = th_evaluator_new(p, NULL);
+    auto_serializer answer = answer_of(w, MAPPINGS, bound);
     th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     for (int i = 0; i < MAPPINGS; i++) {
         th_fitness got = {0}, expected;
@@ -84,16 +78,13 @@ static void assert_as_here(th_worker *w, const th_problem *p, double bound)
     CU_ASSERT_TRUE(counts.lookups >= same.lookups && counts.evaluations >= same.evaluations);
     th_worker_read_counts(&in, &same); /* no more bytes: stays */
     CU_ASSERT_TRUE(in.failed && same.lookups == th_evaluator_segments(here).lookups);
-    th_serializer_clear(&answer);
-    th_evaluator_free(here);
 }
 
 TEST(answers_are_those_from_here)
 {
-    th_worker *w = worker_with(&problem);
+    auto_worker *w = worker_with(&problem);
     assert_as_here(w, &problem, INFINITY);
     assert_as_here(w, &problem, 2e6);
-    th_worker_free(w);
 }
 
 /* The stream, the network and the goal travel too, and a problem takes the place of the one before.
@@ -105,20 +96,19 @@ TEST(all_of_the_problem_travels)
     other.network = th_network_find("ideal");
     other.goal.objective = TH_OBJECTIVE_THROUGHPUT;
     other.goal.deadline_ps = 1000000;
-    th_worker *w = worker_with(&problem);
+    auto_worker *w = worker_with(&problem);
     th_serializer bytes = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &other, NULL);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     th_serializer_clear(&bytes);
     assert_as_here(w, &other, INFINITY);
-    th_worker_free(w);
 }
 
 /* --- what goes wrong -------------------------------------------------------------------------- */
 
 static void assert_answers(th_worker *w, const char *id)
 {
-    th_serializer answer = answer_of(w, 2, INFINITY);
+    auto_serializer answer = answer_of(w, 2, INFINITY);
     th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     for (int i = 0; i < 2; i++) {
         th_error e = {"", ""};
@@ -126,13 +116,12 @@ static void assert_answers(th_worker *w, const char *id)
         CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), -1);
         TAP_ASSERT_TEXT(e.id, id);
     }
-    th_serializer_clear(&answer);
 }
 
 TEST(a_bad_problem_is_the_answer)
 {
-    th_worker *w = th_worker_new(&scripts, NULL);
-    th_serializer bytes = TH_SERIALIZER_INIT;
+    auto_worker *w = th_worker_new(&scripts, NULL);
+    auto_serializer bytes = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &problem, NULL);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length - 1);
     assert_answers(w, "MAP-0110");
@@ -145,14 +134,12 @@ TEST(a_bad_problem_is_the_answer)
     bytes.out.text[0] = format;
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     assert_as_here(w, &problem, INFINITY);
-    th_serializer_clear(&bytes);
-    th_worker_free(w);
 }
 
 TEST(damaged_chunks_and_answers_are_told)
 {
-    th_worker *w = worker_with(&problem);
-    th_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
+    auto_worker *w = worker_with(&problem);
+    auto_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
     th_error e = {"", ""};
     th_fitness f;
     th_worker_write_chunk(&chunk, mappings, 1, INFINITY);
@@ -162,9 +149,6 @@ TEST(damaged_chunks_and_answers_are_told)
     TAP_ASSERT_TEXT(e.id, "MAP-0111");
     CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0112");
-    th_serializer_clear(&chunk);
-    th_serializer_clear(&answer);
-    th_worker_free(w);
 }
 
 /* The text of the procedures travels, and a new problem brings a new one; where one fails, so does
@@ -180,7 +164,7 @@ TEST(procedures_answer_there)
         "\"8Gbps\"; "
         "latency = \"100ns\"; };";
     th_problem p = problem;
-    th_system *s = system_of(text);
+    auto_system *s = system_of(text);
     p.system = s;
     p.scripts = th_script_memo_new(&scripts, NULL);
     th_worker *w = th_worker_new(&scripts, NULL);
@@ -205,42 +189,14 @@ TEST(procedures_answer_there)
     assert_answers(w, "gone");
     th_worker_free(w);
     th_script_memo_free(p.scripts);
-    th_system_free(s);
 }
 
-TEST(out_of_memory_leaks_nothing)
-{
-    th_serializer bytes = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
-    th_worker_write_problem(&bytes, &problem, NULL);
-    th_worker_write_chunk(&chunk, mappings, 3, INFINITY);
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k < 1500; k += 1 + k / 8) {
-        th_serializer answer = TH_SERIALIZER_INIT;
-        th_alloc_fail_at(k);
-        th_worker *w = th_worker_new(&scripts, NULL);
-        if (w) {
-            th_worker_read_problem(w, bytes.out.text, bytes.out.length);
-            th_worker_evaluate(w, chunk.out.text, chunk.out.length, &answer);
-        }
-        th_alloc_fail_at(0);
-        th_serializer_clear(&answer);
-        th_worker_free(w);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_serializer_clear(&bytes);
-    th_serializer_clear(&chunk);
-}
-
-int main(int argc, char **argv)
+static void make_all(void)
 {
     sys = ring_of_four();
     net = three_layers();
     problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
     make_mappings();
-    int status = tap_run("worker", argc, argv);
-    for (int i = 0; i < MAPPINGS; i++)
-        th_mapping_free(mappings[i]);
-    th_workload_free(net);
-    th_system_free(sys);
-    return status;
 }
+
+TAP_MAIN_WITH("worker", make_all)

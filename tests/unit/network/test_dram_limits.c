@@ -21,9 +21,8 @@ static th_network *create_named(const char *name, const th_system *s, const th_n
 static void drive_named(const char *name, const th_system *s, const th_network_options *o,
                         transfer *t, int count)
 {
-    th_network *n = create_named(name, s, o);
+    auto_network *n = create_named(name, s, o);
     CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
-    n->type->destroy(n);
 }
 
 static void set_dram(th_system *s, int accel, int64_t bits_per_s)
@@ -36,7 +35,7 @@ static void set_dram(th_system *s, int accel, int64_t bits_per_s)
  * its head is at DRAM 1, which writes 2000 ns, at 1700 + 2000 k: the last is written at 21700. */
 TEST(a_narrow_dram_limits_a_message)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     connect(s, 0, 1, GB, 700);
     set_dram(s, 0, GB / 2);
     set_dram(s, 1, GB / 2);
@@ -48,7 +47,6 @@ TEST(a_narrow_dram_limits_a_message)
     CU_ASSERT_EQUAL(t[0].end, 20700 * NS);
     drive_named("packet", s, &(th_network_options){.packet_bytes = 1000}, t, 1);
     CU_ASSERT_EQUAL(t[0].end, 21700 * NS);
-    th_system_free(s);
 }
 
 /* Two nodes send to 1 over links of 1 GB/s, and its DRAM of 1 GB/s writes what both bring: each
@@ -56,7 +54,7 @@ TEST(a_narrow_dram_limits_a_message)
  * such DRAM slows what 0 sends to 3. */
 TEST(messages_share_a_dram)
 {
-    th_system *s = new_system(4, 100);
+    auto_system *s = new_system(4, 100);
     connect(s, 0, 1, GB, 0);
     connect(s, 2, 1, GB, 0);
     connect(s, 0, 3, GB, 0);
@@ -67,7 +65,6 @@ TEST(messages_share_a_dram)
     CU_ASSERT_EQUAL(t[0].end, 199000 * NS);
     CU_ASSERT_EQUAL(t[1].end, 200000 * NS);
     CU_ASSERT_EQUAL(t[2].end, 100000 * NS);
-    th_system_free(s);
 }
 
 /* A DRAM of 1.5 GB/s waits for nobody: 1 sends at 0.1 GB/s, and that does not hold up what 2 sends
@@ -77,7 +74,7 @@ TEST(messages_share_a_dram)
  * 1 GB/s for 16 packets of 1333 ns: 5.3 us more than 200. */
 TEST(a_slow_link_does_not_occupy_a_dram)
 {
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     connect(s, 0, 1, GB / 10, 0);
     connect(s, 0, 2, GB, 0);
     set_dram(s, 0, GB * 3 / 2);
@@ -90,7 +87,6 @@ TEST(a_slow_link_does_not_occupy_a_dram)
     drive_named("packet", s, &(th_network_options){.packet_bytes = 1000}, out, 2);
     CU_ASSERT_TRUE(out[1].end >= 200000 * NS && out[1].end <= 206500 * NS);
     CU_ASSERT_EQUAL(out[0].end, 200000 * NS);
-    th_system_free(s);
 }
 
 /* --- random systems --------------------------------------------------------------------------- */
@@ -158,12 +154,12 @@ static void random_transfers(gsl_rng *r, transfer *t, int n_nodes)
 /* Any number at once: none ends before the bound; in ideal each at the bound. */
 TEST(no_model_moves_more_than_dram_and_links_allow)
 {
-    gsl_rng *r = th_random_stream(11, "drams", 0);
+    auto_rng *r = th_random_stream(11, "drams", 0);
     static transfer ideal[FLOWS], fluid[FLOWS], packet[FLOWS];
     int early = 0, overfull = 0, inexact = 0, later_than_fluid = 0;
     for (int round = 0; round < TAP_REPEATS(ROUNDS); round++) {
         int nodes = (int)pick(r, 4, 9);
-        th_system *s = random_drams(r, nodes);
+        auto_system *s = random_drams(r, nodes);
         th_network_options o = random_options(r);
         random_transfers(r, ideal, nodes);
         memcpy(fluid, ideal, sizeof fluid);
@@ -178,22 +174,20 @@ TEST(no_model_moves_more_than_dram_and_links_allow)
             later_than_fluid += ideal[i].end > fluid[i].end;
         }
         overfull += count_overfull(s, fluid) + count_overfull(s, packet);
-        th_system_free(s);
     }
     printf("# %d inexact, %d early, %d later than fluid, %d DRAMs overfull\n", inexact, early,
            later_than_fluid, overfull);
     CU_ASSERT_TRUE(inexact == 0 && early == 0 && later_than_fluid == 0 && overfull == 0);
-    gsl_rng_free(r);
 }
 
 /* Alone, a message of many packets takes what fluid says, and a packet per link and DRAM more. */
 TEST(alone_a_message_takes_the_same_time_in_all_models)
 {
-    gsl_rng *r = th_random_stream(12, "alone", 0);
+    auto_rng *r = th_random_stream(12, "alone", 0);
     int wrong = 0;
     for (int round = 0; round < TAP_REPEATS(ROUNDS); round++) {
         int nodes = (int)pick(r, 4, 9);
-        th_system *s = random_drams(r, nodes);
+        auto_system *s = random_drams(r, nodes);
         transfer t = {0, 0, (int)pick(r, 1, nodes - 1), pick(r, 1, 100 * PACKET), -1};
         th_time slack = (nodes + 2) * th_duration_ps(PACKET, GB / 8);
         th_time bound = lower_bound_ps(s, &t);
@@ -201,10 +195,8 @@ TEST(alone_a_message_takes_the_same_time_in_all_models)
         wrong += t.end < bound || t.end > bound + 1;
         drive_named("packet", s, &(th_network_options){.packet_bytes = PACKET}, &t, 1);
         wrong += t.end < bound || t.end > bound + slack;
-        th_system_free(s);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("dram_limits")

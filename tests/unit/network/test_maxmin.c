@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "sim/network/fluid/maxmin.h"
-#include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include <math.h>
-#include <string.h>
 
 enum { LINKS_MAX = 60, FLOWS_MAX = 300, HOPS_MAX = 12 };
 
@@ -102,7 +99,7 @@ TEST(three_links_by_hand)
     static plain p = {.n_links = 3, .n_flows = 4, .capacity = {10, 4, 3}};
     const int32_t hops[4][2] = {{0, 1}, {0}, {1, 2}, {2}};
     const int n[] = {2, 1, 2, 1};
-    th_maxmin *m = th_maxmin_new(3, 10);
+    auto_maxmin *m = th_maxmin_new(3, 10);
     for (int l = 0; l < 3; l++)
         th_maxmin_set_capacity(m, l, p.capacity[l]);
     for (int f = 0; f < 4; f++)
@@ -121,7 +118,6 @@ TEST(three_links_by_hand)
     th_maxmin_set_capacity(m, 2, 1);
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 3 && m->flow[1].rate == 7 && m->flow[2].rate == 1);
-    th_maxmin_free(m);
 }
 
 /* A flow that stands for three equal ones gets what three flows would: a link of 12 with it and one
@@ -130,7 +126,7 @@ TEST(equal_flows_are_counted)
 {
     static plain p = {.n_links = 1, .n_flows = 2, .capacity = {12}};
     const int32_t link = 0;
-    th_maxmin *m = th_maxmin_new(1, 12);
+    auto_maxmin *m = th_maxmin_new(1, 12);
     th_maxmin_set_capacity(m, 0, 12);
     add_flow(m, &p, 0, 1, 1, &link);
     add_flow(m, &p, 1, 1, 1, &link);
@@ -141,7 +137,6 @@ TEST(equal_flows_are_counted)
     th_maxmin_set_count(m, 0, 2);
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 4 && m->flow[1].rate == 4);
-    th_maxmin_free(m);
 }
 
 /* A link of 12: weights 1, 2 and 3 have 12 / (1 + 1/2 + 1/3) = 72/11, and a half and a third of
@@ -150,14 +145,13 @@ TEST(shares_are_inverse_to_weights)
 {
     static plain p = {.n_links = 1, .n_flows = 3, .capacity = {12}};
     const int32_t link = 0;
-    th_maxmin *m = th_maxmin_new(1, 12);
+    auto_maxmin *m = th_maxmin_new(1, 12);
     th_maxmin_set_capacity(m, 0, 12);
     for (int f = 0; f < 3; f++)
         add_flow(m, &p, f, f + 1, 1, &link);
     th_maxmin_solve(m);
     for (int f = 0; f < 3; f++)
         CU_ASSERT_DOUBLE_EQUAL(m->flow[f].rate, 72.0 / 11 / (f + 1), 1e-14);
-    th_maxmin_free(m);
 }
 
 /* --- against plain filling -------------------------------------------------------------------- */
@@ -204,8 +198,8 @@ static void step(th_maxmin *m, plain *p, const shape *s, gsl_rng *r)
 static uint64_t run(const shape *s, uint64_t seed, int *wrong)
 {
     static plain p;
-    gsl_rng *r = th_random_stream(seed, "maxmin", 0);
-    th_maxmin *m = th_maxmin_new(s->n_links, 1e9);
+    auto_rng *r = th_random_stream(seed, "maxmin", 0);
+    auto_maxmin *m = th_maxmin_new(s->n_links, 1e9);
     uint64_t digest = 0;
     p = (plain){.n_links = s->n_links, .n_flows = s->n_flows};
     for (int l = 0; l < s->n_links; l++) {
@@ -224,15 +218,13 @@ static uint64_t run(const shape *s, uint64_t seed, int *wrong)
             digest = (digest ^ bits) * UINT64_C(0x9e3779b97f4a7c15) + 1;
         }
     }
-    th_maxmin_free(m);
-    gsl_rng_free(r);
     return digest;
 }
 
 TEST(random_histories_agree_with_plain_filling)
 {
     int wrong = 0, solved = 0;
-    gsl_rng *r = th_random_stream(5, "shapes", 0);
+    auto_rng *r = th_random_stream(5, "shapes", 0);
     for (uint64_t i = 0; i < 3000; i++) {
         shape s = {.n_links = (int)pick(r, 1, i % 4 ? 8 : 30),
                    .n_flows = (int)pick(r, 1, i % 3 ? 12 : 60),
@@ -252,7 +244,6 @@ TEST(random_histories_agree_with_plain_filling)
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(solved >= 100000);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("maxmin")

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "tests/unit/network_help.h"
 #include "topology/routing/route.h"
-#include <math.h>
 
 /* --- by hand ---------------------------------------------------------------------------------- */
 
@@ -13,7 +12,7 @@
  * many do. */
 TEST(ideal_adds_latencies_and_the_narrowest_link)
 {
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 1000000, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(GB / 4, 500000, true), NULL);
     finish(s);
@@ -22,7 +21,6 @@ TEST(ideal_adds_latencies_and_the_narrowest_link)
     CU_ASSERT_TRUE(t[0].end == 5500000 && t[1].end == 5500000 && t[2].end == 7000 + 500000 + 12000);
     drive("fluid", s, t + 2, 1); /* alone, fluid is ideal */
     CU_ASSERT_EQUAL(t[2].end, 7000 + 500000 + 12000);
-    th_system_free(s);
 }
 
 static const double *expected_demands;
@@ -43,11 +41,11 @@ static void watch_first_demands(th_network *n, th_time now, th_time next)
 TEST(three_flows_on_two_links)
 {
     const double demands[] = {1e9, 1e9, 0.5e9};
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(GB / 2, 0, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 1, 6000, 0}, {0, 1, 2, 2000, 0}};
     for (int again = 0; again < 2; again++) {
         n->type->reset(n);
@@ -62,8 +60,6 @@ TEST(three_flows_on_two_links)
         for (int a = 0; a < 3; a++)
             CU_ASSERT_EQUAL(th_network_dram_demand(n, a), 0);
     }
-    n->type->destroy(n);
-    th_system_free(s);
 }
 
 /* 10 TB at 1 GB/s take 10,000 s; 9,000 times 7 bytes share the link with them, for 14 ns at half of
@@ -72,7 +68,7 @@ TEST(a_long_flow_loses_no_picosecond)
 {
     enum { SHORT = 9000, TOGETHER = 14000, LOST = 7000 };
     const th_time every = 1100000000001, alone = INT64_C(10000) * TH_PS_PER_S;
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
     finish(s);
     transfer *t = th_alloc_array(SHORT + 1, sizeof *t);
@@ -86,7 +82,6 @@ TEST(a_long_flow_loses_no_picosecond)
         wrong += t[i].end != t[i].at + TOGETHER;
     CU_ASSERT_EQUAL(wrong, 0);
     th_free(t);
-    th_system_free(s);
 }
 
 /* Cables of 1 GB/s from hub 0 to hub 1, of 0.6 from 1 to 2, and wide ones to the leaves behind:
@@ -112,10 +107,10 @@ static th_system *hubs(int leaves)
 TEST(transfers_with_one_route_end_as_with_their_own)
 {
     enum { N = KINDS * PER_KIND, RUNS = 20 };
-    th_system *one = hubs(1), *own = hubs(N);
+    auto_system *one = hubs(1), *own = hubs(N);
     int wrong = 0, late = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        gsl_rng *r = th_random_stream(run, "bundles", 0);
+        auto_rng *r = th_random_stream(run, "bundles", 0);
         transfer a[N], b[N];
         th_time at = 0;
         for (int i = 0; i < N; i++) {
@@ -134,12 +129,9 @@ TEST(transfers_with_one_route_end_as_with_their_own)
             wrong += a[i].end != b[i].end || a[i].end < 0;
             late += a[i].end > a[i].at + 2 * TH_PS_PER_S;
         }
-        gsl_rng_free(r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(late > RUNS * N / 2); /* they do share */
-    th_system_free(one);
-    th_system_free(own);
 }
 
 /* On three cables in a row of odd bandwidths, no transfer ends before it does without contention,
@@ -148,13 +140,13 @@ TEST(transfers_with_one_route_end_as_with_their_own)
 TEST(no_transfer_ends_before_it_would_alone)
 {
     enum { N = 6, RUNS = 4000 };
-    th_system *s = new_system(4, 100);
+    auto_system *s = new_system(4, 100);
     const int64_t bits_per_s[] = {7999999927, 3000000019, 12999999929};
     for (int i = 0; i < 3; i++)
         th_system_add_cable(s, i, i + 1, th_cable_symmetric(bits_per_s[i], 500, true), NULL);
     finish(s);
     int early = 0, wrong_alone = 0, late = 0;
-    gsl_rng *r = th_random_stream(1, "early", 0);
+    auto_rng *r = th_random_stream(1, "early", 0);
     for (int run = 0; run < RUNS; run++) {
         transfer fluid[N], ideal[N];
         th_time at = 0;
@@ -175,8 +167,6 @@ TEST(no_transfer_ends_before_it_would_alone)
     }
     CU_ASSERT_TRUE(early == 0 && wrong_alone == 0);
     CU_ASSERT_TRUE(late > RUNS && late < RUNS * N * 3 / 4);
-    gsl_rng_free(r);
-    th_system_free(s);
 }
 
 /* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000
@@ -184,21 +174,20 @@ TEST(no_transfer_ends_before_it_would_alone)
 TEST(half_duplex_cables_share_one_medium)
 {
     for (int full = 0; full < 2; full++) {
-        th_system *s = new_system(2, 100);
+        auto_system *s = new_system(2, 100);
         th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, full), NULL);
         finish(s);
         transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 1000, 0}};
         drive("fluid", s, t, 2);
         CU_ASSERT_EQUAL(t[0].end, full ? 3000000 : 4000000);
         CU_ASSERT_EQUAL(t[1].end, full ? 1000000 : 2000000);
-        th_system_free(s);
     }
 }
 
 /* A bus: both hops of 0 - 2 - 1 on one medium of 1 GB/s, so each byte uses it twice: 0.5 GB/s. */
 TEST(a_route_may_cross_one_medium_twice)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_node(s, "hub", TH_NODE_SWITCH, 0, NULL);
     int bus = th_system_add_medium(s, GB, NULL);
     const int ends[][2] = {{0, 2}, {2, 0}, {1, 2}, {2, 1}};
@@ -210,7 +199,6 @@ TEST(a_route_may_cross_one_medium_twice)
     CU_ASSERT_EQUAL(t[0].end, 200000 + 2000000);
     drive("fluid", s, t, 2);
     CU_ASSERT_TRUE(t[0].end == 200000 + 4000000 && t[1].end == t[0].end);
-    th_system_free(s);
 }
 
 /* 1 GB/s, 700 ns: the first enters at 700 ns and is alone until the second, begun at 1000 ns,
@@ -218,36 +206,34 @@ TEST(a_route_may_cross_one_medium_twice)
  * 1000 left: 6700. */
 TEST(latency_delays_the_entry)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 5000, 0}, {1000000, 0, 1, 1000, 0}};
     drive("fluid", s, t, 2);
     CU_ASSERT_TRUE(t[0].end == 6700000 && t[1].end == 3700000);
-    th_system_free(s);
 }
 
 /* From a node to itself no link is used: it is there at once. */
 TEST(a_transfer_to_itself_ends_at_once)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 2000, 0}, {5, 1, 1, 1000, 0}};
     drive("fluid", s, t, 2);
     CU_ASSERT_TRUE(t[0].end == 2700000 && t[1].end == 5);
-    th_system_free(s);
 }
 
 /* No bytes: 300 ns before the first byte and 700 ns of latency, and nothing from the other flow,
  * which has its 1 GB/s. With 3000 bytes it would be 1000 + 3000 alone. */
 TEST(a_message_without_bytes_shares_nothing)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
-    th_events *q = th_events_new();
+    auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    auto_events *q = th_events_new();
     th_event e;
     th_time end[3] = {0};
     n->type->reset(n);
@@ -260,9 +246,6 @@ TEST(a_message_without_bytes_shares_nothing)
         CU_ASSERT_EQUAL(n->type->settle(n, q, e.time), 0);
     }
     CU_ASSERT_TRUE(end[0] == 1000000 && end[1] == 3700000 && end[2] == 4000000);
-    n->type->destroy(n);
-    th_events_free(q);
-    th_system_free(s);
 }
 
 /* 0 - 1 at 1 GB/s, 1000 ns, then 1 - 2 at 8 GB/s, 3000 ns. Flow 0 -> 1 has weight 1, flow 0 -> 2 4:
@@ -273,18 +256,16 @@ TEST(a_message_without_bytes_shares_nothing)
  * 1 GB/s now: 15000. */
 TEST(weights_may_be_latencies)
 {
-    th_system *s = new_system(3, 1000);
+    auto_system *s = new_system(3, 1000);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 1000000, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(8 * GB, 3000000, true), NULL);
     finish(s);
     const th_network_options by_latency = {.weigh_by_latency = true};
-    th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
+    auto_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
     transfer t[] = {{0, 0, 1, 11000, 0}, {0, 0, 2, 3000, 0}};
     n->type->reset(n);
     drive_network(n, t, 2, NULL);
     CU_ASSERT_TRUE(t[0].end == 14000000 && t[1].end == 15000000);
-    n->type->destroy(n);
-    th_system_free(s);
 }
 
 /* --- DRAM that flows can saturate ------------------------------------------------------------- */
@@ -293,16 +274,13 @@ TEST(weights_may_be_latencies)
 TEST(a_dram_is_shared_when_flows_can_saturate_it)
 {
     for (int gbytes = 9; gbytes < 15; gbytes++) {
-        th_system *s = new_system(2, gbytes);
+        auto_system *s = new_system(2, gbytes);
         th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
         finish(s);
-        th_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
-                   *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
+        auto_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
+                     *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
         CU_ASSERT_EQUAL(fluid->is_shared[1], gbytes <= 12);
         CU_ASSERT_FALSE(ideal->is_shared[1]);
-        fluid->type->destroy(fluid);
-        ideal->type->destroy(ideal);
-        th_system_free(s);
     }
 }
 
@@ -313,11 +291,11 @@ TEST(a_dram_is_shared_when_flows_can_saturate_it)
 TEST(a_dram_is_contended_while_links_in_use_can_saturate_it)
 {
     for (int gbytes = 8; gbytes <= 12; gbytes += 2) {
-        th_system *s = new_system(2, gbytes);
+        auto_system *s = new_system(2, gbytes);
         th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
         finish(s);
-        th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
-        th_events *q = th_events_new();
+        auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+        auto_events *q = th_events_new();
         th_event e;
         n->type->reset(n);
         CU_ASSERT_TRUE(n->is_shared[1] && n->is_contended[1]);
@@ -341,9 +319,6 @@ TEST(a_dram_is_contended_while_links_in_use_can_saturate_it)
             n->type->settle(n, q, e.time);
             CU_ASSERT_EQUAL(n->is_contended[1], flow == 0);
         }
-        th_events_free(q);
-        n->type->destroy(n);
-        th_system_free(s);
     }
 }
 
@@ -370,11 +345,11 @@ static void assert_rates(th_network *n, th_events *q, unsigned mask, const doubl
 TEST(flows_and_engines_share_a_dram_fairly)
 {
     const double fast[] = {5e9, 5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9, 5e9};
-    th_system *s = new_system(2, 3);
+    auto_system *s = new_system(2, 3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
-    th_events *q = th_events_new();
+    auto_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
+    auto_events *q = th_events_new();
     th_event e;
     n->type->reset(n);
     n->type->start(n, q, 0, 0, &(th_message){0, 1, 1000000000, 0});
@@ -388,9 +363,6 @@ TEST(flows_and_engines_share_a_dram_fairly)
     assert_rates(n, q, 1, mixed, (rates){2, 0.25, 0, 0});
     assert_rates(n, q, 0, fast, (rates){2, 0, 0, 0});
     assert_rates(n, q, 7, fast, (rates){0.75, 0.75, 0.75, 0.75});
-    n->type->destroy(n);
-    th_events_free(q);
-    th_system_free(s);
 }
 
 /* 3 GB/s of DRAM at accelerator 1, links of 3 GB/s. Flows of weights 1 and 4 (us of latency), and
@@ -399,12 +371,12 @@ TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
 {
     const double fast[] = {5e9, 5e9, 5e9, 5e9}, engine[] = {0.5, 1.5, 1.5};
     const th_network_options by_latency = {.weigh_by_latency = true};
-    th_system *s = new_system(3, 3);
+    auto_system *s = new_system(3, 3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(3 * GB, 1000000, true), NULL);
     th_system_add_cable(s, 2, 1, th_cable_symmetric(3 * GB, 4000000, true), NULL);
     finish(s);
-    th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
-    th_events *q = th_events_new();
+    auto_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
+    auto_events *q = th_events_new();
     th_event e;
     for (int with = 0; with < 3; with++) { /* both flows, or one of them */
         th_events_reset(q);
@@ -421,9 +393,6 @@ TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
         CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES] / 1e9, engine[with], 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, 3 - engine[with], 1e-9);
     }
-    n->type->destroy(n);
-    th_events_free(q);
-    th_system_free(s);
 }
 
 /* --- the table, and memory -------------------------------------------------------------------- */
@@ -432,24 +401,21 @@ TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
 TEST(what_takes_longer_than_any_run_is_refused)
 {
     static const char *const names[] = {"fluid", "ideal", "packet"};
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(1, 1000, true), NULL);
     finish(s);
     for (int i = 0; i < 3; i++) {
-        th_network *n = th_network_find(names[i])->create(s, &defaults, NULL);
+        auto_network *n = th_network_find(names[i])->create(s, &defaults, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(n);
         n->type->reset(n);
-        th_events *q = th_events_new();
+        auto_events *q = th_events_new();
         CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 1LL << 50, 0}), -1);
         TAP_ASSERT_TEXT(n->why.id, "NET-0037");
         TAP_ASSERT_TEXT(
             n->why.text,
             "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days");
         CU_ASSERT_EQUAL(n->type->start(n, q, 7, 0, &(th_message){0, 1, 5, TH_TIME_MAX - 8}), -1);
-        th_events_free(q);
-        n->type->destroy(n);
     }
-    th_system_free(s);
 }
 
 TEST(the_table_is_in_order)
@@ -460,66 +426,13 @@ TEST(the_table_is_in_order)
     CU_ASSERT_PTR_NULL(th_network_find("Fluid"));
 }
 
-/* 0 when all of it worked, -1 at the first failure. */
-static int use(const th_network_type *type, const th_system *s)
-{
-    const double port[] = {1e9, 2e9, 3e9, 4e9};
-    th_error err = {"", ""};
-    th_events *q = th_events_new();
-    th_network *n = q ? type->create(s, &defaults, &err) : NULL;
-    th_event e;
-    int failed = !n;
-    if (q && !n)
-        CU_ASSERT_EQUAL(strcmp(err.id, "BASE-0001"), 0);
-    if (n)
-        type->reset(n);
-    for (int i = 0; i < 20 && !failed; i++)
-        failed = type->start(n, q, 0, i, &(th_message){i % 3, (i + 1) % 3, 1000, 0});
-    if (!failed && type->demand && n->is_shared[1])
-        failed = type->demand(n, 1, 7, port);
-    if (!failed)
-        failed = type->settle(n, q, 0);
-    while (!failed && th_events_pop(q, &e)) {
-        type->event(n, q, e.time, &e);
-        failed = type->settle(n, q, e.time);
-    }
-    if (n)
-        type->destroy(n);
-    th_events_free(q);
-    return failed ? -1 : 0;
-}
-
 /* Rows that compute with more than the graph have tests of their own. */
 static bool takes(const th_network_type *type, const th_system *s)
 {
     th_error err = {"", ""};
-    th_network *n = type->create(s, &defaults, &err);
+    auto_network *n = type->create(s, &defaults, &err);
     bool is_refused = !n && strcmp(err.id, "NET-0030") == 0;
-    type->destroy(n);
     return !is_refused;
-}
-
-TEST(any_allocation_may_fail)
-{
-    th_system *s = new_system(3, 2);
-    for (int i = 0; i < 3; i++)
-        th_system_add_cable(s, i, (i + 1) % 3, th_cable_symmetric(GB, 1000, true), NULL);
-    finish(s);
-    for (int i = 0; th_network_types[i]; i++) {
-        int64_t live = th_alloc_live(), calls;
-        if (!takes(th_network_types[i], s))
-            continue;
-        calls = th_alloc_calls();
-        CU_ASSERT_EQUAL(use(th_network_types[i], s), 0);
-        calls = th_alloc_calls() - calls;
-        for (int64_t k = 1; k <= calls; k++) {
-            th_alloc_fail_at(k);
-            CU_ASSERT_EQUAL(use(th_network_types[i], s), -1);
-            CU_ASSERT_EQUAL(th_alloc_live(), live);
-        }
-        th_alloc_fail_at(0);
-    }
-    th_system_free(s);
 }
 
 /* Wave after wave of the same flows over routes of one to five links, under numbers that are high
@@ -564,7 +477,7 @@ TEST(memory_follows_the_flows_that_live)
         for (int l = 0; l < s->n_links; l++)
             bytes -= n->link_bytes[l];
         CU_ASSERT_EQUAL(bytes, 0);
-        type->destroy(n);
+        n->type->destroy(n);
         th_events_free(q);
     }
     th_system_free(s);

@@ -2,10 +2,8 @@
 /* test_network_filling.c - random flows, and engines beside them, against progressive filling done
  * naively. */
 #include <config.h>
-#include "base/alloc.h"
 #include "tests/unit/network_help.h"
 #include "topology/routing/route.h"
-#include <math.h>
 
 /* --- progressive filling, naively ------------------------------------------------------------- */
 
@@ -153,9 +151,9 @@ static void integrate(th_network *n, th_time now, th_time next)
  * was sent and received; the links carried it. */
 TEST(random_flows_agree_with_naive_filling)
 {
-    gsl_rng *r = th_random_stream(41, "flows", 0);
+    auto_rng *r = th_random_stream(41, "flows", 0);
     for (int round = 0; round < 60; round++) {
-        th_system *s = random_system(r, (int)pick(r, 2, 12));
+        auto_system *s = random_system(r, (int)pick(r, 2, 12));
         transfer t[FLOWS_MAX];
         double end[FLOWS_MAX], capacity[MEDIA_MAX], bytes = 0;
         int n = (int)pick(r, 1, 120), wrong = 0;
@@ -171,7 +169,7 @@ TEST(random_flows_agree_with_naive_filling)
         }
         capacities(s, capacity);
         naive_run(s, capacity, t, n, end);
-        th_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
+        auto_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
         net->type->reset(net);
         moved = 0;
         drive_network(net, t, n, integrate);
@@ -191,10 +189,7 @@ TEST(random_flows_agree_with_naive_filling)
             CU_ASSERT_EQUAL(net->link_bytes[l], on_link[l]);
         }
         CU_ASSERT_EQUAL(carried, hops);
-        net->type->destroy(net);
-        th_system_free(s);
     }
-    gsl_rng_free(r);
 }
 
 /* --- one instant: flows and engines together -------------------------------------------------- */
@@ -277,16 +272,16 @@ static int compare_instant(th_network *n, const demand *d, const double *draw, c
 
 TEST(rates_with_engines_agree_with_naive_filling)
 {
-    gsl_rng *r = th_random_stream(43, "engines", 0);
+    auto_rng *r = th_random_stream(43, "engines", 0);
     int shared = 0, wrong = 0, all = 0;
     for (int round = 0; round < 400; round++) {
-        th_system *s = random_system(r, (int)pick(r, 2, 10));
+        auto_system *s = random_system(r, (int)pick(r, 2, 10));
         transfer t[FLOWS_MAX];
         demand d[16];
         double draw[16], rate[16 * TH_N_ENGINES];
         int n = (int)pick(r, 1, 60);
-        th_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
-        th_events *q = th_events_new();
+        auto_network *net = th_network_find("fluid")->create(s, &defaults, NULL);
+        auto_events *q = th_events_new();
         th_event e;
         net->type->reset(net);
         for (int i = 0; i < n; i++) {
@@ -311,13 +306,9 @@ TEST(rates_with_engines_agree_with_naive_filling)
             naive_instant(s, t, n, d, draw, rate);
             wrong += compare_instant(net, d, draw, rate);
         }
-        net->type->destroy(net);
-        th_events_free(q);
-        th_system_free(s);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(shared > all / 10 && shared < all); /* both kinds were there */
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("network_filling")

@@ -13,7 +13,7 @@
  * packet without bytes. */
 TEST(a_link_takes_its_latency_and_the_bytes)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     connect(s, 0, 1, GB, 700);
     finish(s);
     transfer t[] = {{0, 0, 1, 10000, 0}, {20000 * NS, 0, 1, 0, 0}, {30000 * NS, 1, 1, 5, 0}};
@@ -23,7 +23,6 @@ TEST(a_link_takes_its_latency_and_the_bytes)
     CU_ASSERT_EQUAL(t[2].end, 30000 * NS);
     drive(s, &(th_network_options){.packet_bytes = 7, .router_delay_ps = 20 * NS}, t, 3);
     CU_ASSERT_EQUAL(t[0].end, 10720 * NS);
-    th_system_free(s);
 }
 
 /* 100 + 200 + 300 ns and 3 x 50 ns of routers: 1000 bytes are through 750 + 1000 ns after their
@@ -31,7 +30,7 @@ TEST(a_link_takes_its_latency_and_the_bytes)
 TEST(packets_cut_through)
 {
     const th_network_options o = {.router_delay_ps = 50 * NS};
-    th_system *s = new_system(4, 100);
+    auto_system *s = new_system(4, 100);
     for (int i = 0; i < 3; i++)
         connect(s, i, i + 1, GB, 100 * (i + 1));
     finish(s);
@@ -40,7 +39,6 @@ TEST(packets_cut_through)
     CU_ASSERT_EQUAL(t[0].end, 1750 * NS);
     CU_ASSERT_EQUAL(t[1].end, 60750 * NS);
     CU_ASSERT_EQUAL(t[2].end, 90750 * NS);
-    th_system_free(s);
 }
 
 /* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the fast link before it
@@ -48,14 +46,13 @@ TEST(packets_cut_through)
  * too. */
 TEST(the_slow_link_sets_the_pace)
 {
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     connect(s, 0, 1, GB / 4, 100);
     connect(s, 1, 2, GB, 100);
     finish(s);
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 2, 0, 1000, 0}};
     drive(s, &(th_network_options){0}, t, 2);
     CU_ASSERT_TRUE(t[0].end == 4200 * NS && t[1].end == 4200 * NS);
-    th_system_free(s);
 }
 
 /* Two links of 1 GB/s and 1000 ns; packets of 1000 bytes, room for two, credits take 500 ns. The
@@ -68,7 +65,7 @@ TEST(credits_limit_the_throughput)
                                   .buffer_bytes = 2000,
                                   .n_virtual_channels = 1,
                                   .credit_delay_ps = 500 * NS};
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     for (int i = 0; i < 2; i++)
         connect(s, i, i + 1, GB, 1000);
     finish(s);
@@ -83,7 +80,6 @@ TEST(credits_limit_the_throughput)
     /* And so has the default buffer. */
     drive(s, &(th_network_options){.packet_bytes = 1000, .credit_delay_ps = 500 * NS}, t, 1);
     CU_ASSERT_EQUAL(t[0].end, 22000 * NS);
-    th_system_free(s);
 }
 
 /* --- turns, by hand --------------------------------------------------------------------------- */
@@ -94,7 +90,7 @@ TEST(credits_limit_the_throughput)
  * (from 0), and those of the others are the last three of the forty. */
 TEST(inputs_take_turns)
 {
-    th_system *s = new_system(5, 100);
+    auto_system *s = new_system(5, 100);
     for (int i = 0; i < 3; i++)
         connect(s, i, 3, GB, 100);
     connect(s, 3, 4, GB, 100);
@@ -105,7 +101,6 @@ TEST(inputs_take_turns)
     for (int i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(t[i].end, (38 + i) * 1000 * NS + 100 * NS);
     CU_ASSERT_EQUAL(t[3].end, 34100 * NS);
-    th_system_free(s);
 }
 
 /* 0 sends two messages of ten packets through 2, 1 one: by input, not by message or channel. The
@@ -113,7 +108,7 @@ TEST(inputs_take_turns)
  * take turns, so they end with the last two of the thirty. */
 TEST(an_input_has_one_turn_for_all_its_channels)
 {
-    th_system *s = new_system(4, 100);
+    auto_system *s = new_system(4, 100);
     connect(s, 0, 2, GB, 100);
     connect(s, 1, 2, GB, 100);
     connect(s, 2, 3, GB, 100);
@@ -123,19 +118,17 @@ TEST(an_input_has_one_turn_for_all_its_channels)
     CU_ASSERT_EQUAL(t[2].end, 20200 * NS);
     CU_ASSERT_EQUAL(t[0].end, 29200 * NS);
     CU_ASSERT_EQUAL(t[1].end, 30200 * NS);
-    th_system_free(s);
 }
 
 /* A half-duplex cable of 1 GB/s, 3 packets up and 2 down: up, down, up, down, up. */
 TEST(links_of_one_medium_take_turns)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 100 * NS, false), NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 2000, 0}};
     drive(s, &(th_network_options){.packet_bytes = 1000}, t, 2);
     CU_ASSERT_TRUE(t[0].end == 5100 * NS && t[1].end == 4100 * NS);
-    th_system_free(s);
 }
 
 /* 0 sends two packets to 3, then one to 2; link 1 -> 3 is ten times slower, and there is room for
@@ -146,7 +139,7 @@ TEST(more_channels_let_packets_pass)
 {
     const th_time ends[] = {21000 * NS, 11000 * NS, 3000 * NS};
     th_network_options o = {.packet_bytes = 1000, .buffer_bytes = 1000};
-    th_system *s = new_system(4, 100);
+    auto_system *s = new_system(4, 100);
     connect(s, 0, 1, GB, 0);
     connect(s, 1, 2, GB, 0);
     connect(s, 1, 3, GB / 10, 0);
@@ -157,7 +150,6 @@ TEST(more_channels_let_packets_pass)
         drive(s, &o, t, 2);
         CU_ASSERT_TRUE(t[0].end == 20000 * NS && t[1].end == ends[i]);
     }
-    th_system_free(s);
 }
 
 /* --- routers, by hand ------------------------------------------------------------------------- */
@@ -169,7 +161,7 @@ TEST(more_channels_let_packets_pass)
 TEST(terminals_carry_what_a_node_injects_and_takes)
 {
     th_network_options o = {.packet_bytes = 1000, .router_delay_ps = 30 * NS};
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     connect(s, 0, 1, GB, 100);
     connect(s, 0, 2, GB, 100);
     finish(s);
@@ -188,7 +180,6 @@ TEST(terminals_carry_what_a_node_injects_and_takes)
     o.terminal_bits_per_s = GB / 2;
     drive(s, &o, t, 4);
     CU_ASSERT_TRUE(t[0].end == 2160 * NS && t[1].end == 4160 * NS);
-    th_system_free(s);
 }
 
 /* 0 sends a packet to 3, then one to 2, through 1, whose links out take 10000 ns for one. The
@@ -201,7 +192,7 @@ TEST(a_crossbar_input_reads_one_packet_at_a_time)
         int n_inputs, n_channels;
         th_time end_ps;
     } cases[] = {{0, 2, 11000 * NS}, {1, 2, 20000 * NS}, {2, 2, 11000 * NS}, {1, 3, 20000 * NS}};
-    th_system *s = new_system(4, 100);
+    auto_system *s = new_system(4, 100);
     connect(s, 0, 1, GB, 0);
     connect(s, 1, 2, GB / 10, 0);
     connect(s, 1, 3, GB / 10, 0);
@@ -215,7 +206,6 @@ TEST(a_crossbar_input_reads_one_packet_at_a_time)
               t, 2);
         CU_ASSERT_TRUE(t[0].end == 10000 * NS && t[1].end == cases[i].end_ps);
     }
-    th_system_free(s);
 }
 
 /* One channel: the second packet is given its channel while a cycle of 70 ns goes by after the
@@ -225,7 +215,7 @@ TEST(the_next_packet_of_a_channel_waits_for_a_cycle)
 {
     const th_network_options o = {
         .packet_bytes = 1000, .n_virtual_channels = 1, .allocation_cycle_ps = 70 * NS};
-    th_system *s = new_system(3, 100);
+    auto_system *s = new_system(3, 100);
     connect(s, 0, 1, GB, 0);
     connect(s, 1, 2, GB / 10, 0);
     finish(s);
@@ -234,7 +224,6 @@ TEST(the_next_packet_of_a_channel_waits_for_a_cycle)
     CU_ASSERT_EQUAL(t[0].end, 20070 * NS);
     CU_ASSERT_EQUAL(t[1].end, 30140 * NS); /* there at 20100, goes at 20070 + 70 */
     CU_ASSERT_EQUAL(t[2].end, 50000 * NS);
-    th_system_free(s);
 }
 
 /* At 5000 ns the links 2 -> 4 and 2 -> 5 have sent what they had, from 1 and from 0. 0's packets to
@@ -244,7 +233,7 @@ TEST(the_next_packet_of_a_channel_waits_for_a_cycle)
 TEST(a_grant_that_is_not_accepted_costs_a_cycle)
 {
     th_network_options o = {.packet_bytes = 1000, .n_virtual_channels = 4, .n_crossbar_inputs = 1};
-    th_system *s = new_system(6, 100);
+    auto_system *s = new_system(6, 100);
     connect(s, 0, 2, GB, 0);
     connect(s, 1, 2, GB, 0);
     connect(s, 2, 3, GB, 0);
@@ -264,23 +253,21 @@ TEST(a_grant_that_is_not_accepted_costs_a_cycle)
         CU_ASSERT_EQUAL(t[4].end, 10000 * NS + i * 60 * NS);
         CU_ASSERT_EQUAL(t[1].end, 15000 * NS + i * 60 * NS);
     }
-    th_system_free(s);
 }
 
 /* --- against fluid, conservation, order ------------------------------------------------------- */
 
 static void run_model(const char *model, const th_system *s, transfer *t, int count)
 {
-    th_network *n = th_network_find(model)->create(s, &(th_network_options){0}, NULL);
+    auto_network *n = th_network_find(model)->create(s, &(th_network_options){0}, NULL);
     CU_ASSERT_EQUAL(drive_network(n, t, count, false), 0);
-    n->type->destroy(n);
 }
 
 /* Where each input of a busy link carries one flow, fair by packets is fair by flows: all ends
  * agree within a packet or so for each flow that shared, here within 0.5 % of 4 MB. */
 TEST(long_messages_come_near_fluid)
 {
-    th_system *s = new_system(6, 100);
+    auto_system *s = new_system(6, 100);
     for (int i = 0; i < 5; i++)
         connect(s, i, 5, i == 3 ? GB / 2 : GB, 300 + 100 * i);
     finish(s);
@@ -295,7 +282,6 @@ TEST(long_messages_come_near_fluid)
     run_model("packet", s, b, 5);
     for (int i = 0; i < 5; i++)
         CU_ASSERT_DOUBLE_EQUAL((double)b[i].end / (double)a[i].end, 1, 0.005);
-    th_system_free(s);
 }
 
 enum { N_RANDOM = 300 };
@@ -327,9 +313,8 @@ static th_network_options random_options(gsl_rng *r, const th_system *s)
                             .terminal_bits_per_s = pick(r, 0, 2) * GB / 2,
                             .n_crossbar_inputs = (int32_t)pick(r, 0, 2),
                             .allocation_cycle_ps = pick(r, 0, 1) * 30 * NS};
-    th_channels *c = th_channels_new(s, o.terminal_bits_per_s > 0, NULL);
+    auto_channels *c = th_channels_new(s, o.terminal_bits_per_s > 0, NULL);
     o.n_virtual_channels = th_channels_needed(c);
-    th_channels_free(c);
     return o;
 }
 
@@ -339,12 +324,12 @@ static th_network_options random_options(gsl_rng *r, const th_system *s)
  * long as they take at least. Starting in the other order changes nothing. */
 TEST(random_traffic_is_conserved_and_ordered)
 {
-    gsl_rng *r = th_random_stream(11, "packet", 0);
+    auto_rng *r = th_random_stream(11, "packet", 0);
     for (int round = 0; round < 40; round++) {
         int nodes = (int)pick(r, 5, 12);
-        th_system *s = random_system(r, nodes);
+        auto_system *s = random_system(r, nodes);
         const th_network_options o = random_options(r, s);
-        th_network *n = create(s, &o);
+        auto_network *n = create(s, &o);
         static transfer t[N_RANDOM], again[N_RANDOM];
         random_transfers(r, t, nodes);
         memcpy(again, t, sizeof t);
@@ -368,10 +353,7 @@ TEST(random_traffic_is_conserved_and_ordered)
         }
         CU_ASSERT_EQUAL(early, 0);
         CU_ASSERT_EQUAL(different, 0);
-        n->type->destroy(n);
-        th_system_free(s);
     }
-    gsl_rng_free(r);
 }
 
 /* --- options, and parts by themselves --------------------------------------------------------- */
@@ -434,7 +416,7 @@ TEST(a_failed_allocation_fails_the_run)
 TEST(time_steps_come_in_order)
 {
     enum { POSTS = 20000 };
-    gsl_rng *r = th_random_stream(3, "instants", 0);
+    auto_rng *r = th_random_stream(3, "instants", 0);
     static int left[POSTS];
     th_packet_events q;
     th_time now = 0;
@@ -462,7 +444,6 @@ TEST(time_steps_come_in_order)
     }
     CU_ASSERT_TRUE(taken == POSTS && th_packet_events_next(&q) == TH_TIME_MAX);
     th_packet_events_clear(&q);
-    gsl_rng_free(r);
 }
 
 TEST(sets_give_the_least_first)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_packet_deadlock.c - what can deadlock is given channels, and what does is explained. */
 #include <config.h>
-#include "base/alloc.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"
-#include "topology/generate/generate.h"
 #include "topology/routing/route.h"
 
 /* --- deadlock --------------------------------------------------------------------------------- */
@@ -16,7 +14,7 @@ static const transfer round_trip[] = {
 
 TEST(a_routing_that_can_deadlock_is_given_channels)
 {
-    th_system *s = one_way_ring(4);
+    auto_system *s = one_way_ring(4);
     transfer t[4];
     memcpy(t, round_trip, sizeof t);
     drive(s, &(th_network_options){.packet_bytes = 1000, .buffer_bytes = 1000}, t, 4);
@@ -29,21 +27,20 @@ TEST(a_routing_that_can_deadlock_is_given_channels)
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(
         th_network_find("packet")->create(s, &(th_network_options){.n_virtual_channels = 1}, &e));
-    TAP_ASSERT_TEXT(e.id, "NET-0014");
-    TAP_ASSERT_TEXT(e.text, "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
-                            "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
-    th_system_free(s);
+    TAP_ASSERT_ERROR(e, "NET-0014",
+                     "network packet: the routes of system \"sys\" can deadlock (0_1 -> 1_2 "
+                     "-> 2_3 -> 3_0 -> 0_1): that takes 2 virtual channels, there are 1");
 }
 
 /* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet
  * that goes on, and at 1000 ns the next ones would; all wait for all. */
 TEST(a_deadlock_is_detected_and_explained)
 {
-    th_system *s = one_way_ring(4);
-    th_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
-                                                    .buffer_bytes = 1000,
-                                                    .n_virtual_channels = 1,
-                                                    .may_deadlock = true});
+    auto_system *s = one_way_ring(4);
+    auto_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
+                                                      .buffer_bytes = 1000,
+                                                      .n_virtual_channels = 1,
+                                                      .may_deadlock = true});
     transfer t[4];
     memcpy(t, round_trip, sizeof t);
     CU_ASSERT_EQUAL(drive_network(n, t, 4, false), -1);
@@ -51,22 +48,20 @@ TEST(a_deadlock_is_detected_and_explained)
     TAP_ASSERT_TEXT(n->why.text,
                     "network packet: deadlock at 1us: 8 packets wait and none can move: "
                     "0_1 waits for 1_2 waits for 2_3 waits for 3_0 waits for 0_1");
-    n->type->destroy(n);
-    th_system_free(s);
 }
 
 /* The machine passes it on. */
 TEST(a_run_that_is_stuck_ends_with_the_reason)
 {
-    th_system *s = one_way_ring(4);
-    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_program *p = th_program_new(NULL);
+    auto_system *s = one_way_ring(4);
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    auto_program *p = th_program_new(NULL);
     const th_machine_options o = {.network = th_network_find("packet"),
                                   .network_options = {.packet_bytes = 1000,
                                                       .buffer_bytes = 1000,
                                                       .n_virtual_channels = 1,
                                                       .may_deadlock = true}};
-    th_machine *m = th_machine_new(s, w, &o, NULL);
+    auto_machine *m = th_machine_new(s, w, &o, NULL);
     th_error e = {"", ""};
     for (int i = 0; i < 4; i++)
         th_program_add(p,
@@ -80,10 +75,6 @@ TEST(a_run_that_is_stuck_ends_with_the_reason)
     th_machine_load(m, p, NULL);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
     TAP_ASSERT_TEXT(e.id, "NET-0016");
-    th_machine_free(m);
-    th_program_free(p);
-    th_compute_cost_cache_free(w);
-    th_system_free(s);
 }
 
 enum { CLASSES = 4 };
@@ -114,7 +105,7 @@ static bool is_acyclic(const uint8_t *edge, int n)
  * links. */
 static void assert_no_deadlock(const th_system *s, bool waits_at_end)
 {
-    th_channels *c = th_channels_new(s, waits_at_end, NULL);
+    auto_channels *c = th_channels_new(s, waits_at_end, NULL);
     int n = s->n_links * CLASSES, links[TH_ROUTE_MAX];
     uint8_t class_of[TH_ROUTE_MAX], *edge = calloc((size_t)n * (size_t)n, 1);
     CU_ASSERT_TRUE_FATAL(th_channels_needed(c) <= CLASSES);
@@ -130,19 +121,16 @@ static void assert_no_deadlock(const th_system *s, bool waits_at_end)
         }
     CU_ASSERT_TRUE(is_acyclic(edge, n));
     free(edge);
-    th_channels_free(c);
 }
 
 TEST(classes_leave_no_cycle)
 {
-    gsl_rng *r = th_random_stream(5, "channels", 0);
+    auto_rng *r = th_random_stream(5, "channels", 0);
     for (int i = 0; i < 15; i++) {
-        th_system *s = i < 5 ? one_way_ring(3 + i) : random_system(r, (int)pick(r, 5, 14));
+        auto_system *s = i < 5 ? one_way_ring(3 + i) : random_system(r, (int)pick(r, 5, 14));
         assert_no_deadlock(s, false);
         assert_no_deadlock(s, true);
-        th_system_free(s);
     }
-    gsl_rng_free(r);
 }
 
 /* Half-way routes go both ways round each ring: two classes are enough (one date line per ring and
@@ -151,14 +139,13 @@ TEST(a_torus_takes_two_classes)
 {
     const int cases[][3] = {{4, 4, 1}, {6, 4, 1}, {2, 6, 1}, {8, 1, 1}, {4, 2, 3}, {5, 4, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        th_system *s = generated("torus", cases[i], 3);
+        auto_system *s = generated("torus", cases[i], 3);
         for (int waits_at_end = 0; waits_at_end < 2; waits_at_end++) {
             th_channels *c = th_channels_new(s, waits_at_end, NULL);
             CU_ASSERT_EQUAL(th_channels_needed(c), 2);
             th_channels_free(c);
             assert_no_deadlock(s, waits_at_end);
         }
-        th_system_free(s);
     }
 }
 
@@ -189,11 +176,11 @@ TEST(large_systems_do_not_deadlock_either)
                                    .n_bandwidths = 1,
                                    .n_latencies = 1,
                                    .host_latency_ps = -1};
-    th_system *prototype = shipped_system("ring8");
-    th_system *s = th_topology_create("torus", th_topology_find("torus"), &o, prototype, NULL);
-    th_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
+    auto_system *prototype = shipped_system("ring8");
+    auto_system *s = th_topology_create("torus", th_topology_find("torus"), &o, prototype, NULL);
+    auto_network *n = create(s, &(th_network_options){.packet_bytes = 500, .buffer_bytes = 500});
     th_packet_network *p = (th_packet_network *)n;
-    gsl_rng *r = th_random_stream(6, "large", 0);
+    auto_rng *r = th_random_stream(6, "large", 0);
     static transfer t[MESSAGES];
     for (int i = 0; i < MESSAGES; i++)
         t[i] = (transfer){0, (int)pick(r, 0, SIDE * SIDE - 1), (int)pick(r, 0, SIDE * SIDE - 1),
@@ -203,29 +190,22 @@ TEST(large_systems_do_not_deadlock_either)
     CU_ASSERT_EQUAL(drive_network(n, t, MESSAGES, false), 0);
     for (int i = 0; i < MESSAGES; i++)
         CU_ASSERT_TRUE(t[i].end >= 0);
-    n->type->destroy(n);
-    gsl_rng_free(r);
-    th_system_free(s);
-    th_system_free(prototype);
 }
 
 /* Two switches that nobody is joined to. */
 TEST(a_missing_route_is_told)
 {
-    th_system *s = new_system(2, 100);
+    auto_system *s = new_system(2, 100);
     connect(s, 0, 1, GB, 100);
     th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL);
     th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL);
     finish(s);
-    th_network *n = create(s, &(th_network_options){0});
+    auto_network *n = create(s, &(th_network_options){0});
     transfer t[] = {{0, 2, 3, 10, -1}};
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(drive_network(n, t, 1, false), -1);
     CU_ASSERT_EQUAL(th_network_failed(n, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "NET-0015");
-    TAP_ASSERT_TEXT(e.text, "network packet: system \"sys\" has no route from a to b");
-    n->type->destroy(n);
-    th_system_free(s);
+    TAP_ASSERT_ERROR(e, "NET-0015", "network packet: system \"sys\" has no route from a to b");
 }
 
 TAP_MAIN("packet_deadlock")

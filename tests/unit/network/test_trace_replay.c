@@ -45,7 +45,7 @@ static void assert_finish_on(th_system *s, const trace_row *rows, size_t n, bool
                              const int64_t *expected)
 {
     th_error e = {"", ""};
-    th_trace *t = trace_of(RANKS, rows, n, NULL, &e);
+    auto_trace *t = trace_of(RANKS, rows, n, NULL, &e);
     th_astra_replay replay;
     th_astra_replay_options o = {.trace = t, .system = s, .is_aware = is_aware};
     TAP_ASSERT_TEXT(e.text, "");
@@ -57,7 +57,6 @@ static void assert_finish_on(th_system *s, const trace_row *rows, size_t n, bool
         CU_ASSERT_EQUAL(replay.ranks[i].finish_ns, expected[i]);
     }
     th_astra_replay_clear(&replay);
-    th_trace_free(t);
     th_system_free(s);
 }
 #define FINISH_ON(SYSTEM, ROWS, IS_AWARE, ...)                                                     \
@@ -226,15 +225,15 @@ static void assert_ends(const trace_row *rows, size_t n, const char *groups, con
                         const th_time *expected, const char *why_expected)
 {
     th_error e = {"", ""}, why = {"", ""};
-    th_system *s = ring();
-    th_trace *t = trace_of(RANKS, rows, n, groups, &e);
-    th_program *p = th_program_new(NULL);
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
+    auto_system *s = ring();
+    auto_trace *t = trace_of(RANKS, rows, n, groups, &e);
+    auto_program *p = th_program_new(NULL);
+    auto_costs *costs = th_compute_cost_cache_new(s, NULL);
     CU_ASSERT_FATAL(t != NULL);
     CU_ASSERT_EQUAL(th_lower_trace(&(th_lower_trace_options){.trace = t, .system = s}, p, &e), 0);
     CU_ASSERT_EQUAL(th_program_finish(p, &e) || th_program_look_up_works(p, costs, &e), 0);
     th_machine_options o = {.network = th_network_find(network)};
-    th_machine *m = th_machine_new(s, costs, &o, &e);
+    auto_machine *m = th_machine_new(s, costs, &o, &e);
     CU_ASSERT_FATAL(m && th_machine_load(m, p, &e) == 0);
     th_machine_run_until(m, INT64_MAX, &e);
     th_trace_explainer *x = th_trace_explainer_new(t, s, th_machine_times(m), &e);
@@ -249,11 +248,6 @@ static void assert_ends(const trace_row *rows, size_t n, const char *groups, con
         CU_ASSERT_EQUAL(end, expected[i]);
     }
     th_trace_explainer_free(x);
-    th_machine_free(m);
-    th_compute_cost_cache_free(costs);
-    th_program_free(p);
-    th_trace_free(t);
-    th_system_free(s);
 }
 #define ENDS(ROWS, GROUPS, NETWORK, ...)                                                           \
     assert_ends((ROWS), sizeof(ROWS) / sizeof *(ROWS), (GROUPS), (NETWORK),                        \

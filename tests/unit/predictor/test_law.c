@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_law.c - amounts of the time law's terms by hand. */
 #include <config.h>
-#include <math.h>
-#include <string.h>
 #include "predictor/law/law.h"
 #include "predictor/op/make_op.h"
 #include "tests/unit/tap.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <stdio.h>
-#include <string.h>
 #include "predictor/model/network_prediction.h"
 #include "predictor/op/layer_op.h"
 #include "tests/unit/tap.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/model/jobs.h"
@@ -189,8 +186,7 @@ TEST(texts_that_are_no_ensemble)
         "ensemble seen members 1\n",
         "ensemble seen members 1\nmember lawless share 0.5\n",
         "ensemble seen members 1\nmember law share nan\n",
-        "ensemble seen members 1\nmember law_perceptron share 1\nno "
-        "perceptron\n"};
+        "ensemble seen members 1\nmember law_perceptron share 1\nno perceptron\n"};
     th_error e = {"", ""};
     int64_t live = th_alloc_live();
     CU_ASSERT_EQUAL(read_ensemble("ensemble seen members 1\nmember law share 0.5\n", &e), 0);
@@ -202,12 +198,10 @@ TEST(texts_that_are_no_ensemble)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     gpus = two_gpus();
     make_ops();
-    int status = tap_run("learners", argc, argv);
-    th_free(weight);
-    th_gpus_clear(&gpus);
-    return status;
 }
+
+TAP_MAIN_WITH("learners", make_all)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/regress/mlp.h"
@@ -42,7 +40,7 @@ typedef struct {
 
 static void make_rows(rows *l)
 {
-    gsl_rng *rng = th_random_stream(6, "mlp", 0);
+    auto_rng *rng = th_random_stream(6, "mlp", 0);
     *l = (rows){th_alloc_array(ROWS * WIDTH, sizeof *l->x), th_alloc_array(ROWS, sizeof *l->y),
                 ROWS};
     if (!l->x || !l->y)
@@ -52,7 +50,6 @@ static void make_rows(rows *l)
         memcpy(l->x + (size_t)i * WIDTH, (float[]){a, b, 4}, WIDTH * sizeof(float));
         l->y[i] = fabsf(a) + b / 2;
     }
-    gsl_rng_free(rng);
 }
 
 static void clear_rows(rows *l)
@@ -88,24 +85,6 @@ TEST(losses_by_hand)
     CU_ASSERT_DOUBLE_EQUAL(derivative, -2.4, 1e-12);
 }
 
-TEST(no_memory)
-{
-    rows l;
-    make_rows(&l);
-    th_mlp_options o = options;
-    o.steps = 1;
-    int64_t live = th_alloc_live();
-    for (int k = 1; k < 60; k++) {
-        th_mlp m;
-        th_alloc_fail_at(k);
-        if (th_mlp_train(l.x, l.y, l.n, WIDTH, &o, &m) == 0)
-            th_mlp_clear(&m);
-        th_alloc_fail_at(0);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    clear_rows(&l);
-}
-
 /* A hidden layer of 37 units, 32 of which go at once: each is rectified, and weighs 1 and -1 in
  * turn. */
 TEST(wide_layers_by_hand)
@@ -113,7 +92,7 @@ TEST(wide_layers_by_hand)
     enum { UNITS = 37 };
     static const int sizes[] = {2, UNITS, 1};
     static const float x[] = {3, -5};
-    th_mlp m;
+    auto_mlp m;
     double expected = 0;
     CU_ASSERT_EQUAL_FATAL(th_mlp_init(&m, sizes, 2), 0);
     m.scale[0] = m.scale[1] = 1;
@@ -125,7 +104,6 @@ TEST(wide_layers_by_hand)
         expected += (j % 2 ? -1 : 1) * fmax(0, 3 * (j % 5) - 5 * (j % 3) + j / 4.0);
     }
     CU_ASSERT_EQUAL(th_mlp_run(&m, x), expected);
-    th_mlp_clear(&m);
 }
 
 TAP_MAIN("mlp")

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_nearest_device.c - which device is the nearest, and what its times say. */
 #include <config.h>
-#include <math.h>
-#include <stdlib.h>
 #include "base/alloc.h"
 #include "predictor/model/nearest_device.h"
 #include "tests/unit/tap.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/law/nnls.h"
 #include "tests/unit/tap.h"
@@ -53,7 +51,7 @@ TEST(equal_and_empty_columns_do_no_harm)
  * elsewhere. */
 TEST(meets_the_conditions_of_an_optimum)
 {
-    gsl_rng *rng = th_random_stream(3, "nnls", 0);
+    auto_rng *rng = th_random_stream(3, "nnls", 0);
     for (int k = 0; k < 200; k++) {
         int n = 1 + (int)th_random_below(rng, COLUMNS_MAX),
             rows = n + (int)th_random_below(rng, 30);
@@ -73,20 +71,6 @@ TEST(meets_the_conditions_of_an_optimum)
             CU_ASSERT(x[i] == 0 || fabs(gradient) < 1e-6);
         }
     }
-    gsl_rng_free(rng);
-}
-
-TEST(no_memory)
-{
-    const double gram = 1, moment = 1;
-    double x;
-    int64_t live = th_alloc_live();
-    for (int k = 1; k <= 3; k++) {
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_nnls_solve(&gram, &moment, 1, &x), -1);
-        th_alloc_fail_at(0);
-    }
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
 TAP_MAIN("nnls")

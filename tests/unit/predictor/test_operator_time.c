@@ -2,10 +2,8 @@
 /* test_operator_time.c - times of operations by the data sheet, backward, of unequal members, at
  * precisions that a device lacks. */
 #include <config.h>
-#include <string.h>
 #include "predictor/model/operator_time.h"
 #include "tests/unit/learned_help.h"
-#include "tests/unit/tap.h"
 
 static th_gpu gpu_of(void)
 {
@@ -102,8 +100,7 @@ static void assert_refused(th_op op, th_phase phase, const char *id, const char 
     th_error e = {"", ""};
     th_gpu g = gpu_of();
     CU_ASSERT_EQUAL(th_operator_predict(&t, NULL, &(th_operator){op, phase, NULL}, &g, &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
+    TAP_ASSERT_ERROR(e, id, text);
 }
 
 TEST(what_cannot_be_told)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
 #include "predictor/model/phases.h"
 #include "tests/unit/learned_help.h"
 
@@ -16,8 +15,8 @@ TEST(a_call_is_split_by_its_law)
 {
     const th_op_kind kind = TH_OP_DENSE;
     const th_phase phase = TH_PHASE_CALL;
-    th_gpus gpus = two_gpus();
-    th_predictor *p = learned_new(&kind, &phase, 1);
+    auto_gpus gpus = two_gpus();
+    auto_predictor *p = learned_new(&kind, &phase, 1);
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
     th_phases x;
@@ -27,15 +26,13 @@ TEST(a_call_is_split_by_its_law)
     CU_ASSERT_TRUE(near(x.execution_ms + x.return_ms, 0.16198 + 0.04864));
     CU_ASSERT_DOUBLE_EQUAL(th_phases_sum(&x),
                            th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]), 1e-12);
-    th_predictor_free(p);
-    th_gpus_clear(&gpus);
 }
 
 /* Executions were measured apart, so they go before those of calls. */
 TEST(what_was_measured_is_no_fit)
 {
-    th_gpus gpus = two_gpus();
-    th_predictor *p = learned_some();
+    auto_gpus gpus = two_gpus();
+    auto_predictor *p = learned_some();
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
     th_phases x;
@@ -48,8 +45,6 @@ TEST(what_was_measured_is_no_fit)
     op.x[TH_OP_ROWS] = 7;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
     CU_ASSERT_TRUE(!x.is_estimated && x.launch_ms == 0 && x.return_ms == 0);
-    th_predictor_free(p);
-    th_gpus_clear(&gpus);
 }
 
 /* Launch and input, kernels, and the output's way, each timed by itself: nothing is a fit. */
@@ -57,8 +52,8 @@ TEST(phases_that_were_measured_are_taken)
 {
     const th_op_kind kinds[] = {TH_OP_DENSE, TH_OP_DENSE, TH_OP_DENSE};
     const th_phase phases[] = {TH_PHASE_EXECUTION, TH_PHASE_PRE, TH_PHASE_POST};
-    th_gpus gpus = two_gpus();
-    th_predictor *p = learned_new(kinds, phases, 3);
+    auto_gpus gpus = two_gpus();
+    auto_predictor *p = learned_new(kinds, phases, 3);
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
     th_phases x;
@@ -71,8 +66,6 @@ TEST(phases_that_were_measured_are_taken)
                     th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_POST), &op,
                                            &gpus.gpu[0]));
     CU_ASSERT_TRUE(near(x.execution_ms, 0.16198));
-    th_predictor_free(p);
-    th_gpus_clear(&gpus);
 }
 
 /* 0.16198 ms of bytes: a step's rest beside what its law calls the host's. */
@@ -80,8 +73,8 @@ TEST(a_step_is_launch_and_execution)
 {
     const th_op_kind kind = TH_OP_DENSE;
     const th_phase phase = TH_PHASE_STEP;
-    th_gpus gpus = two_gpus();
-    th_predictor *p = learned_new(&kind, &phase, 1);
+    auto_gpus gpus = two_gpus();
+    auto_predictor *p = learned_new(&kind, &phase, 1);
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
     th_phases x;
@@ -89,14 +82,12 @@ TEST(a_step_is_launch_and_execution)
     CU_ASSERT_TRUE(x.return_ms == 0 && x.layout_ms == 0);
     CU_ASSERT_DOUBLE_EQUAL(x.launch_ms + x.execution_ms,
                            th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]), 1e-12);
-    th_predictor_free(p);
-    th_gpus_clear(&gpus);
 }
 
 TEST(a_bias_that_was_never_there_changes_nothing)
 {
-    th_gpus gpus = two_gpus();
-    th_predictor *p = learned_some();
+    auto_gpus gpus = two_gpus();
+    auto_predictor *p = learned_some();
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 8, [TH_OP_CHANNELS_IN] = 20, [TH_OP_CHANNELS_OUT] = 30}};
     th_phases with, without;
@@ -104,8 +95,6 @@ TEST(a_bias_that_was_never_there_changes_nothing)
     op.x[TH_OP_BIAS] = 1;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[1], &with, NULL), 0);
     CU_ASSERT_EQUAL(with.execution_ms, without.execution_ms);
-    th_predictor_free(p);
-    th_gpus_clear(&gpus);
 }
 
 /* An add of 500,000 numbers reads 4 MB and writes 2 at 100 GB/s: 0.06 ms. */
@@ -113,9 +102,9 @@ TEST(kinds_without_a_model)
 {
     const th_op_kind kind = TH_OP_MATMUL;
     const th_phase phase = TH_PHASE_EXECUTION;
-    th_gpus gpus = two_gpus();
+    auto_gpus gpus = two_gpus();
     th_error e = {"", ""};
-    th_predictor *p = learned_new(&kind, &phase, 1);
+    auto_predictor *p = learned_new(&kind, &phase, 1);
     th_op add = {TH_OP_ELEMENTWISE, {[TH_OP_BATCH] = 500, [TH_OP_CHANNELS_IN] = 1000}};
     th_op dense = {TH_OP_DENSE,
                    {[TH_OP_BATCH] = 8, [TH_OP_CHANNELS_IN] = 20, [TH_OP_CHANNELS_OUT] = 30}};
@@ -128,8 +117,6 @@ TEST(kinds_without_a_model)
                     "matmul execution");
     CU_ASSERT_EQUAL(th_phases_step(p, &dense, &gpus.gpu[0], &x), -1);
     CU_ASSERT_TRUE(th_phases_ps(0.06) == 60000000 && th_phases_ps(-1) == 0);
-    th_predictor_free(p);
-    th_gpus_clear(&gpus);
 }
 
 TAP_MAIN("phases")

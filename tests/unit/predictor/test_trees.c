@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include <math.h>
-#include <string.h>
-#include "base/alloc.h"
 #include "base/random.h"
 #include "predictor/regress/boost.h"
 #include "predictor/regress/trees.h"
@@ -28,13 +25,12 @@ TEST(trees_by_hand)
     static const float x[][2] = {{4, 1}, {5, 1}, {6, 2}, {7, 4}, {0, 1}};
     static const double sums[] = {1 + 32, 2 + 32, 4 + 32, 8 + 64, 1 + 16};
     double many[5];
-    th_trees t = by_hand();
+    auto_trees t = by_hand();
     th_trees_sum_many(&t, &x[0][0], 5, 2, many);
     for (int i = 0; i < 5; i++) {
         CU_ASSERT_EQUAL(th_trees_sum(&t, x[i], 2), sums[i] * TH_TREES_UNIT);
         CU_ASSERT_EQUAL(many[i], sums[i] * TH_TREES_UNIT);
     }
-    th_trees_clear(&t);
 }
 
 /* 1 + 2^-17 has 18 binary digits, one more than a threshold: it becomes 1. Negative ones keep 16
@@ -73,9 +69,9 @@ TEST(eight_walks_at_a_time_are_walks)
 {
     static float x[WALKS * WALK_WIDTH];
     static double many[WALKS];
-    gsl_rng *rng = th_random_stream(9, "walks", 0);
+    auto_rng *rng = th_random_stream(9, "walks", 0);
     for (int depth = 0; depth <= 9; depth++) {
-        th_trees t;
+        auto_trees t;
         int n = 1 + 7 * depth, questions = (1 << depth) - 1;
         CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, n, depth), 0);
         for (int i = 0; i < n * questions; i++)
@@ -91,9 +87,7 @@ TEST(eight_walks_at_a_time_are_walks)
             CU_ASSERT_EQUAL(many[i], walked(&t, x + i * WALK_WIDTH));
             CU_ASSERT_EQUAL(th_trees_sum(&t, x + i * WALK_WIDTH, WALK_WIDTH), many[i]);
         }
-        th_trees_clear(&t);
     }
-    gsl_rng_free(rng);
 }
 
 enum { ROWS = 3000, WIDTH = 3 };
@@ -101,13 +95,12 @@ enum { ROWS = 3000, WIDTH = 3 };
 /* A step, a slope and something that does not matter. */
 static void make_rows(float *x, float *y)
 {
-    gsl_rng *rng = th_random_stream(5, "trees", 0);
+    auto_rng *rng = th_random_stream(5, "trees", 0);
     for (int i = 0; i < ROWS; i++) {
         for (int f = 0; f < WIDTH; f++)
             x[i * WIDTH + f] = (float)th_random_unit(rng);
         y[i] = (x[i * WIDTH] < 0.3f ? -1.0f : 1.0f) + x[i * WIDTH + 1];
     }
-    gsl_rng_free(rng);
 }
 
 TEST(boosting_learns_and_repeats)
@@ -190,18 +183,6 @@ TEST(text_of_the_library_is_understood_or_refused)
     }
     th_trees_clear(&t);
 #endif
-}
-
-TEST(no_memory)
-{
-    int64_t live = th_alloc_live();
-    for (int k = 1; k <= 2; k++) {
-        th_trees t;
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_trees_init(&t, 2, 3), -1);
-        th_alloc_fail_at(0);
-    }
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
 TAP_MAIN("trees")

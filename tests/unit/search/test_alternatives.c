@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_alternatives.c - what layers might have taken instead: against every strategy, run. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/alternatives.h"
 #include "mapper/strategies.h"
-#include "tests/unit/map_help.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/search_help.h"
 
 /* 64 channels of 8 x 8 to 64, 1 x 1, int8: weights, inputs and outputs have 4,096 bytes each. */
 #define SQUARE                                                                                     \
@@ -50,10 +48,10 @@ static th_mapping *mapping_of(const th_workload *w, const char *a, const char *r
  * rotate along K in pieces of 16 x 64 bytes, b keeps still. */
 TEST(designs_and_pieces_by_hand)
 {
-    th_system *s = ring(ONE_MAC "," FOUR_MACS "," NONE, "\"x\", \"y\", \"z\"", "1GiB");
-    th_workload *w = workload_of(SQUARE);
+    auto_system *s = ring(ONE_MAC "," FOUR_MACS "," NONE, "\"x\", \"y\", \"z\"", "1GiB");
+    auto_workload *w = workload_of(SQUARE);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_mapping *m = mapping_of(w, "H4 rK", "H4", "H4");
+    auto_mapping *m = mapping_of(w, "H4 rK", "H4", "H4");
     th_alternatives a;
     CU_ASSERT_EQUAL(th_alternatives_find(&a, &p, m, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(a.n, 2);
@@ -69,28 +67,16 @@ TEST(designs_and_pieces_by_hand)
     CU_ASSERT_TRUE(a.at[1].rotating == TH_OPERAND_NONE && a.at[1].phase_bytes == 0);
     CU_ASSERT_TRUE(!a.at[1].is_simulated && a.at[1].has_exclusive);
     th_alternatives_clear(&a);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
-}
-
-static double fitness_of(const th_problem *p, const th_mapping *m)
-{
-    th_evaluator *e = th_evaluator_new(p, NULL);
-    th_fitness f;
-    CU_ASSERT_EQUAL(th_evaluator_run(e, m, INFINITY, &f, NULL), 0);
-    th_evaluator_free(e);
-    return f.value;
 }
 
 /* Both layers rotate; each one's best exclusive shards, by running all of them with the relu
  * following. */
 TEST(the_best_instead_by_brute_force)
 {
-    th_system *s = ring(ONE_MAC, "\"x\"", "1GiB");
-    th_workload *w = workload_of(SQUARE);
+    auto_system *s = ring(ONE_MAC, "\"x\"", "1GiB");
+    auto_workload *w = workload_of(SQUARE);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_mapping *m = mapping_of(w, "H4 rK", "H4", "K4 rC");
+    auto_mapping *m = mapping_of(w, "H4 rK", "H4", "K4 rC");
     th_alternatives a;
     CU_ASSERT_EQUAL(th_alternatives_find(&a, &p, m, NULL), 0);
     CU_ASSERT_EQUAL(a.whole.value, fitness_of(&p, m));
@@ -98,7 +84,7 @@ TEST(the_best_instead_by_brute_force)
     for (int i = 0; i < 2; i++) {
         th_strategy *list = NULL;
         int layer = a.at[i].layer, n = th_strategies_list(&w->layers[layer], 1, 4, &list);
-        th_mapping *trial = th_mapping_copy(m);
+        auto_mapping *trial = th_mapping_copy(m);
         double best = INFINITY;
         for (int k = 0; k < n; k++) {
             trial->strategy[layer] = list[k];
@@ -110,13 +96,9 @@ TEST(the_best_instead_by_brute_force)
         trial->strategy[layer] = a.at[i].exclusive;
         th_mapping_follow(trial, w, 1);
         CU_ASSERT_TRUE(a.at[i].exclusive.rotate == TH_NO_ROTATION && fitness_of(&p, trial) == best);
-        th_mapping_free(trial);
         th_free(list);
     }
     th_alternatives_clear(&a);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* H4 with weights that rotate holds two quarters of them, and a quarter of inputs and outputs:
@@ -124,12 +106,13 @@ TEST(the_best_instead_by_brute_force)
  * of four bytes each. b's weights rotate too. */
 TEST(where_nothing_else_fits)
 {
-    th_system *s = ring(ONE_MAC, "\"x\"", "1GiB"), *small;
-    th_workload *w = workload_of("name = \"n\"; batch = 1; precision = \"int8\"; input = { "
-                                 "channels = 64; height = 8; width = 8; }; "
-                                 "layers = ( { name = \"a\"; type = \"conv\"; outputs = 64; } );");
+    auto_system *s = ring(ONE_MAC, "\"x\"", "1GiB"), *small;
+    auto_workload *w =
+        workload_of("name = \"n\"; batch = 1; precision = \"int8\"; input = { "
+                    "channels = 64; height = 8; width = 8; }; "
+                    "layers = ( { name = \"a\"; type = \"conv\"; outputs = 64; } );");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_mapping *m = mapping_on("0123", w);
+    auto_mapping *m = mapping_on("0123", w);
     th_alternatives a;
     put_layer(m, 0, 0, "H4 rK");
     th_evaluator *e = th_evaluator_new(&p, NULL);
@@ -148,37 +131,6 @@ TEST(where_nothing_else_fits)
     TAP_ASSERT_TEXT(a.at[0].why.id, "MAP-0022");
     CU_ASSERT_PTR_NOT_NULL(strstr(a.at[0].why.text, "bytes too few at layer \"a\""));
     th_alternatives_clear(&a);
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
-    th_system_free(small);
-}
-
-TEST(no_memory)
-{
-    th_system *s = ring(ONE_MAC "," FOUR_MACS, "\"x\", \"y\"", "1GiB");
-    th_workload *w = workload_of(SQUARE);
-    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_mapping *m = mapping_of(w, "H4 rK", "H4", "H4");
-    int64_t live = th_alloc_live(), calls = th_alloc_calls();
-    th_alternatives a;
-    CU_ASSERT_EQUAL(th_alternatives_find(&a, &p, m, NULL), 0);
-    th_alternatives_clear(&a);
-    calls = th_alloc_calls() - calls;
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-    for (int64_t k = 1; k <= calls; k += 1 + k / 40) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        int failed = th_alternatives_find(&a, &p, m, &e);
-        th_alloc_fail_at(0);
-        th_alternatives_clear(&a);
-        CU_ASSERT_EQUAL(failed, -1);
-        TAP_ASSERT_TEXT(e.id, "BASE-0001");
-        CU_ASSERT_EQUAL_FATAL(th_alloc_live(), live);
-    }
-    th_mapping_free(m);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 TAP_MAIN("alternatives")

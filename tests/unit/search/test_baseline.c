@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_baseline.c - the simple searches: what each takes, worked out by hand. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/search/search.h"
 #include "mapper/strategies.h"
@@ -58,8 +57,8 @@ TEST(greedy_by_hand)
 {
     static const char *const splits[] = {"H2", "H2", "H2", "K2"}, *const rotating[] = {
                                                                       "H2", "H2", "H2", "K2 rC"};
-    th_system *s = system_of(RING("2"));
-    th_workload *w =
+    auto_system *s = system_of(RING("2"));
+    auto_workload *w =
         workload_of("name = \"n\"; batch = 1; precision = \"int8\"; input = { channels = 4; height "
                     "= 8; width = 7; };"
                     "layers = ( { name = \"a\"; type = \"conv\"; outputs = 8; },"
@@ -67,15 +66,12 @@ TEST(greedy_by_hand)
                     "name = \"r\"; type "
                     "= \"relu\"; }, { name = \"f\"; type = \"fc\"; outputs = 1000; } );");
     th_problem p = problem_of(s, w);
-    th_search *g = found("greedy", &p, false);
+    auto_search *g = found("greedy", &p, false);
     assert_splits(g, splits);
     CU_ASSERT_TRUE(g->n_evaluations == 1 && g->best->sets[0].n_accels == 2);
     th_search_free(g);
     g = found("greedy_rotating", &p, false);
     assert_splits(g, rotating);
-    th_search_free(g);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 typedef struct {
@@ -107,7 +103,7 @@ static th_time cost(const walk *k, int layer, const th_strategy *s)
 static void assert_least(const th_problem *p, const th_search *g, bool may_rotate)
 {
     const th_workload *w = p->workload;
-    th_evaluator *e = th_evaluator_new(p, NULL);
+    auto_evaluator *e = th_evaluator_new(p, NULL);
     const walk k = {th_lower_plans(th_evaluator_lower(e)), g->best, w, 1};
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list = NULL;
@@ -121,13 +117,12 @@ static void assert_least(const th_problem *p, const th_search *g, bool may_rotat
                 CU_ASSERT_TRUE(cost(&k, l, &list[i]) >= taken);
         th_free(list);
     }
-    th_evaluator_free(e);
 }
 
 TEST(greedy_takes_the_least)
 {
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = shipped_workload("resnet18");
+    auto_system *s = shipped_system("f1_16xlarge");
+    auto_workload *w = shipped_workload("resnet18");
     th_problem p = problem_of(s, w);
     th_search *g = found("greedy", &p, false), *r = found("greedy_rotating", &p, false);
     CU_ASSERT_TRUE(g->n_evaluations == 3 * 3 && g->best->n_sets == 1 &&
@@ -139,8 +134,6 @@ TEST(greedy_takes_the_least)
     g = found("greedy", &p, true); /* the first group */
     CU_ASSERT_TRUE(g->best->sets[0].n_accels == 4 && g->best->sets[0].accels[3] == 3);
     th_search_free(g);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Two pairs, 8 bytes per ns inside, 1 across. */
@@ -183,25 +176,22 @@ TEST(members_are_interleaved)
     static const char *const names[] = {"greedy", "greedy_rotating", "uniform"};
     static const char *const splits[] = {"K2 H2", "K2 H2", "K2 H2"};
     static const int evaluations[] = {2, 2, 2 * 10 * 3 + 1};
-    th_system *s = system_of(TWO_PAIRS);
-    th_workload *w = workload_of(
+    auto_system *s = system_of(TWO_PAIRS);
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 64; height = 2; width = 1; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 30; }, { name = \"b\"; type = \"conv\"; "
         "outputs = "
         "64; }, { name = \"c\"; type = \"conv\"; outputs = 64; } );");
     th_problem p = problem_of(s, w);
     for (int i = 0; i < 3; i++) {
-        th_search *x = found(names[i], &p, false);
+        auto_search *x = found(names[i], &p, false);
         double by_number = value_by_number(&p, x->best);
         printf("# %s: %.0f ns, by number %.0f ns\n", names[i], x->best_fitness.value * 1e-3,
                by_number * 1e-3);
         assert_splits(x, splits);
         CU_ASSERT_EQUAL(x->n_evaluations, evaluations[i]);
         CU_ASSERT_TRUE(is_interleaved(&x->best->sets[0]) && x->best_fitness.value < by_number);
-        th_search_free(x);
     }
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- one set ---------------------------------------------------------------------------------- */
@@ -225,14 +215,12 @@ TEST(members_are_interleaved)
 /* Several layers of one line, and perhaps a last one. */
 static th_workload *equal_layers(int n, const char *head, const char *line, const char *last)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, "name = \"n\"; %s layers = (", head);
     for (int i = 0; i < n; i++)
         th_strbuf_printf(&text, "%s{ name = \"l%d\"; %s }", i > 0 ? "," : "", i, line);
     th_strbuf_printf(&text, "%s );", last);
-    th_workload *w = workload_of(text.text);
-    th_strbuf_clear(&text);
-    return w;
+    return workload_of(text.text);
 }
 
 /* 3 x 81 x 40 x 40 x 9 MACs each for three images, and 3 x 81 x 40 elements of the relu. */
@@ -247,19 +235,16 @@ static th_workload *convolutions(int n)
  * nothing moves. */
 TEST(single_takes_the_fastest)
 {
-    th_system *s = system_of(FOUR_KINDS);
-    th_workload *w = convolutions(2);
+    auto_system *s = system_of(FOUR_KINDS);
+    auto_workload *w = convolutions(2);
     th_problem p = problem_of(s, w);
-    th_search *x = found("single", &p, false);
+    auto_search *x = found("single", &p, false);
     CU_ASSERT_TRUE(x->n_evaluations == 5 && x->best->n_sets == 1 &&
                    x->best->sets[0].n_accels == 1 && x->best->sets[0].accels[0] == 1 &&
                    x->best->sets[0].design == 1);
     /* 2 x 3 x 81 x 40 x 40 x 9 MACs by 50, 3 x 81 x 40 elements by 8; DRAM adds a little */
     double ps = 2e3 * 3 * 81 * 40 * 40 * 9 / 50 + 1e3 * 3 * 81 * 40 / 8;
     CU_ASSERT_TRUE(x->best_fitness.value >= ps && x->best_fitness.value < 1.01 * ps);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Three images: three of four equal accelerators, a third of the work each; of mixed ones the
@@ -267,10 +252,10 @@ TEST(single_takes_the_fastest)
 TEST(data_parallel_splits_images)
 {
     static const char *const thirds[] = {"B3", "B3", "B3"}, *const halves[] = {"B2", "B2", "B2"};
-    th_system *ring = system_of(RING("4")), *mixed = system_of(FOUR_KINDS);
-    th_workload *w = convolutions(2);
+    auto_system *ring = system_of(RING("4")), *mixed = system_of(FOUR_KINDS);
+    auto_workload *w = convolutions(2);
     th_problem p = problem_of(ring, w);
-    th_search *x = found("data_parallel", &p, false);
+    auto_search *x = found("data_parallel", &p, false);
     CU_ASSERT_TRUE(x->n_evaluations == 1 && x->best->sets[0].n_accels == 3);
     assert_splits(x, thirds);
     th_search_free(x);
@@ -285,27 +270,19 @@ TEST(data_parallel_splits_images)
     x = found("data_parallel", &p, true); /* in the first group there is x alone */
     CU_ASSERT_TRUE(x->n_evaluations == 1 && x->best->sets[0].n_accels == 2);
     assert_splits(x, halves);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(ring);
-    th_system_free(mixed);
 }
 
 /* One image, or one in each micro-batch: there is nothing to split, one accelerator is all that it
  * can use. */
 TEST(data_parallel_needs_images)
 {
-    th_system *s = system_of(RING("4"));
-    th_workload *w = convolutions(2);
+    auto_system *s = system_of(RING("4"));
+    auto_workload *w = convolutions(2);
     th_problem p = problem_of(s, w);
     p.stream.micro_batches = 3;
-    th_search *x = found("data_parallel", &p, false), *one = found("single", &p, false);
+    auto_search *x = found("data_parallel", &p, false), *one = found("single", &p, false);
     CU_ASSERT_TRUE(x->best->sets[0].n_accels == 1 &&
                    x->best_fitness.value == one->best_fitness.value);
-    th_search_free(x);
-    th_search_free(one);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Four images, but no split of them; every layer that can splits one dimension alone. The second
@@ -313,14 +290,14 @@ TEST(data_parallel_needs_images)
  * can. The third can split nothing in four but two dimensions: 2 x 2 pixels. */
 TEST(model_parallel_splits_no_images)
 {
-    th_system *s = system_of(RING("4"));
-    th_workload *w = workload_of(
+    auto_system *s = system_of(RING("4"));
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 4; input = { channels = 8; height = 6; width = 6; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
         "{ name = \"b\"; type = \"conv\"; outputs = 3; kernel = 3; stride = 3; },"
         "{ name = \"c\"; type = \"conv\"; outputs = 1; } );");
     th_problem p = problem_of(s, w);
-    th_search *x = found("model_parallel", &p, false);
+    auto_search *x = found("model_parallel", &p, false);
     CU_ASSERT_TRUE(x->n_evaluations == 1 && x->best->sets[0].n_accels == 4);
     for (int l = 0; l < 3; l++) {
         int dimensions = 0;
@@ -331,9 +308,6 @@ TEST(model_parallel_splits_no_images)
         CU_ASSERT_EQUAL(x->best->strategy[l].split[TH_DIM_B], 1);
     }
     CU_ASSERT_EQUAL(x->best->strategy[1].split[TH_DIM_C], 4);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* An LSTM of one image cannot be shared; a pool of 3 channels to one pixel by two. */
@@ -345,18 +319,15 @@ TEST(too_little_to_share)
         "name = \"n\"; batch = 1; input = { channels = 3; height = 4; width = 4; }; layers = ( "
         "{ name = \"p\"; type = \"mean_pool\"; } );"};
     static const char *const names[] = {"greedy", "greedy_rotating", "model_parallel"};
-    th_system *s = system_of(RING("4"));
+    auto_system *s = system_of(RING("4"));
     for (int i = 0; i < 2; i++) {
-        th_workload *w = workload_of(nets[i]);
+        auto_workload *w = workload_of(nets[i]);
         th_problem p = problem_of(s, w);
         for (int n = 0; n < 3; n++) {
-            th_search *x = found(names[n], &p, false);
+            auto_search *x = found(names[n], &p, false);
             CU_ASSERT_EQUAL(x->best->sets[0].n_accels, i + 1);
-            th_search_free(x);
         }
-        th_workload_free(w);
     }
-    th_system_free(s);
 }
 
 /* --- pipeline_parallel ------------------------------------------------------------------------ */
@@ -376,10 +347,10 @@ static void assert_stages(const th_search *s, const int32_t *set_of, const char 
 TEST(pipeline_of_accelerators)
 {
     static const int32_t stage[] = {0, 1, 1, 2, 3};
-    th_system *s = system_of(
+    auto_system *s = system_of(
         "name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
                                                 "bandwidth = \"800Gbps\"; latency = \"1ns\"; };");
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 20; height = 10; width = 1; }; layers = ( "
         "{ name = \"a\"; type = \"lstm\"; outputs = 30; }, { name = \"b\"; type = \"lstm\"; "
         "outputs = 12; }, "
@@ -389,14 +360,11 @@ TEST(pipeline_of_accelerators)
     th_problem p = problem_of(s, w);
     p.stream.n_inputs = 12;
     p.objective = TH_OBJECTIVE_THROUGHPUT;
-    th_search *x = found("pipeline_parallel", &p, false);
+    auto_search *x = found("pipeline_parallel", &p, false);
     CU_ASSERT_TRUE(x->n_evaluations == 1 && x->best->n_sets == 4);
     assert_stages(x, stage, "0123");
     printf("# %.0f ns between inputs\n", x->best_fitness.value * 1e-3);
     CU_ASSERT_TRUE(x->best_fitness.value > 60e6 && x->best_fitness.value < 65e6);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Equal layers at 30, 50, 30 and 50 a unit, b with its fast design: 16 of them in the time of 3,
@@ -404,26 +372,23 @@ TEST(pipeline_of_accelerators)
 TEST(pipeline_of_heterogeneous_accelerators)
 {
     static const int32_t stage[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3};
-    th_system *s = system_of(FOUR_KINDS);
-    th_workload *w =
+    auto_system *s = system_of(FOUR_KINDS);
+    auto_workload *w =
         equal_layers(16, "batch = 1; input = { channels = 300; height = 9; width = 1; };",
                      "type = \"lstm\"; outputs = 300;", "");
     th_problem p = problem_of(s, w);
-    th_search *x = found("pipeline_parallel", &p, false);
+    auto_search *x = found("pipeline_parallel", &p, false);
     CU_ASSERT_EQUAL_FATAL(x->best->n_sets, 4);
     assert_stages(x, stage, "0123");
     CU_ASSERT_TRUE(x->best->sets[0].design == 0 && x->best->sets[1].design == 1 &&
                    x->best->sets[2].design == 0 && x->best->sets[3].design == 1);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* The first of three can run nothing: it is no stage. */
 TEST(pipeline_passes_over_who_cannot)
 {
     static const int32_t stage[] = {0, 1};
-    th_system *s = system_of(
+    auto_system *s = system_of(
         "name = \"t\"; designs = ( { name = \"wide\"; type = \"roofline\"; clock = \"1GHz\"; "
         "macs_per_cycle = 64; }, { name = \"narrow\"; type = \"systolic\"; clock = \"1GHz\"; rows "
         "= 8; cols "
@@ -434,38 +399,32 @@ TEST(pipeline_passes_over_who_cannot)
                                             "4") "); links = ( { all_pairs = [\"a\", \"b\", "
                                                  "\"c\"]; bandwidth = "
                                                  "\"8Gbps\"; latency = \"1us\"; } );");
-    th_workload *w =
+    auto_workload *w =
         equal_layers(2, "batch = 1; input = { channels = 30; height = 9; width = 9; };",
                      "type = \"conv\"; outputs = 30; kernel = 3;", "");
     th_problem p = problem_of(s, w);
     p.stream.n_inputs = 8;
     p.objective = TH_OBJECTIVE_THROUGHPUT;
-    th_search *x = found("pipeline_parallel", &p, false);
+    auto_search *x = found("pipeline_parallel", &p, false);
     CU_ASSERT_EQUAL_FATAL(x->best->n_sets, 2);
     assert_stages(x, stage, "12");
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* One image, and as many layers as groups: for latency the groups are stages, and each shares its
  * layer. */
 TEST(pipeline_of_groups)
 {
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = workload_of(
+    auto_system *s = shipped_system("f1_16xlarge");
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 256; height = 28; width = 28; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 256; kernel = 3; padding = 1; },"
         "{ name = \"b\"; type = \"conv\"; outputs = 256; kernel = 3; padding = 1; } );");
     static const int32_t stage[] = {0, 1};
     th_problem p = problem_of(s, w);
-    th_search *x = found("pipeline_parallel", &p, false);
+    auto_search *x = found("pipeline_parallel", &p, false);
     CU_ASSERT_EQUAL_FATAL(x->best->n_sets, 2);
     assert_stages(x, stage, "04");
     CU_ASSERT_TRUE(x->best->sets[0].n_accels == 4 && x->best->sets[1].n_accels == 4);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- uniform ---------------------------------------------------------------------------------- */
@@ -474,21 +433,21 @@ TEST(pipeline_of_groups)
  * alone. What is left out is no better than what is there: a sample of them, evenly. */
 TEST(uniform_prunes_by_estimates)
 {
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"torus\"; dims = [8, 8]; bandwidth = \"8Gbps\"; latency = "
                 "\"100ns\"; };");
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 64; kernel = 3; padding = 1; },"
         "{ name = \"f\"; type = \"fc\"; outputs = 64; } );");
     th_problem p = problem_of(s, w);
-    th_search *x = found("uniform", &p, false);
+    auto_search *x = found("uniform", &p, false);
     CU_ASSERT_EQUAL(x->n_evaluations, 1 + 9);
     CU_ASSERT_TRUE(x->best->sets[0].n_accels == 64 && x->best->strategy[0].split[TH_DIM_C] == 1);
     th_strategy *conv = NULL, *dense = NULL;
     int n_conv = th_strategies_list(&w->layers[0], 1, 64, &conv),
         n_dense = th_strategies_list(&w->layers[1], 1, 64, &dense), n_compared = 0;
-    th_mapping *m = th_mapping_copy(x->best);
+    auto_mapping *m = th_mapping_copy(x->best);
     for (int i = 0; i < n_conv; i += 7) {
         th_fitness f;
         m->strategy[0] = conv[i];
@@ -502,10 +461,6 @@ TEST(uniform_prunes_by_estimates)
     CU_ASSERT_TRUE(n_compared > 5);
     th_free(conv);
     th_free(dense);
-    th_mapping_free(m);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- failure ---------------------------------------------------------------------------------- */
@@ -515,29 +470,27 @@ TEST(no_design_can_run_it)
 {
     static const char *const names[] = {"greedy", "single", "data_parallel", "model_parallel",
                                         "pipeline_parallel"};
-    th_system *s = system_of("name = \"t\"; designs = ( { name = \"narrow\"; type = \"systolic\"; "
-                             "clock = \"1GHz\"; rows = 8; "
-                             "cols = 8; dataflow = \"os\"; output_buffer = \"16B\"; } ); "
-                             "accelerators = ( { dram = { capacity = "
-                             "\"1GiB\"; bandwidth = \"8GB/s\"; }; vector = { clock = \"1GHz\"; "
-                             "elements_per_cycle = 1; }; "
-                             "designs = [\"narrow\"]; } ); topology = { type = \"ring\"; dims = "
-                             "[4]; bandwidth = \"8Gbps\"; "
-                             "latency = \"100ns\"; };");
-    th_workload *w = convolutions(1);
+    auto_system *s =
+        system_of("name = \"t\"; designs = ( { name = \"narrow\"; type = \"systolic\"; "
+                  "clock = \"1GHz\"; rows = 8; "
+                  "cols = 8; dataflow = \"os\"; output_buffer = \"16B\"; } ); "
+                  "accelerators = ( { dram = { capacity = "
+                  "\"1GiB\"; bandwidth = \"8GB/s\"; }; vector = { clock = \"1GHz\"; "
+                  "elements_per_cycle = 1; }; "
+                  "designs = [\"narrow\"]; } ); topology = { type = \"ring\"; dims = "
+                  "[4]; bandwidth = \"8Gbps\"; "
+                  "latency = \"100ns\"; };");
+    auto_workload *w = convolutions(1);
     th_problem p = problem_of(s, w);
     for (int i = 0; i < 5; i++) {
         th_error e = {"", ""};
-        th_search *x = th_search_new(th_search_find(names[i]), &p, &th_search_defaults, &e);
+        auto_search *x = th_search_new(th_search_find(names[i]), &p, &th_search_defaults, &e);
         while (x && !x->done && th_search_iterate(x, &e) == 0)
             ;
         CU_ASSERT_TRUE(x && !x->best);
         CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "layer \"l0\": the output buffer"));
         TAP_ASSERT_TEXT(e.id, i == 1 || i == 2 ? "MAP-0024" : "MAP-0042");
-        th_search_free(x);
     }
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 TAP_MAIN("baseline")

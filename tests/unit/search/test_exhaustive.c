@@ -2,8 +2,6 @@
 /* test_exhaustive.c - the search that proves: what it refuses, its budget, and the default search
  * against it. test_space.c holds it against brute force. */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/searches.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
@@ -101,12 +99,12 @@ TEST(the_default_search_is_near_the_optimum)
     double sum = 0, worst = 0;
     printf("# case system layers  proven [ns]  default [ns]   gap  simulated\n");
     for (int i = 0; i < CASES; i++) {
-        gsl_rng *r = th_random_stream(6, "near", (uint64_t)i);
-        th_system *s = system_of(systems[i % N_SYSTEMS]);
-        th_workload *w = draw_workload(r, layers[i % N_SYSTEMS]);
+        auto_rng *r = th_random_stream(6, "near", (uint64_t)i);
+        auto_system *s = system_of(systems[i % N_SYSTEMS]);
+        auto_workload *w = draw_workload(r, layers[i % N_SYSTEMS]);
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-        th_search *x = searched("exhaustive", &p, 0),
-                  *y = searched(th_search_types[0]->name, &p, EVALUATIONS);
+        auto_search *x = searched("exhaustive", &p, 0),
+                    *y = searched(th_search_types[0]->name, &p, EVALUATIONS);
         double gap = y->best_fitness.value / x->best_fitness.value - 1;
         CU_ASSERT_TRUE(x->is_proven);
         CU_ASSERT_TRUE(gap >= 0);
@@ -116,11 +114,6 @@ TEST(the_default_search_is_near_the_optimum)
         fflush(stdout);
         sum += gap;
         worst = gap > worst ? gap : worst;
-        th_search_free(x);
-        th_search_free(y);
-        th_workload_free(w);
-        th_system_free(s);
-        gsl_rng_free(r);
     }
     printf("# mean %.3f %%, worst %.3f %%\n", 100 * sum / CASES, 100 * worst);
     CU_ASSERT_TRUE(sum / CASES <= 0.01);
@@ -129,57 +122,45 @@ TEST(the_default_search_is_near_the_optimum)
 
 TEST(too_many_accelerators_are_refused)
 {
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = shipped_workload("alexnet");
+    auto_system *s = shipped_system("f1_16xlarge");
+    auto_workload *w = shipped_workload("alexnet");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_search_new(th_search_find("exhaustive"), &p, &th_search_defaults, &e));
     TAP_ASSERT_TEXT(e.id, "MAP-0070");
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* A budget ends it before anything is proven; the same budget, the same result. */
 TEST(a_budget_is_kept)
 {
-    th_system *s = system_of(systems[5]);
-    gsl_rng *r = th_random_stream(6, "budget", 0);
-    th_workload *w = draw_workload(r, 2);
+    auto_system *s = system_of(systems[5]);
+    auto_rng *r = th_random_stream(6, "budget", 0);
+    auto_workload *w = draw_workload(r, 2);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_search *x = searched("exhaustive", &p, 150), *y = searched("exhaustive", &p, 150);
+    auto_search *x = searched("exhaustive", &p, 150), *y = searched("exhaustive", &p, 150);
     CU_ASSERT_FALSE(x->is_proven);
     CU_ASSERT_EQUAL(x->n_evaluations, 150);
     CU_ASSERT_TRUE(th_mapping_equal(x->best, y->best));
-    th_search_free(x);
-    th_search_free(y);
-    th_workload_free(w);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 /* Shares of unlike accelerators are without number; chunks are not. */
 TEST(full_is_enumerated_where_accelerators_are_alike)
 {
-    th_system *s = system_of(systems[0]);
-    gsl_rng *r = th_random_stream(6, "full", 0);
-    th_workload *w = draw_workload(r, 1);
+    auto_system *s = system_of(systems[0]);
+    auto_rng *r = th_random_stream(6, "full", 0);
+    auto_workload *w = draw_workload(r, 1);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_search_options o = th_search_defaults;
     th_error e = {"", ""};
     o.space = TH_SPACE_FULL;
-    th_search *full = th_search_new(&th_search_exhaustive, &p, &o, &e),
-              *basic = searched("exhaustive", &p, 0);
+    auto_search *full = th_search_new(&th_search_exhaustive, &p, &o, &e),
+                *basic = searched("exhaustive", &p, 0);
     while (full && !full->done && th_search_iterate(full, &e) == 0)
         ;
     CU_ASSERT_PTR_NOT_NULL_FATAL(full);
     CU_ASSERT_TRUE(full->is_proven);
     CU_ASSERT_TRUE(full->n_evaluations > basic->n_evaluations);
     CU_ASSERT_TRUE(full->best_fitness.value <= basic->best_fitness.value);
-    th_search_free(full);
-    th_search_free(basic);
-    th_workload_free(w);
-    th_system_free(s);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("exhaustive")

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_front.c - ranks and crowding distances on paper and against brute force; NSGA-II. */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/searches.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -54,7 +52,7 @@ static int chain_above(const th_point *p, int n, int k, int n_values)
 
 TEST(ranks_are_the_longest_chains_above)
 {
-    gsl_rng *r = th_random_stream(1, "ranks", 0);
+    auto_rng *r = th_random_stream(1, "ranks", 0);
     for (int round = 0; round < 200; round++) {
         th_point p[12] = {{{0}, 0, 0, 0}};
         int n = (int)pick(r, 1, 12), n_values = (int)pick(r, 1, 4);
@@ -67,7 +65,6 @@ TEST(ranks_are_the_longest_chains_above)
         for (int i = 0; i < n; i++)
             CU_ASSERT_EQUAL(p[i].rank, chain_above(p, n, i, n_values));
     }
-    gsl_rng_free(r);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -100,10 +97,10 @@ static th_search *search_for(const char *type, const th_goal *goal, int64_t eval
 TEST(a_front_is_one)
 {
     th_error e = {"", ""};
-    th_search *s = search_for("nsga2", &pareto, TAP_REPEATS(300), 1, &e),
-              *t = search_for("nsga2", &pareto, TAP_REPEATS(300), 2, &e);
+    auto_search *s = search_for("nsga2", &pareto, TAP_REPEATS(300), 1, &e),
+                *t = search_for("nsga2", &pareto, TAP_REPEATS(300), 2, &e);
     CU_ASSERT_TRUE_FATAL(s && t);
-    th_front *f = th_nsga2_front(s, &e), *g = th_nsga2_front(t, &e);
+    auto_front *f = th_nsga2_front(s, &e), *g = th_nsga2_front(t, &e);
     CU_ASSERT_TRUE(f->n >= 3 && f->n == g->n);
     CU_ASSERT_EQUAL((double)f->metrics[0].latency_ps, s->best_fitness.value);
     for (int i = 1; i < f->n; i++)
@@ -119,10 +116,6 @@ TEST(a_front_is_one)
         CU_ASSERT_TRUE(again.metrics.latency_ps == f->metrics[i].latency_ps &&
                        again.metrics.energy_j == f->metrics[i].energy_j);
     }
-    th_front_free(f);
-    th_front_free(g);
-    th_search_free(s);
-    th_search_free(t);
 }
 
 /* Nothing that as many random mappings find dominates a member; each end is near that of a search
@@ -130,78 +123,45 @@ TEST(a_front_is_one)
 TEST(a_front_is_good)
 {
     th_error e = {"", ""};
-    th_search *s = search_for("nsga2", &pareto, 400, 1, &e);
-    th_front *f = th_nsga2_front(s, &e);
+    auto_search *s = search_for("nsga2", &pareto, 400, 1, &e);
+    auto_front *f = th_nsga2_front(s, &e);
     double ends[2] = {(double)f->metrics[0].latency_ps, f->metrics[f->n - 1].energy_j};
     for (int i = 0; i < 2; i++) {
         th_goal alone = {.objective = pareto.front[i]};
-        th_search *chance = search_for("random", &alone, 400, 1, &e),
-                  *by = search_for("two_level", &alone, 400, 1, &e);
+        auto_search *chance = search_for("random", &alone, 400, 1, &e),
+                    *by = search_for("two_level", &alone, 400, 1, &e);
         printf("# %s: front %g, two_level %g, random %g\n", th_objective_name((int)pareto.front[i]),
                ends[i], by->best_fitness.value, chance->best_fitness.value);
         CU_ASSERT_TRUE(ends[i] <= chance->best_fitness.value);
         CU_ASSERT_TRUE(ends[i] <= 1.1 * by->best_fitness.value);
-        th_search_free(chance);
-        th_search_free(by);
     }
-    th_front_free(f);
-    th_search_free(s);
 }
 
 TEST(deadlines_cut_the_front)
 {
     th_error e = {"", ""};
-    th_search *s = search_for("nsga2", &pareto, 400, 1, &e);
+    auto_search *s = search_for("nsga2", &pareto, 400, 1, &e);
     th_goal goal = pareto;
     goal.deadline_ps = s->best_fitness.metrics.latency_ps * 5 / 4;
-    th_search *t = search_for("nsga2", &goal, 400, 1, &e);
+    auto_search *t = search_for("nsga2", &goal, 400, 1, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
-    th_front *f = th_nsga2_front(t, &e);
+    auto_front *f = th_nsga2_front(t, &e);
     for (int i = 0; i < f->n; i++)
         CU_ASSERT_TRUE(f->metrics[i].latency_ps <= goal.deadline_ps);
-    th_front_free(f);
-    th_search_free(s);
-    th_search_free(t);
 }
 
 TEST(others_find_no_front)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(search_for("random", &pareto, 10, 1, &e));
-    TAP_ASSERT_TEXT(e.id, "MAP-0116");
-    TAP_ASSERT_TEXT(e.text, "random: finds one mapping: a Pareto front is what nsga2 finds");
+    TAP_ASSERT_ERROR(e, "MAP-0116",
+                     "random: finds one mapping: a Pareto front is what nsga2 finds");
 }
 
-TEST(no_memory_is_an_error)
-{
-    th_error e = {"", ""};
-    th_search *s = search_for("nsga2", &pareto, 100, 1, &e);
-    int64_t live = th_alloc_live(), k = 1;
-    for (bool failed = true; failed; k++) {
-        th_alloc_fail_at(k);
-        th_front *f = th_nsga2_front(s, &e);
-        th_alloc_fail_at(0);
-        failed = !f;
-        th_front_free(f);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    CU_ASSERT_TRUE(k > 4);
-    for (k = 1; k < 5; k++) {
-        th_point p[3] = {{{1, 2}, 0, 0, 0}, {{2, 1}, 0, 0, 0}, {{3, 3}, 0, 0, 0}};
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_points_rank(p, 3, 2), -1);
-        th_alloc_fail_at(0);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_search_free(s);
-}
-
-int main(int argc, char **argv)
+static void make_all(void)
 {
     costed = shipped_system("f1_16xlarge_energy");
     alexnet = shipped_workload("alexnet");
-    int status = tap_run("front", argc, argv);
-    th_workload_free(alexnet);
-    th_system_free(costed);
-    return status;
 }
+
+TAP_MAIN_WITH("front", make_all)

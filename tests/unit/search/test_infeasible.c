@@ -38,32 +38,26 @@ static th_search *search_on(const th_system *s, const char *name, th_error *e)
 
 TEST(a_mapping_by_hand_names_the_layer)
 {
-    th_system *s = system_of(ACCELS("2"));
+    auto_system *s = system_of(ACCELS("2"));
     th_error e = {"", ""};
-    th_lower *l = th_lower_new(s, wide, &e);
-    th_program *program = th_program_new(&e);
-    th_mapping *one = mapping_on("0", wide), *two = mapping_on("01", wide);
+    auto_lower *l = th_lower_new(s, wide, &e);
+    auto_program *program = th_program_new(&e);
+    auto_mapping *one = mapping_on("0", wide), *two = mapping_on("01", wide);
     put_layer(two, 0, 0, "B2");
     CU_ASSERT_EQUAL(th_lower_program(l, one, &th_stream_single, program, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "SIM-0009");
-    TAP_ASSERT_TEXT(e.text, REASON);
+    TAP_ASSERT_ERROR(e, "SIM-0009", REASON);
     CU_ASSERT_FALSE(th_error_is_no_memory(&e));
     CU_ASSERT_EQUAL(th_lower_program(l, two, &th_stream_single, program, &e), 0);
-    th_mapping_free(one);
-    th_mapping_free(two);
-    th_program_free(program);
-    th_lower_free(l);
-    th_system_free(s);
 }
 
 TEST(searches_find_the_only_feasible_mapping)
 {
-    th_system *s = system_of(ACCELS("2"));
+    auto_system *s = system_of(ACCELS("2"));
     for (int i = 0; th_search_types[i]; i++) {
         if (th_search_types[i] == &th_search_h2h) /* whole layers on single accelerators */
             continue;
         th_error e = {"", ""};
-        th_search *x = search_on(s, th_search_types[i]->name, &e);
+        auto_search *x = search_on(s, th_search_types[i]->name, &e);
         if (th_search_types[i] == &th_search_computation_prioritized) {
             TAP_ASSERT_TEXT(e.id, "MAP-0041"); /* its groups are single accelerators */
             TAP_ASSERT_TEXT(e.text, "computation_prioritized: no design of group 0 can run all "
@@ -77,9 +71,7 @@ TEST(searches_find_the_only_feasible_mapping)
             TAP_ASSERT_TEXT(e.text, "");
             CU_ASSERT_TRUE(x->done && x->best && x->best->sets[0].n_accels == 2);
         }
-        th_search_free(x);
     }
-    th_system_free(s);
 }
 
 /* They make mappings without asking designs; so does the portfolio, which runs them, and what
@@ -93,12 +85,12 @@ static bool asks_no_design(const th_search_type *type)
 
 TEST(searches_say_why_nothing_is_feasible)
 {
-    th_system *s = system_of(ACCELS("1"));
+    auto_system *s = system_of(ACCELS("1"));
     for (int i = 0; th_search_types[i]; i++) {
         if (th_search_types[i] == &th_search_h2h) /* for systems with serial transfers */
             continue;
         th_error e = {"", ""};
-        th_search *x = search_on(s, th_search_types[i]->name, &e);
+        auto_search *x = search_on(s, th_search_types[i]->name, &e);
         if (th_search_types[i] != &th_search_computation_prioritized) {
             char made[400], none[400];
             snprintf(none, sizeof none,
@@ -107,27 +99,25 @@ TEST(searches_say_why_nothing_is_feasible)
             snprintf(made, sizeof made,
                      "%s: none of %lld mappings of \"wide\" onto \"t\" fits; the first: " REASON,
                      th_search_types[i]->name, (long long)x->n_evaluations);
-            TAP_ASSERT_TEXT(e.id, x->n_evaluations > 0 ? "MAP-0024" : "MAP-0042");
-            TAP_ASSERT_TEXT(e.text, x->n_evaluations > 0 ? made : none);
+            TAP_ASSERT_ERROR(e, x->n_evaluations > 0 ? "MAP-0024" : "MAP-0042",
+                             x->n_evaluations > 0 ? made : none);
             CU_ASSERT_EQUAL(x->n_evaluations > 0, asks_no_design(th_search_types[i]));
         }
         CU_ASSERT_PTR_NULL(x->best);
-        th_search_free(x);
     }
-    th_system_free(s);
 }
 
 /* One image of one channel, one pixel: nothing to cut. */
 TEST(a_layer_that_cannot_be_cut_has_no_choices)
 {
-    th_system *s = system_of(ACCELS("2"));
-    th_workload *w = workload_of(
+    auto_system *s = system_of(ACCELS("2"));
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 1; height = 1; width = 1; }; layers = ( "
         "{ name = \"point\"; type = \"conv\"; outputs = 1; } );");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_error e = {"", ""};
-    th_evaluator *evaluator = th_evaluator_new(&p, &e);
-    th_initial_generator *generator = th_initial_new(evaluator, &e);
+    auto_evaluator *evaluator = th_evaluator_new(&p, &e);
+    auto_initial_generator *generator = th_initial_new(evaluator, &e);
     int32_t accels[] = {0, 1};
     CU_ASSERT_EQUAL(th_initial_choices(generator, &(th_set){0, 1, accels, NULL}, 0, &e)->n, 1);
     TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->id, "");
@@ -135,16 +125,11 @@ TEST(a_layer_that_cannot_be_cut_has_no_choices)
     TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->id, "MAP-0040");
     TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->text,
                     "layer \"point\" cannot be split over 2 accelerators");
-    th_initial_free(generator);
-    th_evaluator_free(evaluator);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     wide = workload_of(NET);
-    int status = tap_run("infeasible", argc, argv);
-    th_workload_free(wide);
-    return status;
 }
+
+TAP_MAIN_WITH("infeasible", make_all)

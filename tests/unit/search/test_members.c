@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_members.c - changes of the members of sets. */
 #include <config.h>
-#include "base/alloc.h"
 #include "mapper/search/variation/members.h"
 #include "tests/unit/search_help.h"
 
@@ -25,7 +24,7 @@ static void expect_sets(const th_mapping *m, const char *expected)
 TEST(members_move_and_change_places)
 {
     th_error e = {"", ""};
-    th_mapping *m = mapping_on("01 2", net);
+    auto_mapping *m = mapping_on("01 2", net);
     CU_ASSERT_EQUAL(th_member_exchange(m, 0, 2), 0);
     expect_sets(m, "21 0");
     CU_ASSERT_EQUAL(th_member_exchange(m, 3, 1), 0); /* 3 was idle, now 1 is */
@@ -43,7 +42,6 @@ TEST(members_move_and_change_places)
     expect_sets(m, "2 10");
     CU_ASSERT_EQUAL(th_member_find(m, 0).at, 1);
     CU_ASSERT_EQUAL(th_member_find(m, 3).set, -1);
-    th_mapping_free(m);
 }
 
 /* Every mapping that random changes make is valid; with sets inside groups none comes to span
@@ -54,9 +52,9 @@ TEST(random_changes_are_valid)
         th_error e = {"", ""};
         th_search_options o = th_search_defaults;
         o.sets_inside_groups = inside;
-        th_search *s = search_of("two_level", &problem, &o);
+        auto_search *s = search_of("two_level", &problem, &o);
         th_variation v = {0};
-        th_mapping *now = mapping_on("01 23", net);
+        auto_mapping *now = mapping_on("01 23", net);
         put_layer(now, 0, 0, "K2");
         put_layer(now, 1, 1, "H2");
         int n_made = 0;
@@ -76,9 +74,7 @@ TEST(random_changes_are_valid)
             now = next;
         }
         CU_ASSERT_TRUE(n_made > 50);
-        th_mapping_free(now);
         th_variation_clear(&v);
-        th_search_free(s);
     }
 }
 
@@ -88,22 +84,20 @@ TEST(random_changes_are_valid)
  * memories take next to no time. */
 TEST(local_search_gives_members_to_the_set_with_more_work)
 {
-    th_mapping *start = mapping_on("01 23", net);
+    auto_mapping *start = mapping_on("01 23", net);
     put_layer(start, 0, 0, "K2");
     put_layer(start, 1, 1, "K2");
     th_search_options o = th_search_defaults;
     o.start = start;
-    th_search *s = found("polish", &problem, &o);
+    auto_search *s = found("polish", &problem, &o);
     const double best = (22 << 18) * 1e3;
     CU_ASSERT_TRUE(fitness_of(&problem, start) >= (1 << 23) * 1e3);
     CU_ASSERT_TRUE(s->best_fitness.value >= best && s->best_fitness.value < best * 1.01);
     CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[0]].n_accels, 3);
     CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[1]].n_accels, 1);
-    th_search_free(s);
-    th_mapping_free(start);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     sys = system_of(
         "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
@@ -119,8 +113,6 @@ int main(int argc, char **argv)
         "( { name = \"large\"; type = \"conv\"; outputs = 64; kernel = 1; }, { name = \"small\"; "
         "type = \"conv\"; outputs = 64; kernel = 1; stride = 2; inputs = \"input\"; } );");
     problem = problem_of(sys, net);
-    int status = tap_run("members", argc, argv);
-    th_workload_free(net);
-    th_system_free(sys);
-    return status;
 }
+
+TAP_MAIN_WITH("members", make_all)

@@ -2,7 +2,6 @@
 /* test_multi_model.c - networks that share a system: each as alone where they do not meet, and
  * their deadlines. */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
 #include "mapper/serialize/serializer.h"
@@ -42,20 +41,17 @@ static void run_ends(const th_workload *w, const th_mapping *m, const th_stream 
                      th_time *end)
 {
     th_error e = {"", ""};
-    th_lower *l = th_lower_new(f1, w, &e);
-    th_program *p = th_program_new(&e);
+    auto_lower *l = th_lower_new(f1, w, &e);
+    auto_program *p = th_program_new(&e);
     CU_ASSERT_EQUAL_FATAL(th_mapping_check(m, f1, w, &e), 0);
     CU_ASSERT_EQUAL_FATAL(th_lower_program(l, m, stream, p, &e), 0);
-    th_machine *machine = th_machine_new(f1, th_lower_costs(l), NULL, &e);
+    auto_machine *machine = th_machine_new(f1, th_lower_costs(l), NULL, &e);
     CU_ASSERT_EQUAL(th_machine_load(machine, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     if (w->n_models > 0)
         th_deadline_model_ends(w, p, th_machine_times(machine), end);
     for (int32_t i = 0; w->n_models == 0 && i < stream->n_inputs; i++)
         end[i] = th_machine_input_end(machine, i);
-    th_machine_free(machine);
-    th_program_free(p);
-    th_lower_free(l);
 }
 
 /* The part of a mapping of both that is the model's, as a mapping of it alone. */
@@ -77,36 +73,32 @@ static void compare_with_each_alone(const th_workload *a, const th_workload *b,
     enum { INPUTS_MAX = 8 };
     th_time both_end[2 * INPUTS_MAX], alone[INPUTS_MAX];
     const th_workload *of[2] = {a, b};
-    th_workload *w = th_models_join(a, b, &(th_model_options){"b", arrival, 0}, NULL);
-    th_mapping *both = mapping_on("01 23 4 567", w);
+    auto_workload *w = th_models_join(a, b, &(th_model_options){"b", arrival, 0}, NULL);
+    auto_mapping *both = mapping_on("01 23 4 567", w);
     for (int i = 0; i < both->n_sets; i++)
         both->sets[i].design = (int32_t)pick(r, 0, 2);
     draw(both, w, 0, a->n_layers, 0, r);
     draw(both, w, a->n_layers, b->n_layers, 2, r);
     run_ends(w, both, stream, both_end);
     for (int model = 0; model < 2; model++) {
-        th_mapping *m = part_of(both, of[model], model ? a->n_layers : 0, 2 * model);
+        auto_mapping *m = part_of(both, of[model], model ? a->n_layers : 0, 2 * model);
         run_ends(of[model], m, stream, alone);
         for (int32_t i = 0; i < stream->n_inputs; i++)
             CU_ASSERT_EQUAL(both_end[model * stream->n_inputs + i],
                             alone[i] + (model ? arrival : 0));
-        th_mapping_free(m);
     }
-    th_mapping_free(both);
-    th_workload_free(w);
 }
 
 /* To the picosecond, whatever the other does, with one input and with streams. */
 TEST(apart_each_runs_as_if_alone)
 {
-    gsl_rng *r = th_random_stream(1, "apart", 0);
+    auto_rng *r = th_random_stream(1, "apart", 0);
     static const th_stream streams[] = {{1, 0, 1, 0}, {6, 0, 1, 0}, {5, 200000000, 1, 2}};
     for (int i = 0; i < 12; i++) {
         th_time arrival = i % 2 ? pick(r, 1, 3000000000) : 0;
         compare_with_each_alone(i % 3 ? alexnet : two_readers, i % 4 ? two_readers : alexnet,
                                 &streams[i % 3], arrival, r);
     }
-    gsl_rng_free(r);
 }
 
 /* On one accelerator, of which each needs more than half: alone either fits, both together do not.
@@ -114,17 +106,17 @@ TEST(apart_each_runs_as_if_alone)
 TEST(memory_holds_both)
 {
     th_error e = {"", ""};
-    th_system *small = system_of(
+    auto_system *small = system_of(
         "name = \"t\"; " MAP_HELP_ACCEL("50kB") "topology = { type = \"ring\"; dims = [2]; "
                                                 "bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
-    th_workload *w = th_models_join(two_readers, two_readers, &(th_model_options){"b", 0, 0}, &e);
+    auto_workload *w = th_models_join(two_readers, two_readers, &(th_model_options){"b", 0, 0}, &e);
     int64_t together = 0;
     for (int apart = 0; apart < 2; apart++) {
-        th_mapping *m = mapping_on("0 1", w);
+        auto_mapping *m = mapping_on("0 1", w);
         for (int l = 0; apart && l < two_readers->n_layers; l++)
             m->set_of[two_readers->n_layers + l] = 1;
-        th_lower *l = th_lower_new(small, w, &e);
-        th_program *p = th_program_new(&e);
+        auto_lower *l = th_lower_new(small, w, &e);
+        auto_program *p = th_program_new(&e);
         int failed = th_lower_program(l, m, &th_stream_single, p, &e);
         int64_t peak = th_lower_peak_bytes(l)[0];
         CU_ASSERT_EQUAL(failed, apart ? 0 : -1);
@@ -133,20 +125,15 @@ TEST(memory_holds_both)
         together = apart ? together : peak;
         if (apart)
             CU_ASSERT_EQUAL(together, 2 * peak);
-        th_program_free(p);
-        th_lower_free(l);
-        th_mapping_free(m);
     }
-    th_workload_free(w);
-    th_system_free(small);
 }
 
 /* Two models of two inputs, 100 apart: arrivals 10 and 110, 40 and 140. Ends 60 and 190: latencies
  * 50 and 80; 100 and 150: 60 and 10. */
 TEST(due_on_paper)
 {
-    th_workload *w = th_models_join(NULL, alexnet, &(th_model_options){"a", 10, 70}, NULL);
-    th_workload *both = th_models_join(w, alexnet, &(th_model_options){"b", 40, 55}, NULL);
+    auto_workload *w = th_models_join(NULL, alexnet, &(th_model_options){"a", 10, 70}, NULL);
+    auto_workload *both = th_models_join(w, alexnet, &(th_model_options){"b", 40, 55}, NULL);
     const th_time end[] = {60, 190, 100, 150};
     th_stream s = {2, 100, 1, 0};
     th_model_timing a = th_deadline_model_timing(both, &s, 0, end),
@@ -159,8 +146,6 @@ TEST(due_on_paper)
     CU_ASSERT_TRUE(th_deadline_exists(both) && !th_deadline_exists(alexnet));
     CU_ASSERT_FALSE(
         th_deadline_model_timing(both, &s, 1, (const th_time[]){60, 190, 100, -1}).is_complete);
-    th_workload_free(w);
-    th_workload_free(both);
 }
 
 /* --- searches --------------------------------------------------------------------------------- */
@@ -188,9 +173,9 @@ TEST(searches_meet_the_deadlines_of_models)
     th_error e = {"", ""};
     static const th_time deadlines[] = {2500000000, 1000};
     for (int i = 0; i < 2; i++) {
-        th_workload *w =
+        auto_workload *w =
             th_models_join(alexnet, two_readers, &(th_model_options){"b", 0, deadlines[i]}, &e);
-        th_search *s = search_for(w, "two_level", true, &e);
+        auto_search *s = search_for(w, "two_level", true, &e);
         CU_ASSERT_PTR_NOT_NULL_FATAL(s);
         CU_ASSERT_EQUAL(s->best_fitness.metrics.lateness_ps == 0, i == 0);
         th_time end[2];
@@ -200,8 +185,6 @@ TEST(searches_meet_the_deadlines_of_models)
         th_search_free(s);
         s = search_for(w, "two_level", false, &e);
         CU_ASSERT_EQUAL(s != NULL, i == 0);
-        th_search_free(s);
-        th_workload_free(w);
     }
     TAP_ASSERT_TEXT(e.id, "MAP-0114");
     CU_ASSERT_PTR_NOT_NULL(
@@ -210,7 +193,7 @@ TEST(searches_meet_the_deadlines_of_models)
 
 TEST(every_search_and_baseline_maps_them)
 {
-    th_workload *w =
+    auto_workload *w =
         th_models_join(alexnet, two_readers, &(th_model_options){"b", 1000000, 0}, NULL);
     for (int i = 0; th_search_types[i]; i++) {
         th_error e = {"", ""};
@@ -229,39 +212,33 @@ TEST(every_search_and_baseline_maps_them)
         CU_ASSERT_EQUAL(last, s->best_fitness.metrics.latency_ps);
         th_search_free(s);
     }
-    th_workload_free(w);
 }
 
 /* Written, read, the same. */
 TEST(mappings_of_models_are_written_and_read)
 {
     th_error e = {"", ""};
-    gsl_rng *r = th_random_stream(3, "written", 0);
-    th_workload *w = th_models_join(alexnet, two_readers, &(th_model_options){"b", 0, 0}, NULL);
-    th_mapping *m = mapping_on("01 23 4 567", w);
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_rng *r = th_random_stream(3, "written", 0);
+    auto_workload *w = th_models_join(alexnet, two_readers, &(th_model_options){"b", 0, 0}, NULL);
+    auto_mapping *m = mapping_on("01 23 4 567", w);
+    auto_strbuf text = TH_STRBUF_INIT;
     draw(m, w, 0, alexnet->n_layers, 0, r);
     draw(m, w, alexnet->n_layers, two_readers->n_layers, 2, r);
     th_mapping_write(m, f1, w, &text);
-    th_mapping *again = th_mapping_read_text(text.text, "again", f1, w, &e);
+    auto_mapping *again = th_mapping_read_text(text.text, "again", f1, w, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_TRUE(again && th_mapping_equal(m, again));
-    th_strbuf_clear(&text);
-    th_mapping_free(again);
-    th_mapping_free(m);
-    th_workload_free(w);
-    gsl_rng_free(r);
 }
 
 /* To a rank; bytes that are cut off anywhere are refused. */
 TEST(models_travel)
 {
-    th_workload *w = th_models_join(alexnet, two_readers, &(th_model_options){"b", 7, 9}, NULL);
-    th_serializer out = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT, sent = TH_SERIALIZER_INIT;
+    auto_workload *w = th_models_join(alexnet, two_readers, &(th_model_options){"b", 7, 9}, NULL);
+    auto_serializer out = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT, sent = TH_SERIALIZER_INIT;
     CU_ASSERT_EQUAL(th_serializer_send_workload(&sent, w, NULL), 0);
     th_serializer_write_workload(&out, w);
     th_serializer in = th_serializer_reader(sent.out.text, sent.out.length);
-    th_workload *back = th_serializer_receive_workload(&in, NULL);
+    auto_workload *back = th_serializer_receive_workload(&in, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     CU_ASSERT_TRUE(back->n_models == 2 && back->models[1].deadline_ps == 9);
     th_serializer_write_workload(&again, back);
@@ -272,21 +249,13 @@ TEST(models_travel)
         th_serializer cut = th_serializer_reader(sent.out.text, n);
         CU_ASSERT_PTR_NULL(th_serializer_receive_workload(&cut, &e));
     }
-    th_serializer_clear(&sent);
-    th_workload_free(back);
-    th_workload_free(w);
-    th_serializer_clear(&out);
-    th_serializer_clear(&again);
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     f1 = shipped_system("f1_16xlarge");
     alexnet = shipped_workload("alexnet");
     two_readers = workload_of(TWO_READERS);
-    int status = tap_run("multi_model", argc, argv);
-    th_workload_free(alexnet);
-    th_workload_free(two_readers);
-    th_system_free(f1);
-    return status;
 }
+
+TAP_MAIN_WITH("multi_model", make_all)

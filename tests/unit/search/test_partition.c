@@ -2,9 +2,6 @@
 /* test_partition.c - partitioning: heterogeneous accelerators, branches, designs, and what finds
  * them. */
 #include <config.h>
-#include <math.h>
-#include <string.h>
-#include "base/alloc.h"
 #include "mapper/search/partition/partition_state.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
@@ -60,7 +57,7 @@ static th_search *found(const char *name, const th_problem *p, int64_t evaluatio
  */
 TEST(the_proportional_split_is_the_optimum)
 {
-    th_system *s = system_of("name = \"two\"; designs = ( " MACS("fast", "3") ", " MACS(
+    auto_system *s = system_of("name = \"two\"; designs = ( " MACS("fast", "3") ", " MACS(
         "slow",
         "1") " ); accelerators = ( " ACCEL("a",
                                            "fast") ", " ACCEL("b",
@@ -68,11 +65,11 @@ TEST(the_proportional_split_is_the_optimum)
                                                                       "[\"a\", \"b\"]; "
                                                                       "bandwidth = \"8000Gbps\"; "
                                                                       "latency = \"1ns\"; } );");
-    th_workload *w =
+    auto_workload *w =
         workload_of("name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; "
                     "layers = ( { name = \"c\"; type = \"conv\"; outputs = 64; kernel = 1; } );");
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_search *x = found("two_level", &p, 60);
+    auto_search *x = found("two_level", &p, 60);
     const double best = 4194304e3; /* 2^22 cycles of 1 ns */
     CU_ASSERT_TRUE(x->best_fitness.value >= best && x->best_fitness.value < best * 1.01);
     CU_ASSERT_EQUAL(x->best->sets[0].n_accels, 2);
@@ -86,9 +83,6 @@ TEST(the_proportional_split_is_the_optimum)
             part *= b.hi[d] - b.lo[d];
         CU_ASSERT_EQUAL(part, x->best->sets[0].accels[r] == 0 ? 3 << 22 : 1 << 22);
     }
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* c is fast at convolutions, d a little less; r has no tiles for them, but is fast at recurrent
@@ -120,8 +114,8 @@ static const char three_branches[] =
 TEST(branches_go_where_they_end_earliest)
 {
     static const char *const at[] = {"c", "c", "d", "d", "r", "r"};
-    th_system *s = system_of(kinds);
-    th_workload *w = workload_of(three_branches);
+    auto_system *s = system_of(kinds);
+    auto_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
     bool was_there = false;
@@ -145,46 +139,38 @@ TEST(branches_go_where_they_end_earliest)
     }
     CU_ASSERT_TRUE(was_there);
     tear_down(&f);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Convolutions never go to r, which cannot run them, alone or among others; what is written is read
  * and takes the same time. */
 TEST(mixed_kinds_find_their_layers)
 {
-    th_system *s = system_of(kinds);
-    th_workload *w = workload_of(three_branches);
+    auto_system *s = system_of(kinds);
+    auto_workload *w = workload_of(three_branches);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_search *x = found("two_level", &p, 300);
+    auto_search *x = found("two_level", &p, 300);
     for (int l = 0; l < 4; l++) {
         const th_set *set = &x->best->sets[x->best->set_of[l]];
         for (int i = 0; i < set->n_accels; i++)
             CU_ASSERT_NOT_EQUAL(set->accels[i], 1);
     }
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_error e = {"", ""};
     th_mapping_write(x->best, s, w, &text);
-    th_mapping *back = th_mapping_read_text(text.text, "m.map", s, w, &e);
+    auto_mapping *back = th_mapping_read_text(text.text, "m.map", s, w, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
-    th_evaluator *again = th_evaluator_new(&p, &e);
+    auto_evaluator *again = th_evaluator_new(&p, &e);
     th_fitness fitness;
     CU_ASSERT_EQUAL(th_evaluator_run(again, back, INFINITY, &fitness, &e), 0);
     CU_ASSERT_TRUE(fitness.value == x->best_fitness.value);
-    th_evaluator_free(again);
-    th_mapping_free(back);
-    th_strbuf_clear(&text);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Two sets of f1 with three designs each: nine vectors, each once, the fastest of both sets first,
  * then one for all; a set alone: three. */
 TEST(each_vector_of_designs_comes_once)
 {
-    th_system *s = shipped_system("f1_16xlarge");
-    th_workload *w = shipped_workload("alexnet");
+    auto_system *s = shipped_system("f1_16xlarge");
+    auto_workload *w = shipped_workload("alexnet");
     fixture f;
     set_up(&f, s, w);
     const th_partition *halves = &f.partitioner.partitions[6];
@@ -210,14 +196,12 @@ TEST(each_vector_of_designs_comes_once)
         ;
     CU_ASSERT_EQUAL(n, 3);
     tear_down(&f);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Twenty-four accelerators of eight kinds: candidates stay few, none overlaps itself. */
 TEST(candidates_stay_few)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_add(&text, "name = \"many\"; designs = ( ");
     for (int i = 1; i <= 8; i++)
         th_strbuf_printf(
@@ -232,8 +216,8 @@ TEST(candidates_stay_few)
     for (int i = 1; i < 24; i++)
         th_strbuf_printf(&text, ", \"a%d\"", i);
     th_strbuf_add(&text, " ]; bandwidth = \"10Gbps\"; latency = \"1us\"; } );");
-    th_system *s = system_of(text.text);
-    th_workload *w = workload_of(three_branches);
+    auto_system *s = system_of(text.text);
+    auto_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
     int n_equal_shares = 0;
@@ -253,9 +237,6 @@ TEST(candidates_stay_few)
     CU_ASSERT_TRUE(n_others > 8 && n_others < 48);
     CU_ASSERT_TRUE(n_equal_shares > 0 && n_equal_shares <= n_others);
     tear_down(&f);
-    th_strbuf_clear(&text);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 static bool differ(const th_partition *a, const th_partition *b)
@@ -266,8 +247,8 @@ static bool differ(const th_partition *a, const th_partition *b)
 
 TEST(sets_of_several_kinds_have_equal_shares_too)
 {
-    th_system *s = system_of(kinds);
-    th_workload *w = workload_of(three_branches);
+    auto_system *s = system_of(kinds);
+    auto_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
     int n = 0;
@@ -293,22 +274,20 @@ TEST(sets_of_several_kinds_have_equal_shares_too)
     }
     CU_ASSERT_TRUE(n > 0);
     tear_down(&f);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Four accelerators of one kind in a row, of which the last two have a slow link: how quick a set
  * is depends on its links, and not on which set was asked about first. */
 TEST(a_capability_is_that_of_its_set)
 {
-    th_system *s = system_of("name = \"row\"; designs = ( " MACS(
+    auto_system *s = system_of("name = \"row\"; designs = ( " MACS(
         "d",
         "100") " ); accelerators = ( { names = [\"a\", "
                "\"b\", \"c\", \"d\"]; " DRAM VECTOR "designs = [\"d\"]; } ); links = ( { between = "
                "[\"a\", \"b\"]; bandwidth = \"100GB/s\"; latency = \"1ns\"; }, { between = [\"b\", "
                "\"c\"]; bandwidth = \"1GB/s\"; latency = \"1ns\"; }, { between = [\"c\", \"d\"]; "
                "bandwidth = \"2GB/s\"; latency = \"3us\"; } );");
-    th_workload *w =
+    auto_workload *w =
         workload_of("name = \"n\"; batch = 1; input = { channels = 512; height = 1; width = 1; }; "
                     "layers = ( { name = \"f\"; type = \"fc\"; outputs = 1; } );");
     int32_t first[] = {0, 1}, last[] = {2, 3};
@@ -326,8 +305,6 @@ TEST(a_capability_is_that_of_its_set)
     CU_ASSERT_EQUAL(time[0][0], time[1][0]);
     CU_ASSERT_EQUAL(time[0][1], time[1][1]);
     CU_ASSERT_TRUE(time[0][0] < time[0][1]);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 TAP_MAIN("partitioner")

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_search.c - what every search keeps, two_level, and lack of memory. */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/search.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/search_main.h"
 
@@ -11,7 +10,7 @@
 
 static void assert_same(const th_search *a, const th_search *b)
 {
-    th_strbuf x = TH_STRBUF_INIT, y = TH_STRBUF_INIT;
+    auto_strbuf x = TH_STRBUF_INIT, y = TH_STRBUF_INIT;
     th_mapping_write(a->best, a->problem.system, a->problem.workload, &x);
     th_mapping_write(b->best, b->problem.system, b->problem.workload, &y);
     TAP_ASSERT_TEXT(y.text, x.text);
@@ -19,8 +18,6 @@ static void assert_same(const th_search *a, const th_search *b)
                    a->n_evaluations == b->n_evaluations && a->best_found_at == b->best_found_at &&
                    a->counts.stopped_early == b->counts.stopped_early &&
                    a->counts.infeasible == b->counts.infeasible && a->n_batches == b->n_batches);
-    th_strbuf_clear(&x);
-    th_strbuf_clear(&y);
 }
 
 TEST(the_same_twice_and_on_two_threads)
@@ -31,17 +28,14 @@ TEST(the_same_twice_and_on_two_threads)
         if (strcmp(th_search_types[i]->name, "exhaustive") == 0)
             continue; /* too large */
         th_search_options o = {.seed = 5, .evaluations = EVALUATIONS, .threads = 1};
-        th_search *first = found(th_search_types[i]->name, &p, &o);
-        th_search *again = found(th_search_types[i]->name, &p, &o);
+        auto_search *first = found(th_search_types[i]->name, &p, &o);
+        auto_search *again = found(th_search_types[i]->name, &p, &o);
         o.threads = 2;
-        th_search *two = found(th_search_types[i]->name, &p, &o);
+        auto_search *two = found(th_search_types[i]->name, &p, &o);
         assert_same(first, again);
         assert_same(first, two);
         CU_ASSERT_EQUAL(fitness_of(&p, first->best), first->best_fitness.value);
         CU_ASSERT_TRUE(first->best_found_at >= 1 && first->best_found_at <= first->n_evaluations);
-        th_search_free(first);
-        th_search_free(again);
-        th_search_free(two);
     }
 }
 
@@ -49,12 +43,10 @@ TEST(seeds_matter)
 {
     th_problem p = problem_of(f1, alexnet);
     th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
-    th_search *a = found("random", &p, &o);
+    auto_search *a = found("random", &p, &o);
     o.seed = 2;
-    th_search *b = found("random", &p, &o);
+    auto_search *b = found("random", &p, &o);
     CU_ASSERT_FALSE(th_mapping_equal(a->best, b->best));
-    th_search_free(a);
-    th_search_free(b);
 }
 
 TEST(budgets_are_kept_exactly)
@@ -65,11 +57,10 @@ TEST(budgets_are_kept_exactly)
     for (int n = 0; n < 4; n++) {
         for (int i = 0; i < 5; i++) {
             th_search_options o = {.seed = 3, .evaluations = budgets[i], .threads = 1};
-            th_search *s = found(names[n], &p, &o);
+            auto_search *s = found(names[n], &p, &o);
             CU_ASSERT_EQUAL(s->n_evaluations, budgets[i]);
             CU_ASSERT_EQUAL(th_search_iterate(s, NULL), 0); /* done is done */
             CU_ASSERT_EQUAL(s->n_evaluations, budgets[i]);
-            th_search_free(s);
         }
     }
 }
@@ -80,18 +71,16 @@ TEST(a_budget_ends_a_baseline_early)
 {
     th_problem p = problem_of(f1, branches);
     th_search_options o = {.threads = 1};
-    th_search *whole = found("uniform", &p, &o);
+    auto_search *whole = found("uniform", &p, &o);
     int64_t all = whole->n_evaluations;
     CU_ASSERT_TRUE(all > 100 && !whole->is_out_of_budget);
     for (int64_t n = all - 1; n <= all + 1; n++) {
         o.evaluations = n;
-        th_search *s = found("uniform", &p, &o);
+        auto_search *s = found("uniform", &p, &o);
         CU_ASSERT_EQUAL(s->n_evaluations, n < all ? n : all);
         CU_ASSERT_EQUAL(s->is_out_of_budget, n < all);
         CU_ASSERT_TRUE(s->best_fitness.value >= whole->best_fitness.value);
-        th_search_free(s);
     }
-    th_search_free(whole);
 }
 
 /* A few evaluations of the default search are those of dp, so they are near what the baselines
@@ -101,21 +90,17 @@ TEST(a_short_portfolio_is_good_already)
     th_problem p = problem_of(f1, alexnet);
     th_search_options none = {.threads = 1}, few = {.seed = 1, .evaluations = 20, .threads = 1},
                       many = {.seed = 1, .evaluations = 500, .threads = 1};
-    th_search *dp = found("dp", &p, &few), *brief = found("portfolio", &p, &few),
-              *long_one = found("portfolio", &p, &many);
+    auto_search *dp = found("dp", &p, &few), *brief = found("portfolio", &p, &few),
+                *long_one = found("portfolio", &p, &many);
     CU_ASSERT_EQUAL(brief->best_fitness.value, dp->best_fitness.value);
     for (int i = 0; th_search_types[i]; i++) {
         const char *name = th_search_types[i]->name;
         if (!th_search_types[i]->is_baseline || strcmp(name, "h2h") == 0)
             continue;
-        th_search *baseline = found(name, &p, &none);
+        auto_search *baseline = found(name, &p, &none);
         CU_ASSERT_TRUE(long_one->best_fitness.value <= baseline->best_fitness.value);
         CU_ASSERT_TRUE(brief->best_fitness.value <= 1.05 * baseline->best_fitness.value);
-        th_search_free(baseline);
     }
-    th_search_free(dp);
-    th_search_free(brief);
-    th_search_free(long_one);
 }
 
 /* A budget of time: the evaluations that it took give the same. */
@@ -125,16 +110,14 @@ TEST(evaluations_give_what_time_gave)
     th_problem p = problem_of(f1, branches);
     for (int n = 0; n < 3; n++) {
         th_search_options o = {.seed = 4, .seconds = 0.02, .threads = 1};
-        th_search *timed = found(names[n], &p, &o);
+        auto_search *timed = found(names[n], &p, &o);
         o.seconds = 0;
         o.evaluations = timed->n_evaluations;
-        th_search *counted = found(names[n], &p, &o);
+        auto_search *counted = found(names[n], &p, &o);
         CU_ASSERT_TRUE(counted->best_fitness.value == timed->best_fitness.value &&
                        counted->n_evaluations == timed->n_evaluations &&
                        counted->best_found_at == timed->best_found_at &&
                        th_mapping_equal(counted->best, timed->best));
-        th_search_free(timed);
-        th_search_free(counted);
     }
 }
 
@@ -151,7 +134,7 @@ static void assert_ends_there(const th_search *whole, const standing *at)
     o.seconds = 0;
     o.evaluations = at->evaluations;
     o.threads = 1 + (int)(at->evaluations % 2);
-    th_search *s = found(whole->type->name, &whole->problem, &o);
+    auto_search *s = found(whole->type->name, &whole->problem, &o);
     bool is_same = s->n_evaluations == at->evaluations && s->best_fitness.value == at->value &&
                    th_mapping_equal(s->best, at->best);
     CU_ASSERT_TRUE(is_same);
@@ -159,7 +142,6 @@ static void assert_ends_there(const th_search *whole, const standing *at)
         printf("# %s: after %lld evaluations %g; as a budget %lld evaluations, %g\n",
                whole->type->name, (long long)at->evaluations, at->value,
                (long long)s->n_evaluations, s->best_fitness.value);
-    th_search_free(s);
 }
 
 /* After the batches 1 2 4 7 11 17 ... */
@@ -167,7 +149,7 @@ static void check_ends(const th_search_type *type, const th_problem *p)
 {
     enum { LAST = TAP_REPEATS(40) };
     th_search_options o = {.seed = 5, .seconds = 1e6, .threads = 2};
-    th_search *s = search_of(type->name, p, &o);
+    auto_search *s = search_of(type->name, p, &o);
     for (int next = 1; !s->done && next <= LAST && th_search_iterate(s, NULL) == 0;) {
         if (s->n_batches < next || !s->best)
             continue;
@@ -175,15 +157,14 @@ static void check_ends(const th_search_type *type, const th_problem *p)
         assert_ends_there(s, &at);
         next += 1 + next / 2;
     }
-    th_search_free(s);
 }
 
 /* Wherever a search is stopped, its evaluations are a budget that gives the same again. On the
  * small system exhaustive goes through all mappings. */
 TEST(any_end_is_that_of_a_budget)
 {
-    th_system *small = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];"));
-    th_workload *few =
+    auto_system *small = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];"));
+    auto_workload *few =
         workload_of("name = \"few\"; batch = 1; input = { channels = 3; height = 6; width = 6; };"
                     "layers = ({ name = \"a\"; type = \"conv\"; outputs = 4; },"
                     "{ name = \"b\"; type = \"conv\"; outputs = 2; });");
@@ -192,8 +173,6 @@ TEST(any_end_is_that_of_a_budget)
         for (int i = 0; th_search_types[i]; i++)
             if (k == 1 || strcmp(th_search_types[i]->name, "exhaustive") != 0)
                 check_ends(th_search_types[i], &problems[k]);
-    th_workload_free(few);
-    th_system_free(small);
 }
 
 TEST(the_table_is_in_order)
@@ -212,9 +191,9 @@ TEST(two_level_beats_baselines_and_chance)
 {
     th_problem p = problem_of(f1, alexnet);
     th_search_options o = {.seed = 1, .evaluations = 600, .threads = 2};
-    th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o),
-              *baseline = found("computation_prioritized", &p, &o),
-              *uniform = found("uniform", &p, &o);
+    auto_search *two = found("two_level", &p, &o), *random = found("random", &p, &o),
+                *baseline = found("computation_prioritized", &p, &o),
+                *uniform = found("uniform", &p, &o);
     printf("# alexnet on f1_16xlarge, ms: two_level %.3f, random %.3f, uniform %.3f, "
            "computation_prioritized %.3f\n",
            two->best_fitness.value * 1e-9, random->best_fitness.value * 1e-9,
@@ -223,16 +202,12 @@ TEST(two_level_beats_baselines_and_chance)
     CU_ASSERT_TRUE(two->best_fitness.value <= uniform->best_fitness.value);
     CU_ASSERT_TRUE(two->best_fitness.value <= random->best_fitness.value);
     CU_ASSERT_TRUE(two->n_evaluations == 600 && random->n_evaluations == 600);
-    th_search_free(two);
-    th_search_free(random);
-    th_search_free(baseline);
-    th_search_free(uniform);
 }
 
 /* Both begin at the same mappings, and have as many evaluations; sometimes it finds more. */
 TEST(two_level_is_never_behind_chance_with_the_same_seeds)
 {
-    th_system *few = system_of(
+    auto_system *few = system_of(
         "name = \"few\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
                                                   "bandwidth = \"8Gbps\"; latency = \"1us\"; };");
     const struct {
@@ -245,16 +220,13 @@ TEST(two_level_is_never_behind_chance_with_the_same_seeds)
         for (uint64_t seed = 1; seed <= TAP_REPEATS(6); seed++) {
             th_search_options o = {
                 .seed = seed, .evaluations = 200, .threads = 1, .initial = TH_INITIAL_HEURISTIC};
-            th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o);
+            auto_search *two = found("two_level", &p, &o), *random = found("random", &p, &o);
             CU_ASSERT_EQUAL(two->n_evaluations, random->n_evaluations);
             CU_ASSERT_TRUE(two->best_fitness.value <= random->best_fitness.value);
             ahead += two->best_fitness.value < random->best_fitness.value;
-            th_search_free(two);
-            th_search_free(random);
         }
     }
     CU_ASSERT_TRUE(ahead > 0);
-    th_system_free(few);
 }
 
 TEST(sets_stay_inside_groups_when_asked_to)
@@ -265,14 +237,13 @@ TEST(sets_stay_inside_groups_when_asked_to)
             continue; /* too large */
         th_search_options o = {
             .seed = 1, .evaluations = 200, .threads = 1, .sets_inside_groups = true};
-        th_search *s = search_of(th_search_types[n]->name, &p, &o);
+        auto_search *s = search_of(th_search_types[n]->name, &p, &o);
         while (!s->done) {
             CU_ASSERT_EQUAL_FATAL(th_search_iterate(s, NULL), 0);
             for (int i = 0; s->best && i < s->best->n_sets; i++)
                 for (int a = 1; a < s->best->sets[i].n_accels; a++)
                     CU_ASSERT_EQUAL(s->best->sets[i].accels[a] / 4, s->best->sets[i].accels[0] / 4);
         }
-        th_search_free(s);
     }
 }
 
@@ -284,20 +255,18 @@ TEST(searches_for_throughput)
     p.stream.n_inputs = 6;
     p.objective = TH_OBJECTIVE_THROUGHPUT;
     th_search_options o = {.seed = 1, .evaluations = 300, .threads = 2};
-    th_search *s = found("two_level", &p, &o), *baseline = found("computation_prioritized", &p, &o),
-              *latency = found("two_level", &q, &o);
+    auto_search *s = found("two_level", &p, &o),
+                *baseline = found("computation_prioritized", &p, &o),
+                *latency = found("two_level", &q, &o);
     CU_ASSERT_EQUAL(fitness_of(&p, s->best), s->best_fitness.value);
     CU_ASSERT_TRUE(s->best_fitness.value <= baseline->best_fitness.value);
     CU_ASSERT_TRUE(s->best_fitness.value <= fitness_of(&p, latency->best));
     CU_ASSERT_EQUAL(s->counts.stopped_early, 0);
-    th_search_free(s);
-    th_search_free(baseline);
-    th_search_free(latency);
 }
 
 TEST(micro_batches_bound_the_strategies)
 {
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 5; input = { channels = 6; height = 10; width = 10; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
         "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; } );");
@@ -305,19 +274,17 @@ TEST(micro_batches_bound_the_strategies)
     p.stream = (th_stream){2, 0, 3, 0}; /* 1, 2 and 2 images: B cannot be split */
     for (int i = 0; th_search_types[i]; i++) {
         th_search_options o = {.seed = 1, .evaluations = 100, .threads = 1};
-        th_search *s = found(th_search_types[i]->name, &p, &o);
+        auto_search *s = found(th_search_types[i]->name, &p, &o);
         CU_ASSERT_EQUAL(s->counts.infeasible, 0);
         for (int l = 0; l < 2; l++)
             CU_ASSERT_EQUAL(s->best->strategy[l].split[TH_DIM_B], 1);
-        th_search_free(s);
     }
-    th_workload_free(w);
 }
 
 /* One layer: sets and boundaries have nothing to be moved. */
 TEST(one_layer_is_enough)
 {
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 64; height = 14; width = 14; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 96; kernel = 3; padding = 1; } );");
     th_problem p = problem_of(f1, w);
@@ -325,28 +292,24 @@ TEST(one_layer_is_enough)
         th_search_options o = {.seed = 1, .evaluations = 400, .threads = 1};
         th_search_free(found(th_search_types[i]->name, &p, &o));
     }
-    th_workload_free(w);
 }
 
 /* 24 MiB for each of eight, and 85 MiB of weights: dynamic programming finds splits of all eight,
  * in three orders, and of four that fit, where the fastest do not. */
 TEST(seeds_fit_into_little_memory)
 {
-    th_system *s = shipped_system("f1_16xlarge_small");
-    th_workload *w = shipped_workload("resnet101");
+    auto_system *s = shipped_system("f1_16xlarge_small");
+    auto_workload *w = shipped_workload("resnet101");
     th_problem p = problem_of(s, w);
     th_search_options o = {.seed = 1, .evaluations = 4, .threads = 1};
-    th_search *x = found("dp", &p, &o);
+    auto_search *x = found("dp", &p, &o);
     CU_ASSERT_EQUAL(x->counts.infeasible, 0);
-    th_search_free(x);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* Nothing but a pool: no layer with weights, so no offspring. */
 TEST(layers_without_weights_alone)
 {
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 8; height = 14; width = 14; }; layers = ( "
         "{ name = \"a\"; type = \"max_pool\"; kernel = 2; }, { name = \"b\"; type = \"relu\"; } "
         ");");
@@ -355,52 +318,30 @@ TEST(layers_without_weights_alone)
         th_search_options o = {.seed = 1, .evaluations = 100, .threads = 1};
         th_search_free(found(th_search_types[i]->name, &p, &o));
     }
-    th_workload_free(w);
 }
 
 /* --- failure ---------------------------------------------------------------------------------- */
 
-static int search_once(const char *name, const th_problem *p, th_error *e)
+static th_problem searched;
+
+static int search_once(const void *type, th_error *e)
 {
     th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
-    th_search *s = th_search_new(th_search_find(name), p, &o, e);
+    auto_search *s = th_search_new(type, &searched, &o, e);
     int failed = s ? 0 : -1;
     while (s && !failed && !s->done)
         failed = th_search_iterate(s, e);
-    th_search_free(s);
     return failed;
 }
 
-/* The first allocations one by one, then ever fewer of them. */
 TEST(out_of_memory_leaks_nothing)
 {
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; "
                 "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
-    th_problem p = problem_of(s, branches);
-    for (int i = 0; th_search_types[i]; i++) {
-        const char *name = th_search_types[i]->name;
-        int64_t calls = th_alloc_calls(), live = th_alloc_live();
-        CU_ASSERT_EQUAL(search_once(name, &p, NULL), 0);
-        calls = th_alloc_calls() - calls;
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-        for (int64_t k = 1; k <= calls; k += 1 + k / TAP_REPEATS(20)) {
-            th_error e = {"", ""};
-            th_alloc_fail_at(k);
-            int failed = search_once(name, &p, &e);
-            th_alloc_fail_at(0);
-            if (!failed || strcmp(e.id, "BASE-0001") != 0)
-                printf("# %s: allocation %lld of %lld: %s %s\n", name, (long long)k,
-                       (long long)calls, e.id, e.text);
-            CU_ASSERT_EQUAL(failed, -1);
-            TAP_ASSERT_TEXT(e.id, "BASE-0001");
-            CU_ASSERT_EQUAL_FATAL(th_alloc_live(), live);
-        }
-    }
-    th_system_free(s);
+    searched = problem_of(s, branches);
+    for (int i = 0; th_search_types[i]; i++)
+        CU_ASSERT_TRUE(fail_each_allocation(search_once, th_search_types[i]) > 20);
 }
 
-int main(int argc, char **argv)
-{
-    return search_main("search", argc, argv);
-}
+TAP_MAIN_WITH("search", make_search_cases)

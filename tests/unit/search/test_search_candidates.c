@@ -2,8 +2,6 @@
 /* test_search_candidates.c - what searches choose from: heterogeneous accelerators, candidate
  * partitions, and the baselines by hand. */
 #include <config.h>
-#include <math.h>
-#include "base/alloc.h"
 #include "mapper/search/partition/partition.h"
 #include "mapper/strategies.h"
 #include "tests/unit/search_main.h"
@@ -29,56 +27,49 @@
  * The groups are {a, c} and {b, d}: uniform runs on a and c. */
 TEST(sets_without_a_common_design_are_left_out)
 {
-    th_system *s = system_of(TWO_KINDS("1", "0"));
+    auto_system *s = system_of(TWO_KINDS("1", "0"));
     th_problem p = problem_of(s, branches);
     for (int i = 0; th_search_types[i]; i++) {
         th_search_options o = {.seed = 1, .evaluations = 150, .threads = 1};
-        th_search *x = found(th_search_types[i]->name, &p, &o);
+        auto_search *x = found(th_search_types[i]->name, &p, &o);
         if (strcmp(x->type->name, "uniform") == 0 && x->best->sets[0].n_accels == 2)
             CU_ASSERT_EQUAL(x->best->sets[0].accels[1], 2);
-        th_search_free(x);
     }
-    th_system_free(s);
 }
 
 /* Groups {a, b} and {c, d}: none has a design. The baseline says so, the search goes on without it.
  */
 TEST(a_baseline_without_a_design_is_an_error)
 {
-    th_system *s = system_of(TWO_KINDS("0", "1"));
+    auto_system *s = system_of(TWO_KINDS("0", "1"));
     th_problem p = problem_of(s, branches);
     th_error e = {"", ""};
     th_search *x = search_of("computation_prioritized", &p, &th_search_defaults);
     CU_ASSERT_EQUAL(th_search_iterate(x, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0026");
-    TAP_ASSERT_TEXT(e.text,
-                    "computation_prioritized: no design that all 2 accelerators of group 0 can "
-                    "be configured with");
+    TAP_ASSERT_ERROR(e, "MAP-0026",
+                     "computation_prioritized: no design that all 2 accelerators of group 0 can "
+                     "be configured with");
     th_search_free(x);
     th_search_options o = {.seed = 1, .evaluations = 50, .threads = 1};
     th_search_free(found("two_level", &p, &o));
-    th_system_free(s);
 }
 
 TEST(a_layer_that_cannot_be_split_is_an_error)
 {
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 3; height = 4; width = 4; }; layers = ( "
         "{ name = \"p\"; type = \"mean_pool\"; } );");
     th_problem p = problem_of(f1, w);
     th_error e = {"", ""};
-    th_search *s = search_of("computation_prioritized", &p, &th_search_defaults);
+    auto_search *s = search_of("computation_prioritized", &p, &th_search_defaults);
     CU_ASSERT_EQUAL(th_search_iterate(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "MAP-0025");
-    TAP_ASSERT_TEXT(e.text,
-                    "computation_prioritized: layer \"p\" cannot be split over 4 accelerators");
-    th_search_free(s);
-    th_workload_free(w);
+    TAP_ASSERT_ERROR(e, "MAP-0025",
+                     "computation_prioritized: layer \"p\" cannot be split over 4 accelerators");
 }
 
 TEST(nothing_that_fits_is_an_error)
 {
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "100B") "topology = { type = \"ring\"; "
                 "dims = [4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
     th_problem p = problem_of(s, alexnet);
@@ -88,7 +79,7 @@ TEST(nothing_that_fits_is_an_error)
         th_search_options o = {.seed = 1, .evaluations = 100, .threads = 2};
         th_error e = {"", ""};
         char expected[1200];
-        th_search *x = search_of(th_search_types[i]->name, &p, &o);
+        auto_search *x = search_of(th_search_types[i]->name, &p, &o);
         while (!x->done && th_search_iterate(x, &e) == 0)
             ;
         TAP_ASSERT_TEXT(e.id, "MAP-0024");
@@ -98,19 +89,17 @@ TEST(nothing_that_fits_is_an_error)
         TAP_ASSERT_TEXT(x->first_infeasibility.id, "MAP-0022");
         TAP_ASSERT_TEXT(e.text, expected);
         CU_ASSERT_TRUE(x->done && x->counts.infeasible == x->n_evaluations && !x->best);
-        th_search_free(x);
     }
-    th_system_free(s);
 }
 
 /* 256 accelerators of one group: sets beyond 255, and pools of 128 channels that cannot be cut as
  * often. */
 TEST(hundreds_of_accelerators)
 {
-    th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"mesh\"; "
                 "dims = [16, 16]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 64; height = 32; width = 32; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 512; kernel = 1; },"
         "{ name = \"p\"; type = \"max_pool\"; kernel = 2; } );");
@@ -118,8 +107,6 @@ TEST(hundreds_of_accelerators)
     th_search_options o = {.seed = 1, .evaluations = 20, .threads = 1};
     th_search_free(found("random", &p, &o));
     th_search_free(found("computation_prioritized", &p, &o));
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 /* --- candidates of level 1 -------------------------------------------------------------------- */
@@ -128,8 +115,8 @@ TEST(partitions_of_f1)
 {
     th_problem p = problem_of(f1, alexnet);
     th_partitioner l;
-    th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_initial_generator *generator = th_initial_new(e, NULL);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_initial_generator *generator = th_initial_new(e, NULL);
     CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, false, NULL), 0);
     /* alone: 8, 8 interleaved by ones, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
     static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8},
@@ -145,8 +132,6 @@ TEST(partitions_of_f1)
     CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, true, NULL), 0);
     CU_ASSERT_EQUAL(l.n, 6);
     th_partitioner_clear(&l);
-    th_initial_free(generator);
-    th_evaluator_free(e);
 }
 
 /* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in
@@ -154,10 +139,11 @@ TEST(partitions_of_f1)
  * the product a set of several; one accelerator for both, the uniform answer, is slower. */
 TEST(one_accelerator_runs_what_cannot_be_split)
 {
-    th_workload *w = workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = "
-                                 "32; width = 1; }; layers = ("
-                                 "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
-                                 "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
+    auto_workload *w =
+        workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = "
+                    "32; width = 1; }; layers = ("
+                    "{ name = \"lstm\"; type = \"lstm\"; outputs = 512; },"
+                    "{ name = \"words\"; type = \"matmul\"; columns = 8192; } );");
     th_problem p = problem_of(f1, w);
     th_partitioner l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
@@ -176,13 +162,11 @@ TEST(one_accelerator_runs_what_cannot_be_split)
     th_evaluator_free(e);
     th_search_options options = th_search_defaults;
     options.evaluations = 100;
-    th_search *s = found("two_level", &p, &options), *u = found("uniform", &p, &th_search_defaults);
+    auto_search *s = found("two_level", &p, &options),
+                *u = found("uniform", &p, &th_search_defaults);
     CU_ASSERT_TRUE(s->best_fitness.value < u->best_fitness.value);
     CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[0]].n_accels, 1);
     CU_ASSERT_TRUE(s->best->sets[s->best->set_of[1]].n_accels > 1);
-    th_search_free(s);
-    th_search_free(u);
-    th_workload_free(w);
 }
 
 /* --- baselines -------------------------------------------------------------------------------- */
@@ -194,7 +178,7 @@ TEST(one_accelerator_runs_what_cannot_be_split)
 TEST(computation_prioritized_by_hand)
 {
     th_problem p = problem_of(f1, branches);
-    th_search *s = found("computation_prioritized", &p, &th_search_defaults);
+    auto_search *s = found("computation_prioritized", &p, &th_search_defaults);
     static const char *const splits[] = {"K2 H2", "K2 C2", "K2 C2", "K2 H2"};
     static const int32_t sets[] = {0, 0, 1, 0};
     CU_ASSERT_TRUE(s->n_evaluations == 1 && s->best->n_sets == 2);
@@ -203,7 +187,7 @@ TEST(computation_prioritized_by_hand)
         CU_ASSERT_EQUAL(s->best->set_of[l], sets[l]);
         CU_ASSERT_TRUE(th_strategy_equal(&s->best->strategy[l], &e));
     }
-    th_evaluator *e = th_evaluator_new(&p, NULL);
+    auto_evaluator *e = th_evaluator_new(&p, NULL);
     th_time best = TH_TIME_MAX;
     int32_t chosen = -1;
     for (int32_t d = 0; d < 3; d++) { /* the design of least total compute, layers of both sets */
@@ -218,17 +202,14 @@ TEST(computation_prioritized_by_hand)
         }
     }
     CU_ASSERT_TRUE(s->best->sets[0].design == chosen && s->best->sets[1].design == chosen);
-    th_evaluator_free(e);
-    th_search_free(s);
 }
 
 TEST(a_chain_leaves_the_second_group_idle)
 {
     th_problem p = problem_of(f1, alexnet);
-    th_search *s = found("computation_prioritized", &p, &th_search_defaults);
+    auto_search *s = found("computation_prioritized", &p, &th_search_defaults);
     for (int l = 0; l < alexnet->n_layers; l++)
         CU_ASSERT_EQUAL(s->best->set_of[l], 0);
-    th_search_free(s);
 }
 
 /* Two accelerators, one design: one alone, or both with conv K2, C2, H2 or W2 and fc K2 or C2: 1 +
@@ -238,11 +219,11 @@ TEST(uniform_by_brute_force)
     static const char *const convs[] = {"K2", "C2", "H2", "W2"},
                              *const follows[] = {"K2", "K2", "H2", "W2"},
                              *const denses[] = {"K2", "C2"};
-    th_system *sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+    auto_system *sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = "
                 "\"ring\"; dims = [2]; bandwidth = \"8Gbps\"; latency = \"100ns\"; "
                 "host = { bandwidth = \"2Gbps\"; }; };");
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 6; height = 11; width = 9; }; layers = ( "
         "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; }, { name = \"r\"; type = "
         "\"relu\"; },"
@@ -262,14 +243,8 @@ TEST(uniform_by_brute_force)
         }
     }
     th_mapping_free(m);
-    th_search *s = found("uniform", &p, &th_search_defaults);
+    auto_search *s = found("uniform", &p, &th_search_defaults);
     CU_ASSERT_TRUE(s->n_evaluations == 9 && s->best_fitness.value == best);
-    th_search_free(s);
-    th_workload_free(w);
-    th_system_free(sys);
 }
 
-int main(int argc, char **argv)
-{
-    return search_main("search_candidates", argc, argv);
-}
+TAP_MAIN_WITH("search_candidates", make_search_cases)

@@ -2,7 +2,6 @@
 /* test_search_random.c - every search on random workloads of every kind of layer: what it finds can
  * be run, and takes what it said. */
 #include <config.h>
-#include <math.h>
 #include "mapper/search/search.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
@@ -27,7 +26,7 @@ static void check_search(const th_search_type *type, const th_problem *p)
     th_search_options o = {.seed = (uint64_t)case_number, .evaluations = 40, .threads = 1};
     th_error e = {"", ""};
     th_fitness fitness;
-    th_search *s = th_search_new(type, p, &o, &e);
+    auto_search *s = th_search_new(type, p, &o, &e);
     while (s && !s->done && th_search_iterate(s, &e) == 0)
         ;
     if (!s || !s->done) {
@@ -41,7 +40,6 @@ static void check_search(const th_search_type *type, const th_problem *p)
         wrong("%s: best fitness %.17g, is %.17g; %lld infeasible", type->name,
               s->best_fitness.value, fitness.value, (long long)s->counts.infeasible);
     }
-    th_search_free(s);
 }
 
 /* Memory is ample, so every mapping that a search makes must be one that can be run. */
@@ -55,16 +53,14 @@ TEST(searches_make_sound_mappings)
     };
     n_wrong = 0;
     for (case_number = 0; case_number < TAP_REPEATS(40) && n_wrong == 0; case_number++) {
-        gsl_rng *r = th_random_stream(8, "search", (uint64_t)case_number);
-        th_workload *w = random_workload(r);
+        auto_rng *r = th_random_stream(8, "search", (uint64_t)case_number);
+        auto_workload *w = random_workload(r);
         th_problem p = {.system = systems[case_number % 3],
                         .workload = w,
                         .stream = random_stream(r, w),
                         .objective = pick(r, 0, 1)};
         for (int i = 0; th_search_types[i]; i++)
             check_search(th_search_types[i], &p);
-        th_workload_free(w);
-        gsl_rng_free(r);
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     for (int i = 0; i < 3; i++)

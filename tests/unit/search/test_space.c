@@ -3,8 +3,6 @@
  * random edits, every baseline and the searches, on random small cases with random options.
  * THARSIS_CASE=N runs one case alone. */
 #include <config.h>
-#include "base/alloc.h"
-#include "base/map.h"
 #include "tests/unit/space_case.h"
 
 enum {
@@ -72,7 +70,7 @@ static bool is_inside(space_case *c, const th_mapping *m)
 /* Each its own design is the same as a design that all have first. */
 static void count_different(space_case *c, const th_mapping *m)
 {
-    th_mapping *same = th_mapping_copy(m);
+    auto_mapping *same = th_mapping_copy(m);
     int64_t seen;
     for (int i = 0; i < same->n_sets; i++) {
         th_set *set = &same->sets[i];
@@ -82,14 +80,12 @@ static void count_different(space_case *c, const th_mapping *m)
             all &= th_set_design(set, r, c->problem.system) == first;
         set->design = all ? first : set->design;
     }
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(same, c->problem.system, c->problem.workload, &text);
     if (!th_map_get(c->different, text.text, text.length, &seen)) {
         th_map_put(c->different, text.text, text.length, 1);
         c->n_different++;
     }
-    th_strbuf_clear(&text);
-    th_mapping_free(same);
 }
 
 /* Without the sets that have no members; evaluates it. */
@@ -102,7 +98,7 @@ static void try_mapping(space_case *c)
             sizes[n] = c->m->sets[i].n_accels;
             to[i] = n++;
         }
-    th_mapping *m = th_mapping_new(n, sizes, c->m->n_layers);
+    auto_mapping *m = th_mapping_new(n, sizes, c->m->n_layers);
     for (int i = 0; i < c->m->n_sets; i++) {
         const th_set *from = &c->m->sets[i];
         if (from->n_accels == 0)
@@ -117,7 +113,7 @@ static void try_mapping(space_case *c)
         m->strategy[l] = c->m->strategy[l];
     }
     for (int by_speed = 0; by_speed < 1 << n && c->n <= c->most; by_speed++) {
-        th_mapping *shared = th_mapping_copy(m);
+        auto_mapping *shared = th_mapping_copy(m);
         for (int i = 0; i < n; i++)
             if (by_speed >> i & 1 && !is_given(c, &m->sets[i]))
                 th_partitioner_set_shares(&c->partitioner, shared, i, NULL);
@@ -125,9 +121,7 @@ static void try_mapping(space_case *c)
         count_different(c, shared);
         double value = value_of(c, shared);
         c->best = value < c->best ? value : c->best;
-        th_mapping_free(shared);
     }
-    th_mapping_free(m);
 }
 
 static void try_layer(space_case *c, int layer);
@@ -332,7 +326,7 @@ static int64_t n_forced, n_by_force, n_edits, n_searches;
 static void try_edits(space_case *c, const th_search *x, int number)
 {
     for (int i = 0; i < EDITS; i++) {
-        th_mapping *m = i % 2 ? draw_mapping(c) : th_mapping_copy(x->best);
+        auto_mapping *m = i % 2 ? draw_mapping(c) : th_mapping_copy(x->best);
         if (i % 2 == 0)
             edit(c, m);
         if (th_mapping_check(m, c->problem.system, c->problem.workload, NULL) == 0 &&
@@ -341,7 +335,6 @@ static void try_edits(space_case *c, const th_search *x, int number)
             expect(number, value >= x->best_fitness.value, "an edit", value, x->best_fitness.value);
             n_edits++;
         }
-        th_mapping_free(m);
     }
 }
 

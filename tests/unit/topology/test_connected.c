@@ -4,8 +4,6 @@
 #include "base/random.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { N = 8 };
 
@@ -86,12 +84,12 @@ static void expected_complaint(const th_system *s, char *text, size_t room)
 /* A third or more of each kind, so that both outcomes are seen. */
 TEST(agrees_with_warshall)
 {
-    gsl_rng *r = th_random_stream(7, "connected", 0);
+    auto_rng *r = th_random_stream(7, "connected", 0);
     int n_connected = 0, n_apart = 0, n_wrong = 0;
     for (int round = 0; round < 3000; round++) {
         th_error e = {"", ""};
         char expected[100];
-        th_system *s = new_random_system(r, 12 + round % 30);
+        auto_system *s = new_random_system(r, 12 + round % 30);
         expected_complaint(s, expected, sizeof expected);
         int status = th_system_finish(s, &e);
         n_wrong += strcmp(e.text, expected) != 0 || (status == 0) != (expected[0] == '\0');
@@ -99,9 +97,7 @@ TEST(agrees_with_warshall)
             n_apart++;
         else
             n_connected++;
-        th_system_free(s);
     }
-    gsl_rng_free(r);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_connected > 600 && n_apart > 600);
 }
@@ -110,10 +106,10 @@ TEST(agrees_with_warshall)
  * forward. */
 TEST(what_is_connected_has_routes)
 {
-    gsl_rng *r = th_random_stream(8, "connected", 0);
+    auto_rng *r = th_random_stream(8, "connected", 0);
     int links[TH_ROUTE_MAX], n_routes = 0, n_wrong = 0;
     for (int round = 0; round < 600; round++) {
-        th_system *s = new_random_system(r, 40);
+        auto_system *s = new_random_system(r, 40);
         s->routing = th_routing_find(round % 2 ? "ecmp" : "shortest");
         bool is_connected = th_system_finish(s, NULL) == 0;
         for (int a = 0; is_connected && a < s->n_accels; a++)
@@ -124,9 +120,7 @@ TEST(what_is_connected_has_routes)
                     n_wrong += !s->nodes[s->links[links[i]].to].forwards;
                 n_routes++;
             }
-        th_system_free(s);
     }
-    gsl_rng_free(r);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_routes > 1000);
 }

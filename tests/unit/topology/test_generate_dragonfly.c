@@ -18,7 +18,7 @@ static th_system *new_dragonfly(const int *dims)
  * 5. */
 TEST(makes_balanced_ones)
 {
-    th_system *s = new_dragonfly(DIMS(2, 4, 2));
+    auto_system *s = new_dragonfly(DIMS(2, 4, 2));
     int n_between[9][9] = {{0}};
     expect_counts(s, 72, 36, 72 + 54 + 36, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 5);
@@ -34,14 +34,13 @@ TEST(makes_balanced_ones)
     CU_ASSERT_TRUE(th_system_find_link(s, "s3.2_s0.1") >= 0 &&
                    th_system_find_link(s, "s0.1_s3.2") >= 0);
     TAP_ASSERT_TEXT(s->routing->name, "dragonfly");
-    th_system_free(s);
 }
 
 /* P 1, A 4, H 2, G 4: 8 ports for 3 other groups, 2 cables to each and 2 ports empty: 16 + 4 * 6 +
  * 2 * 6 cables. G 3: 4 to each. One group: a clique of routers. */
 TEST(makes_smaller_ones)
 {
-    th_system *s = new_dragonfly(DIMS(1, 4, 2, 4));
+    auto_system *s = new_dragonfly(DIMS(1, 4, 2, 4));
     expect_counts(s, 16, 16, 16 + 24 + 12, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 5);
     th_system_free(s);
@@ -55,7 +54,6 @@ TEST(makes_smaller_ones)
     s = new_dragonfly(DIMS(1, 1, 4)); /* five routers, each joined to each */
     expect_counts(s, 5, 5, 5 + 10, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 3);
-    th_system_free(s);
 }
 
 TEST(kinds_of_cable_have_bandwidths_of_their_own)
@@ -64,18 +62,11 @@ TEST(kinds_of_cable_have_bandwidths_of_their_own)
     static const int64_t bits[] = {900, 400, 70};
     memcpy(o.bits_per_s, bits, sizeof bits);
     o.n_bandwidths = 3;
-    th_system *s = create("dragonfly", &o);
+    auto_system *s = create("dragonfly", &o);
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 1, &r) == 0 && r.bits_per_s == 900 && r.n_links == 2);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 2, &r) == 0 && r.bits_per_s == 400 && r.n_links == 3);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 11, &r) == 0 && r.bits_per_s == 70);
-    th_system_free(s);
-}
-
-static int any(const th_system *s, int a, int b)
-{
-    (void)s, (void)a, (void)b;
-    return -1;
 }
 
 static int is_router(const th_system *s, int node)
@@ -137,17 +128,16 @@ TEST(routes_are_sound_and_minimal)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_topology_options o = options_of(cases[i]);
         o.with_host = i % 2 == 0;
-        th_system *s = create("dragonfly", &o);
-        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+        auto_system *s = create("dragonfly", &o);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any_length), 0);
         CU_ASSERT_EQUAL(n_not_minimal(s), 0);
-        th_system_free(s);
     }
 }
 
 /* Several cables between two groups: all of them carry routes. */
 TEST(parallel_cables_are_all_used)
 {
-    th_system *s = new_dragonfly(DIMS(3, 4, 2, 3));
+    auto_system *s = new_dragonfly(DIMS(3, 4, 2, 3));
     int links[TH_ROUTE_MAX], *n_on = th_alloc_zero((size_t)s->n_links, sizeof *n_on), n_idle = 0;
     for (int a = 0; a < s->n_accels; a++)
         for (int b = 0; b < s->n_accels; b++)
@@ -157,21 +147,19 @@ TEST(parallel_cables_are_all_used)
         n_idle += n_on[l] == 0;
     CU_ASSERT_EQUAL(n_idle, 0);
     th_free(n_on);
-    th_system_free(s);
 }
 
 TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(2, 4, 2, 10));
     expect_refused("dragonfly", &o, "TOPO-0091",
-                   "system \"sys\": 10 groups, but groups of 4 routers with 2 global links have 8 "
-                   "others at most "
+                   "10 groups, but groups of 4 routers with 2 global links have 8 others at most "
                    "(dragonfly P A H ?G?)");
     o = options_of(DIMS(65536, 65536, 65536));
-    expect_refused("dragonfly", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refused("dragonfly", &o, "TOPO-0022", "more than 65536 accelerators");
     o = options_of(DIMS(2, 4));
     expect_refused("dragonfly", &o, "TOPO-0020",
-                   "system \"sys\": 2 dims given, but the topology is: dragonfly P A H ?G?");
+                   "2 dims given, but the topology is: dragonfly P A H ?G?");
 }
 
 TEST(its_routing_needs_a_dragonfly)
@@ -180,16 +168,14 @@ TEST(its_routing_needs_a_dragonfly)
     for (int i = 0; i < 2; i++) {
         th_error e = {"", ""};
         th_topology_options o = options_of(i == 0 ? DIMS(4) : DIMS(2, 2));
-        th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+        auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
         CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find(types[i]), &o, NULL), 0);
         for (int a = 0; a < 4; a++)
             th_system_copy_accel(s, a, prototype, 0, NULL);
         s->routing = th_routing_find("dragonfly");
         CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-        TAP_ASSERT_TEXT(e.id, "TOPO-0092");
-        TAP_ASSERT_TEXT(e.text, "system \"sys\": dragonfly routing needs a generated dragonfly");
-        th_system_free(s);
-        th_system_free(prototype);
+        TAP_ASSERT_ERROR(e, "TOPO-0092",
+                         "system \"sys\": dragonfly routing needs a generated dragonfly");
     }
 }
 

@@ -3,28 +3,10 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "tests/unit/topology_help.h"
-#include <stdio.h>
 
 #define DIMS(...) ((const int[]){__VA_ARGS__, 0})
 
-static int any(const th_system *s, int a, int b)
-{
-    (void)s, (void)a, (void)b;
-    return -1;
-}
-
 /* The nodes of a route: "0 s1.0 host0". */
-static const char *way(const th_system *s, int src, int dst)
-{
-    static char text[256];
-    int links[TH_ROUTE_MAX], n = th_route(s, src, dst, links);
-    int at = snprintf(text, sizeof text, "%s", s->nodes[src].name);
-    for (int i = 0; i < n; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, " %s",
-                       s->nodes[s->links[links[i]].to].name);
-    return text;
-}
-
 /* ---- pcie_tree ---- */
 
 /* 2 hosts of 3 switches of 4: 24 accelerators, 6 switches, 2 hosts, the network; 24 + 6 + 2
@@ -35,7 +17,7 @@ TEST(makes_pcie_trees)
     static const int64_t bits[] = {900, 400, 70};
     memcpy(o.bits_per_s, bits, sizeof bits);
     o.n_bandwidths = 3;
-    th_system *s = create("pcie_tree", &o);
+    auto_system *s = create("pcie_tree", &o);
     expect_counts(s, 24, 9, 32, __LINE__);
     CU_ASSERT_TRUE(s->n_hosts == 2 && s->nodes[13].group == 3);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
@@ -43,12 +25,11 @@ TEST(makes_pcie_trees)
     TAP_ASSERT_TEXT(way(s, 0, 23), "0 s1.0 host0 s3.0 host1 s1.5 23");
     TAP_ASSERT_TEXT(way(s, 23, s->host_node[0]), "23 s1.5 host1 s3.0 host0");
     TAP_ASSERT_TEXT(way(s, s->host_node[1], 12), "host1 s1.3 12");
-    CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+    CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any_length), 0);
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 900);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 400);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 23, &r) == 0 && r.bits_per_s == 70);
-    th_system_free(s);
 }
 
 /* One host needs no network: 8 accelerators, 2 switches, the host; 8 + 2 cables of two kinds. */
@@ -57,12 +38,11 @@ TEST(one_host_has_no_network)
     th_topology_options o = options_of(DIMS(1, 2, 4));
     o.n_latencies = 2;
     o.latency_ps[1] = 5;
-    th_system *s = create("pcie_tree", &o);
+    auto_system *s = create("pcie_tree", &o);
     expect_counts(s, 8, 3, 10, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 4);
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 7, &r) == 0 && r.latency_ps == 3 + 5 + 5 + 3);
-    th_system_free(s);
 }
 
 /* ---- islands ---- */
@@ -81,7 +61,7 @@ static th_system *new_islands(const int *dims, bool is_full, bool has_island_nic
 /* 3 islands of 4, a card for each accelerator: 3 + 1 switches, 12 + 12 cables. */
 TEST(islands_have_a_switch_and_cards)
 {
-    th_system *s = new_islands(DIMS(3, 4), false, false);
+    auto_system *s = new_islands(DIMS(3, 4), false, false);
     expect_counts(s, 12, 4, 24, __LINE__);
     CU_ASSERT_EQUAL(s->nodes[7].group, 1);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
@@ -91,17 +71,15 @@ TEST(islands_have_a_switch_and_cards)
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 3, &r) == 0 && r.bits_per_s == 900);
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 4, &r) == 0 && r.bits_per_s == 70);
-    th_system_free(s);
 }
 
 /* A card per island hangs on its switch: 12 + 3 cables. */
 TEST(islands_may_share_a_card)
 {
-    th_system *s = new_islands(DIMS(3, 4), false, true);
+    auto_system *s = new_islands(DIMS(3, 4), false, true);
     expect_counts(s, 12, 4, 15, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 s1.0 3");
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s1.2 11");
-    th_system_free(s);
 }
 
 /* Each to each inside: 3 * 6 cables, and 12 cards; or, with a card per island, 12 cables to its
@@ -109,7 +87,7 @@ TEST(islands_may_share_a_card)
  * 3 from there. */
 TEST(islands_may_be_fully_connected)
 {
-    th_system *s = new_islands(DIMS(3, 4), true, false);
+    auto_system *s = new_islands(DIMS(3, 4), true, false);
     expect_counts(s, 12, 1, 30, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 3");
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 s2.0 4");
@@ -118,14 +96,13 @@ TEST(islands_may_be_fully_connected)
     expect_counts(s, 12, 4, 18 + 12 + 3, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 3");
     TAP_ASSERT_TEXT(way(s, 1, 11), "1 s1.0 s2.0 s1.2 11");
-    th_system_free(s);
 }
 
 /* A fat tree of arity 4 above 4 islands of 4: 16 ports, 4 + 4 switches with 16 cables between them.
  * Leaf 14 is below root 14 mod 4. With a card per island, 4 ports: one switch of the fabric. */
 TEST(the_fabric_may_be_a_fat_tree)
 {
-    th_system *s = new_islands(DIMS(4, 4, 4), false, false);
+    auto_system *s = new_islands(DIMS(4, 4, 4), false, false);
     expect_counts(s, 16, 4 + 8, 16 + 16 + 16, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 14), "0 s2.0 s3.2 s2.3 14");
     TAP_ASSERT_TEXT(way(s, 12, 14), "12 s1.3 14");
@@ -145,7 +122,6 @@ TEST(the_fabric_may_be_a_fat_tree)
                     true); /* two levels over 4 islands: 2 + 2 switches, 4 + 4 cables */
     expect_counts(s, 12, 4 + 4, 12 + 12 + 8, __LINE__);
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 s1.0 s2.0 s3.1 s2.1 s1.3 11");
-    th_system_free(s);
 }
 
 /* Every way to build them, also oversubscribed, with a host: sound, and inside an island short. */
@@ -165,10 +141,9 @@ TEST(routes_are_sound_and_stay_inside)
             o.has_island_nics = variant & 2 && cases[i][1] < 32;
             o.with_host = variant & 4;
             o.oversubscription = variant & 8 && o.n_dims == 3 ? 2 : 0;
-            th_system *s = create("islands", &o);
+            auto_system *s = create("islands", &o);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, inside), 0);
-            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
-            th_system_free(s);
+            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any_length), 0);
         }
 }
 
@@ -188,8 +163,7 @@ TEST(switches_reduce)
     for (int i = 0; i < s->n_nodes; i++)
         CU_ASSERT_EQUAL(s->nodes[i].reduces, i >= 16);
     th_system_free(s);
-    expect_refused("torus", &o, "TOPO-0097",
-                   "system \"sys\": torus has no switches that could reduce");
+    expect_refused("torus", &o, "TOPO-0097", "torus has no switches that could reduce");
 }
 
 /* ---- rails ---- */
@@ -202,7 +176,7 @@ TEST(rails_keep_their_messages)
     static const int64_t bits[] = {900, 70, 300};
     memcpy(o.bits_per_s, bits, sizeof bits);
     o.n_bandwidths = 3;
-    th_system *s = create("rails", &o);
+    auto_system *s = create("rails", &o);
     expect_counts(s, 15, 5 + 9 + 2, 48, __LINE__);
     TAP_ASSERT_TEXT(s->routing->name, "rails");
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 s1.0 2");
@@ -214,7 +188,6 @@ TEST(rails_keep_their_messages)
     CU_ASSERT_TRUE(s->nodes[15].reduces && !s->nodes[20].reduces);
     th_route_summary r;
     CU_ASSERT_TRUE(th_route_summarize(s, 0, 13, &r) == 0 && r.bits_per_s == 70 && r.n_links == 6);
-    th_system_free(s);
 }
 
 /* The real unit: 2 of 32 islands of 8, at 2 to 1. Shifts by one island on every rail load every
@@ -223,7 +196,7 @@ TEST(rails_share_spines_evenly)
 {
     th_topology_options o = options_of(DIMS(64, 8, 32));
     o.oversubscription = 2;
-    th_system *s = create("rails", &o);
+    auto_system *s = create("rails", &o);
     expect_counts(s, 512, 64 + 16 + 16, 512 + 512 + 16 * 16, __LINE__);
     int *used = th_alloc_zero((size_t)s->n_links, sizeof *used), most = 0, links[TH_ROUTE_MAX];
     for (int a = 0; a < 512; a++)
@@ -233,7 +206,6 @@ TEST(rails_share_spines_evenly)
         most = used[i] > most ? used[i] : most;
     CU_ASSERT_EQUAL(most, 2);
     th_free(used);
-    th_system_free(s);
 }
 
 static int rails_distance(const th_system *s, int a, int b)
@@ -256,10 +228,9 @@ TEST(routes_in_rails_are_sound)
         for (int with_host = 0; with_host < 2; with_host++) {
             th_topology_options o = options_of(cases[i]);
             o.with_host = with_host;
-            th_system *s = create("rails", &o);
+            auto_system *s = create("rails", &o);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, rails_distance), 0);
-            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
-            th_system_free(s);
+            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any_length), 0);
         }
 }
 
@@ -267,16 +238,13 @@ TEST(its_routing_needs_rails)
 {
     th_error e = {"", ""};
     th_topology_options o = options_of(DIMS(4));
-    th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+    auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
     CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
     for (int a = 0; a < 4; a++)
         th_system_copy_accel(s, a, prototype, 0, NULL);
     s->routing = th_routing_find("rails");
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0194");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": rails routing needs generated rails");
-    th_system_free(s);
-    th_system_free(prototype);
+    TAP_ASSERT_ERROR(e, "TOPO-0194", "system \"sys\": rails routing needs generated rails");
 }
 
 /* ---- what is refused ---- */
@@ -284,44 +252,42 @@ TEST(its_routing_needs_rails)
 TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(3, 4, 5));
-    expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 5 has no 12 ports, as they must be a power "
-                   "of the arity: 12 would do");
+    expect_refused(
+        "islands", &o, "TOPO-0094",
+        "a fat tree of arity 5 has no 12 ports, as they must be a power of the arity: 12 would do");
     o = options_of(DIMS(3, 4, 1));
-    expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 1 has no 12 ports, as they must be a power "
-                   "of the arity: 12 would do");
+    expect_refused(
+        "islands", &o, "TOPO-0094",
+        "a fat tree of arity 1 has no 12 ports, as they must be a power of the arity: 12 would do");
     o = options_of(DIMS(4, 16, 3));
     expect_refused("islands", &o, "TOPO-0094",
-                   "system \"sys\": a fat tree of arity 3 has no 64 ports, as they must be a power "
-                   "of the arity: "
+                   "a fat tree of arity 3 has no 64 ports, as they must be a power of the arity: "
                    "2, 4, 8, 64 would do");
     o = options_of(DIMS(3, 4));
     o.oversubscription = 2;
     expect_refused("islands", &o, "TOPO-0095",
-                   "system \"sys\": one switch has no oversubscription: a fabric that is a fat "
-                   "tree has (islands "
+                   "one switch has no oversubscription: a fabric that is a fat tree has (islands "
                    "ISLANDS ACCELS ?ARITY?)");
     o = options_of(DIMS(65536, 65536));
-    expect_refused("islands", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refused("islands", &o, "TOPO-0022", "more than 65536 accelerators");
     o = options_of(DIMS(65536, 65536, 65536));
-    expect_refused("pcie_tree", &o, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
+    expect_refused("pcie_tree", &o, "TOPO-0022", "more than 65536 accelerators");
     o = options_of(DIMS(2, 2, 2));
     o.with_host = true;
-    expect_refused("pcie_tree", &o, "TOPO-0093", "system \"sys\": pcie_tree has hosts of its own");
+    expect_refused("pcie_tree", &o, "TOPO-0093", "pcie_tree has hosts of its own");
     o = options_of(DIMS(4, 2, 4));
     o.oversubscription = 2;
     expect_refused("rails", &o, "TOPO-0193",
-                   "system \"sys\": a unit of 4 holds all 4 islands, so that no spine can be "
-                   "oversubscribed: a smaller UNIT was expected (rails ISLANDS ACCELS UNIT)");
+                   "a unit of 4 holds all 4 islands, so that no spine can be oversubscribed: a "
+                   "smaller UNIT was expected (rails ISLANDS ACCELS UNIT)");
     o = options_of(DIMS(8, 2, 4));
     o.oversubscription = 3;
     expect_refused("rails", &o, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a "
-                   "switch: must be a whole number from 1 to 4");
+                   "an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
+                   "whole number from 1 to 4");
     o = options_of(DIMS(8));
     o.has_island_options = true;
-    expect_refused("ring", &o, "TOPO-0088", "system \"sys\": ring has no islands");
+    expect_refused("ring", &o, "TOPO-0088", "ring has no islands");
 }
 
 TAP_MAIN("generate_hosts")

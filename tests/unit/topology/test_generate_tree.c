@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trees and fat trees, and up_down on them. */
 #include <config.h>
-#include "base/alloc.h"
 #include "tests/unit/topology_help.h"
 
 static th_system *new_tree(const char *type, int arity, int n_levels, double oversubscription)
@@ -17,7 +16,7 @@ static th_system *new_tree(const char *type, int arity, int n_levels, double ove
  * end. */
 TEST(makes_trees)
 {
-    th_system *s = new_tree("tree", 3, 3, 0);
+    auto_system *s = new_tree("tree", 3, 3, 0);
     expect_counts(s, 27, 13, 39, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 6);
     const th_node *n = &s->nodes[th_system_find_node(s, "s2.1")];
@@ -27,7 +26,6 @@ TEST(makes_trees)
     CU_ASSERT_TRUE(s->nodes[14].group == 4 && s->nodes[14].leaf_first == 14 &&
                    s->nodes[14].n_leaves == 1);
     TAP_ASSERT_TEXT(s->routing->name, "up_down");
-    th_system_free(s);
 }
 
 /* The K-ary N-tree: K^N leaves, N * K^(N - 1) switches, N * K^N cables, diameter 2 N. 4 and 2: 16,
@@ -35,7 +33,7 @@ TEST(makes_trees)
  * 4; 3 and 3: 27, 27, 81, 6. A switch has K cables down and, but for the roots, K up. */
 TEST(makes_fat_trees)
 {
-    th_system *s = new_tree("fattree", 4, 2, 0);
+    auto_system *s = new_tree("fattree", 4, 2, 0);
     expect_counts(s, 16, 8, 32, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 4);
     for (int i = 16; i < 24; i++)
@@ -45,7 +43,6 @@ TEST(makes_fat_trees)
     s = new_tree("fattree", 3, 3, 0);
     expect_counts(s, 27, 27, 81, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 6);
-    th_system_free(s);
 }
 
 /* K 4, N 3, two down per one up: U = 2. Level l has 4^(3 - l) * 2^(l - 1) switches: 16 + 8 + 4;
@@ -53,7 +50,7 @@ TEST(makes_fat_trees)
  * 16 * 2 + 8 * 2 = 112. K 6, 1.5: U = 4, 6 + 4 switches, 36 + 24 cables. K 3, 3: the plain tree. */
 TEST(oversubscribes)
 {
-    th_system *s = new_tree("fattree", 4, 3, 2);
+    auto_system *s = new_tree("fattree", 4, 3, 2);
     expect_counts(s, 64, 28, 112, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 6);
     th_system_free(s);
@@ -62,7 +59,6 @@ TEST(oversubscribes)
     th_system_free(s);
     s = new_tree("fattree", 3, 2, 3);
     expect_counts(s, 9, 4, 12, __LINE__);
-    th_system_free(s);
 }
 
 /* Cables between the switches above the first half of the leaves and the roots: half of the leaves
@@ -70,14 +66,13 @@ TEST(oversubscribes)
 TEST(halves_are_joined_by_as_many_cables_as_said)
 {
     for (int ratio = 1; ratio <= 2; ratio++) {
-        th_system *s = new_tree("fattree", 4, 2, ratio);
+        auto_system *s = new_tree("fattree", 4, 2, ratio);
         int n_up = 0;
         for (int l = 0; l < s->n_links; l++) {
             const th_node *from = &s->nodes[s->links[l].from], *to = &s->nodes[s->links[l].to];
             n_up += from->level == 1 && to->level == 2 && from->leaf_first < 8;
         }
         CU_ASSERT_EQUAL(n_up, 8 / ratio);
-        th_system_free(s);
     }
 }
 
@@ -87,23 +82,16 @@ TEST(levels_have_bandwidths_of_their_own)
     static const int64_t bits[] = {900, 400, 70};
     memcpy(o.bits_per_s, bits, sizeof bits);
     o.n_bandwidths = 3;
-    th_system *s = create("fattree", &o);
+    auto_system *s = create("fattree", &o);
     th_route_summary r;
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL(th_route_summarize(s, 0, 1 << i, &r), 0);
         CU_ASSERT_TRUE(r.bits_per_s == bits[i] && r.n_links == 2 * (i + 1) &&
                        r.latency_ps == 6 * (i + 1));
     }
-    th_system_free(s);
 }
 
 /* ---- routes ---- */
-
-static int any(const th_system *s, int a, int b)
-{
-    (void)s, (void)a, (void)b;
-    return -1;
-}
 
 /* Between leaves: twice the level of the lowest switch above both, which has K^l leaves. */
 static int up_and_down(const th_system *s, int a, int b)
@@ -130,17 +118,16 @@ TEST(routes_are_sound_and_go_no_higher_than_needed)
         th_topology_options o = options_of((const int[]){cases[i].arity, cases[i].n_levels, 0});
         o.oversubscription = cases[i].ratio;
         o.with_host = i % 2 == 0;
-        th_system *s = create(cases[i].type, &o);
+        auto_system *s = create(cases[i].type, &o);
         CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, up_and_down), 0);
-        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
-        th_system_free(s);
+        CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any_length), 0);
     }
 }
 
 /* D-mod-k by hand, 4-ary 2-tree: leaf j is reached through root j mod 4, from wherever. */
 TEST(the_destination_chooses_the_root)
 {
-    th_system *s = new_tree("fattree", 4, 2, 0);
+    auto_system *s = new_tree("fattree", 4, 2, 0);
     for (int j = 0; j < 16; j++)
         for (int i = 0; i < 16; i++) {
             int links[TH_ROUTE_MAX];
@@ -149,7 +136,6 @@ TEST(the_destination_chooses_the_root)
                 CU_ASSERT_EQUAL(s->links[links[1]].to, 20 + j % 4);
             }
         }
-    th_system_free(s);
 }
 
 /* The most routes of a shift by n_steps that share a link between switches. */
@@ -169,8 +155,8 @@ static int worst_shared(const th_system *s, int n_steps)
  * with U = K / 2 no more than two do for each level of switches but the first. */
 TEST(shifts_do_not_block)
 {
-    th_system *full = new_tree("fattree", 4, 3, 0), *half = new_tree("fattree", 4, 2, 2);
-    th_system *quarter = new_tree("fattree", 4, 3, 2);
+    auto_system *full = new_tree("fattree", 4, 3, 0), *half = new_tree("fattree", 4, 2, 2);
+    auto_system *quarter = new_tree("fattree", 4, 3, 2);
     for (int n_steps = 1; n_steps < 64; n_steps++) {
         CU_ASSERT_EQUAL(worst_shared(full, n_steps), 1);
         CU_ASSERT_TRUE(worst_shared(quarter, n_steps) <= 4);
@@ -179,9 +165,6 @@ TEST(shifts_do_not_block)
     for (int n_steps = 1; n_steps < 16; n_steps++)
         CU_ASSERT_TRUE(worst_shared(half, n_steps) <= 2);
     CU_ASSERT_EQUAL(worst_shared(half, 4), 2);
-    th_system_free(full);
-    th_system_free(half);
-    th_system_free(quarter);
 }
 
 /* ---- what is refused ---- */
@@ -199,38 +182,31 @@ static void expect_refusal(const char *type, int arity, double ratio, const char
 TEST(refuses_what_does_not_fit)
 {
     expect_refusal("fattree", 4, 3, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a "
-                   "switch: must be a "
+                   "an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
                    "whole number from 1 to 4");
     expect_refusal("fattree", 4, 8, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 8 leaves 0.5 of 4 links up from a "
-                   "switch: must be a whole "
-                   "number from 1 to 4");
+                   "an oversubscription of 8 leaves 0.5 of 4 links up from a switch: must be a "
+                   "whole number from 1 to 4");
     expect_refusal("fattree", 4, 0.5, "TOPO-0087",
-                   "system \"sys\": an oversubscription of 0.5 leaves 8 of 4 links up from a "
-                   "switch: must be a whole "
-                   "number from 1 to 4");
-    expect_refusal("fattree", 1, 0, "TOPO-0023",
-                   "system \"sys\": a tree of arity 1: must be at least 2");
-    expect_refusal("fattree", 300, 0, "TOPO-0022", "system \"sys\": more than 65536 accelerators");
-    expect_refusal("tree", 4, 2, "TOPO-0088", "system \"sys\": tree has no oversubscription");
-    expect_refusal("ring", 4, 2, "TOPO-0088", "system \"sys\": ring has no oversubscription");
+                   "an oversubscription of 0.5 leaves 8 of 4 links up from a switch: must be a "
+                   "whole number from 1 to 4");
+    expect_refusal("fattree", 1, 0, "TOPO-0023", "a tree of arity 1: must be at least 2");
+    expect_refusal("fattree", 300, 0, "TOPO-0022", "more than 65536 accelerators");
+    expect_refusal("tree", 4, 2, "TOPO-0088", "tree has no oversubscription");
+    expect_refusal("ring", 4, 2, "TOPO-0088", "ring has no oversubscription");
 }
 
 TEST(up_down_needs_a_tree)
 {
     th_error e = {"", ""};
     th_topology_options o = options_of((const int[]){4, 0});
-    th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+    auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
     CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
     for (int i = 0; i < 4; i++)
         th_system_copy_accel(s, i, prototype, 0, NULL);
     s->routing = th_routing_find("up_down");
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_TEXT(e.id, "TOPO-0089");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": up_down needs a generated tree");
-    th_system_free(s);
-    th_system_free(prototype);
+    TAP_ASSERT_ERROR(e, "TOPO-0089", "system \"sys\": up_down needs a generated tree");
 }
 
 TAP_MAIN("generate_tree")

@@ -5,8 +5,6 @@
 #include "base/random.h"
 #include "tests/unit/tap.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 /* n accelerators that do not forward, then m switches. */
 static th_system *new_system(int n, int m, const char *routing)
@@ -59,7 +57,7 @@ static th_system *new_clos(const char *routing)
  * distribution within 5 x 26 of that. Shortest takes the first spine always. */
 TEST(pairs_are_spread_over_the_spines)
 {
-    th_system *ecmp = new_clos("ecmp"), *shortest = new_clos("shortest");
+    auto_system *ecmp = new_clos("ecmp"), *shortest = new_clos("shortest");
     int links[TH_ROUTE_MAX], n_over[N_SPINES] = {0}, n_first = 0;
     for (int a = 0; a < N_RANKS; a++)
         for (int b = 0; b < N_RANKS; b++) {
@@ -73,8 +71,6 @@ TEST(pairs_are_spread_over_the_spines)
     for (int i = 0; i < N_SPINES; i++)
         CU_ASSERT_TRUE(n_over[i] > 896 - 5 * 26 && n_over[i] < 896 + 5 * 26);
     CU_ASSERT_EQUAL(n_first, 64 * 56);
-    th_system_free(ecmp);
-    th_system_free(shortest);
 }
 
 /* Switches 2 (wide), 3 (narrow), 4 (wide), 5 (wide, slow) between 0 and 1: only 2 and 4 are best.
@@ -83,7 +79,7 @@ TEST(only_equally_good_paths_are_taken)
 {
     int n_over[8] = {0}, links[TH_ROUTE_MAX];
     for (int n_more = 0; n_more < 40; n_more++) { /* other node numbers, other hashes */
-        th_system *s = new_system(2 + n_more, 4, "ecmp");
+        auto_system *s = new_system(2 + n_more, 4, "ecmp");
         int sw = 2 + n_more;
         for (int i = 0; i < 4; i++) {
             th_system_add_cable(s, 0, sw + i, th_cable_symmetric(100, i == 3 ? 6 : 5, true), NULL);
@@ -96,7 +92,6 @@ TEST(only_equally_good_paths_are_taken)
             CU_ASSERT_EQUAL(th_route(s, 0, a, links), 2);
             n_over[s->links[links[0]].to - sw]++;
         }
-        th_system_free(s);
     }
     CU_ASSERT_TRUE(n_over[0] > 300 && n_over[2] > 300 && n_over[1] == 0 && n_over[3] == 0);
     CU_ASSERT_EQUAL(n_over[0] + n_over[2], 40 * 41 / 2);
@@ -105,7 +100,7 @@ TEST(only_equally_good_paths_are_taken)
 TEST(parallel_cables_are_shared)
 {
     int n_by[3] = {0}, links[TH_ROUTE_MAX];
-    th_system *s = new_system(101, 0, "ecmp");
+    auto_system *s = new_system(101, 0, "ecmp");
     for (int a = 1; a <= 100; a++)
         for (int i = 0; i < 3; i++)
             th_system_add_cable(s, 0, a, th_cable_symmetric(100, i == 1 ? 6 : 5, true), NULL);
@@ -116,7 +111,6 @@ TEST(parallel_cables_are_shared)
         n_by[(links[0] / 2) % 3]++;
     }
     CU_ASSERT_TRUE(n_by[0] > 30 && n_by[2] > 30 && n_by[1] == 0);
-    th_system_free(s);
 }
 
 /* ---- random systems: as good as shortest, and the same whoever asks first ---- */
@@ -147,8 +141,8 @@ static th_system *new_random_system(uint64_t seed, const char *routing)
 TEST(paths_are_as_good_as_the_shortest)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        th_system *ecmp = new_random_system(seed, "ecmp"),
-                  *shortest = new_random_system(seed, "shortest");
+        auto_system *ecmp = new_random_system(seed, "ecmp"),
+                    *shortest = new_random_system(seed, "shortest");
         for (int a = 0; a < N_RANDOM; a++)
             for (int b = 0; b < N_RANDOM; b++) {
                 th_route_summary x, y;
@@ -157,8 +151,6 @@ TEST(paths_are_as_good_as_the_shortest)
                 CU_ASSERT_TRUE(x.n_links == y.n_links && x.bits_per_s == y.bits_per_s &&
                                x.latency_ps == y.latency_ps);
             }
-        th_system_free(ecmp);
-        th_system_free(shortest);
     }
 }
 
@@ -186,8 +178,8 @@ TEST(routes_do_not_depend_on_who_asks_first)
 {
     static const char *const routings[] = {"ecmp", "shortest"};
     for (int i = 0; i < 8; i++) {
-        th_system *alone = new_random_system(5, routings[i % 2]),
-                  *shared = new_random_system(5, routings[i % 2]);
+        auto_system *alone = new_random_system(5, routings[i % 2]),
+                    *shared = new_random_system(5, routings[i % 2]);
         walk first = {.s = alone}, up = {.s = shared}, down = {.s = shared, .backwards = true};
         pthread_t thread;
         walk_all(&first);
@@ -195,8 +187,6 @@ TEST(routes_do_not_depend_on_who_asks_first)
         walk_all(&up);
         pthread_join(thread, NULL);
         CU_ASSERT_TRUE(first.sum > 0 && up.sum == first.sum && down.sum == first.sum);
-        th_system_free(alone);
-        th_system_free(shared);
     }
 }
 

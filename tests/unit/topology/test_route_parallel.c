@@ -67,17 +67,15 @@ static findings compare(const th_system *s, const th_system *twice)
 static void check(const char *topology, const int *dims, const char *routing, bool has_numbers)
 {
     th_topology_options o = options_of(dims);
-    th_system *generated = create(topology, &o);
-    th_system *s = with_copies(generated, 1, routing), *twice = with_copies(generated, 2, routing);
+    auto_system *generated = create(topology, &o);
+    auto_system *s = with_copies(generated, 1, routing),
+                *twice = with_copies(generated, 2, routing);
     findings f = compare(s, twice);
     printf("# %s, %s: %d links, %d hops elsewhere, %d links alone\n", topology, routing,
            twice->n_links, f.n_other, f.n_unshared);
     CU_ASSERT_EQUAL(f.n_longer, 0);
     CU_ASSERT_TRUE(has_numbers || f.n_other == 0);
     CU_ASSERT_EQUAL(f.n_unshared, 0);
-    th_system_free(s);
-    th_system_free(twice);
-    th_system_free(generated);
 }
 
 TEST(parallel_cables_share_the_pairs)

@@ -310,8 +310,7 @@ static void expect_refusal(const char *text, const char *id, const char *message
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(text, "sys.cfg", &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, message);
+    TAP_ASSERT_ERROR(e, id, message);
 }
 
 TEST(refuses_unknown_names)

@@ -2,11 +2,10 @@
 /* test_parallel_plan.c - ranks and groups by hand, what does not divide, work and memory of a layer
  * by hand, and the times that one group and one rank stand for against the whole system. */
 #include <config.h>
-#include <stdlib.h>
-#include <string.h>
 #include "training/lower_step.h"
 #include "training/plan_file.h"
 #include "sim/machine/machine.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
@@ -165,7 +164,7 @@ TEST(files_come_back)
     f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
     f.plan.gradient_bytes = 2;
     f.numbers.of[TH_NUMBER_ATTENTION] = 0.5;
-    th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
     th_plan_file_write(&f, &text);
     g = (th_plan_file){.ignores_memory = true};
     CU_ASSERT_EQUAL_FATAL(th_plan_file_read_text(text.text, "p.map", &g, &err), 0);
@@ -187,32 +186,18 @@ TEST(files_come_back)
     CU_ASSERT_TRUE(g.merges && g.plan.has_fused_kernels && g.plan.gradient_bytes == 4);
     TAP_ASSERT_TEXT(g.plan.schedule->name, "interleaved");
     th_plan_file_clear(&g);
-    th_strbuf_clear(&text);
-    th_strbuf_clear(&again);
 }
 
-static const char *refused_text(const char *text, th_error *err)
+static int read_plan(const char *text, th_error *e)
 {
     th_plan_file f = {.schedule_file = NULL};
-    CU_ASSERT_EQUAL(th_plan_file_read_text(text, "p.map", &f, err), -1);
-    return err->id;
+    return th_plan_file_read_text(text, "p.map", &f, e);
 }
 
 TEST(files_with_mistakes)
 {
-    th_error err;
-    TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8;\nkernels = \"fusd\"; };", &err),
-                    "BASE-0460");
-    TAP_ASSERT_TEXT(
-        err.text,
-        "p.map:2: kernels \"fusd\": did you mean \"fused\"? (must be one of fused, eager)");
-    TAP_ASSERT_TEXT(
-        refused_text("plan = { global_batch = 8; }; numbers = { attention = -1; };", &err),
-        "MAP-0442");
-    TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8; order = [\"data\"]; };", &err),
-                    "MAP-0429");
-    CU_ASSERT_TRUE(refused_text("plan = { tensor = 2; };", &err)[0] != 0);
-    CU_ASSERT_TRUE(refused_text("plan = { global_batch = 8; tensr = 2; };", &err)[0] != 0);
+    static const refusing_reader readers[] = {{"plan", read_plan}, {NULL, NULL}};
+    assert_refusals("training/plan_file.refused", readers);
 }
 
 /* ---- work ---- */
@@ -317,16 +302,16 @@ static th_system *pod(int nodes, int each)
                              .n_bandwidths = 2,
                              .n_latencies = 2,
                              .host_latency_ps = -1};
-    th_system *one = th_system_read_text("name = \"one\"; designs = ( { name = \"h100\"; type = "
-                                         "\"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1000; } "
-                                         "); accelerators = ( { dram = { capacity = \"80GB\"; "
-                                         "bandwidth = \"1TB/s\"; latency = \"100ns\"; }; vector = "
-                                         "{ clock = \"1GHz\"; elements_per_cycle = 100; }; designs "
-                                         "= [\"h100\"]; } );",
-                                         "one", &err);
+    auto_system *one =
+        th_system_read_text("name = \"one\"; designs = ( { name = \"h100\"; type = "
+                            "\"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1000; } "
+                            "); accelerators = ( { dram = { capacity = \"80GB\"; "
+                            "bandwidth = \"1TB/s\"; latency = \"100ns\"; }; vector = "
+                            "{ clock = \"1GHz\"; elements_per_cycle = 100; }; designs "
+                            "= [\"h100\"]; } );",
+                            "one", &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(one);
     th_system *s = th_topology_create("pod", th_topology_find("islands"), &o, one, &err);
-    th_system_free(one);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     return s;
 }
@@ -337,7 +322,7 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
 {
     th_error err;
     int32_t n = th_plan_group_size(p, group), ranks[64], nodes[64];
-    th_program *program = th_program_new(&err);
+    auto_program *program = th_program_new(&err);
     th_program_clear(program);
     for (int32_t rank = 0; rank < th_plan_stage_ranks(p); rank++) {
         th_plan_group_of(p, group, rank, ranks);
@@ -350,8 +335,8 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
         t.collective = th_program_add_collective(program, &c, &err);
         CU_ASSERT_TRUE(th_program_add(program, &t, &err) >= 0);
     }
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &err);
-    th_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
+    auto_costs *costs = th_compute_cost_cache_new(s, &err);
+    auto_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
     CU_ASSERT_EQUAL(th_program_finish(program, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_machine_load(m, program, &err), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &err), TH_STOP_DONE);
@@ -361,9 +346,6 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
         *first = end < *first ? end : *first;
         *last = end > *last ? end : *last;
     }
-    th_machine_free(m);
-    th_compute_cost_cache_free(costs);
-    th_program_free(program);
 }
 
 /* Every group of the stage ends when the one does that stands for it, to a picosecond's rounding of
@@ -371,7 +353,7 @@ static void run_all(const th_system *s, const th_parallel_plan *p, th_collective
 TEST(one_group_stands_for_all)
 {
     th_error err;
-    th_system *s = pod(4, 8);
+    auto_system *s = pod(4, 8);
     th_degrees n = {4, 1, 1, 2, 4, 1, 1, 1, 8};
     th_parallel_plan p = plan_of(n);
     static const struct {
@@ -392,7 +374,6 @@ TEST(one_group_stands_for_all)
         CU_ASSERT_TRUE(llabs(one - last) <= 1000);
     }
     th_collective_times_free(x);
-    th_system_free(s);
 }
 
 /* ---- one rank for all ---- */
@@ -432,15 +413,13 @@ static th_program *program_of(const th_system *s, const th_parallel_plan *p,
 static th_time time_of(const th_system *s, th_program *program)
 {
     th_error err;
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &err);
-    th_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
+    auto_costs *costs = th_compute_cost_cache_new(s, &err);
+    auto_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
     CU_ASSERT_EQUAL(th_program_finish(program, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_program_look_up_works(program, costs, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_machine_load(m, program, &err), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &err), TH_STOP_DONE);
     th_time end = th_machine_elapsed(m);
-    th_machine_free(m);
-    th_compute_cost_cache_free(costs);
     th_program_free(program);
     return end;
 }
@@ -462,7 +441,7 @@ TEST(messages_between_stages)
     th_parallel_plan p = plan_of((th_degrees){1, 2, 1, 1, 1, 1, 1, 0, 1});
     p.schedule = th_pipeline_find("gpipe");
     p.batch = (th_batch){.sequence = 16384, .micro_batch = 1, .global_batch = 1};
-    th_system *s = pod(1, 8);
+    auto_system *s = pod(1, 8);
     th_work_context c = context_of(&two, &p);
     th_collective_times *x = th_collective_times_new(s, &p, &err);
     th_time message = th_stage_message_time(x, th_boundary_bytes(&c), &err), part[14];
@@ -488,7 +467,6 @@ TEST(messages_between_stages)
         CU_ASSERT_EQUAL(time_of(s, program_of(s, &p, &two, true)), expected);
         CU_ASSERT_EQUAL(time_of(s, program_of(s, &p, &two, false)), expected);
     }
-    th_system_free(s);
 }
 
 /* Every rank on the network, groups of the same kind on the same links and cards: the same time as
@@ -517,7 +495,7 @@ TEST(one_rank_stands_for_all)
                  {2, 4, {1, 1, 1, 1, 8, 4, 1, 1, 8}, false, true, false, 20000}};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         th_parallel_plan p = plan_of(plans[i].n);
-        th_system *s = pod(plans[i].nodes, plans[i].each);
+        auto_system *s = pod(plans[i].nodes, plans[i].each);
         p.batch = (th_batch){.sequence = 2048, .micro_batch = 1, .global_batch = 16};
         p.sequence_parallel = plans[i].sequence;
         p.overlaps_data = plans[i].data, p.overlaps_tensor = plans[i].tensor;
@@ -527,7 +505,6 @@ TEST(one_rank_stands_for_all)
         CU_ASSERT_TRUE(longer >= -1 && longer <= plans[i].longer_ppm);
         if (longer < -1 || longer > plans[i].longer_ppm)
             printf("# plan %zu: %lld ppm\n", i, (long long)longer);
-        th_system_free(s);
     }
 }
 
@@ -536,20 +513,18 @@ TEST(too_many_tasks)
     th_error err;
     th_degrees n = {8, 1, 1, 1, 4, 1, 1, 0, 1};
     th_parallel_plan p = plan_of(n);
-    th_system *s = pod(4, 8);
+    auto_system *s = pod(4, 8);
     th_pipeline_schedule schedule;
     th_training_step step;
     p.batch.global_batch = 4 * 20000;
     th_work_context c = context_of(&model, &p);
-    th_program *program = th_program_new(&err);
+    auto_program *program = th_program_new(&err);
     th_program_clear(program);
     CU_ASSERT_EQUAL_FATAL(
         th_pipeline_make(p.schedule, &(th_pipeline_shape){1, 1, 20000}, &schedule, &err), 0);
     CU_ASSERT_EQUAL(th_lower_step(s, &c, &schedule, false, program, &step, &err), -1);
     TAP_ASSERT_TEXT(err.id, "MAP-0440");
     th_pipeline_clear(&schedule);
-    th_program_free(program);
-    th_system_free(s);
 }
 
 TAP_MAIN("parallel_plan")

@@ -2,7 +2,6 @@
 /* test_step_keys.c - what is kept while a step of training is made is kept by all that it depends
  * on: times of collectives, and the parts of computations. */
 #include <config.h>
-#include <string.h>
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "training/step_tasks.h"
@@ -22,7 +21,7 @@ TEST(a_collective_is_known_by_all_of_it)
     static const int64_t sizes[] = {64000, 64001, 8000000};
     enum { CALLS = 3 * TH_N_GROUPS * 3 };
     th_error err;
-    th_system *s = shipped_system("islands_4x8");
+    auto_system *s = shipped_system("islands_4x8");
     th_parallel_plan p = plan_of((th_degrees){2, 1, 1, 2, 8, 8, 1, 1, 4});
     p.experts_on_node = 2;
     p.exchanges_by_node = true;
@@ -42,7 +41,6 @@ TEST(a_collective_is_known_by_all_of_it)
     }
     CU_ASSERT_TRUE(n_other > CALLS / 2);
     th_collective_times_free(asked);
-    th_system_free(s);
 }
 
 /* Of every part a picosecond more, and the first again. */
@@ -51,9 +49,9 @@ TEST(work_is_known_by_all_of_its_parts)
     th_error err;
     th_step_tasks x;
     th_step_work work[TH_N_WORK_PARTS + 2] = {{{0}}};
-    th_system *s = shipped_system("islands_4x8");
+    auto_system *s = shipped_system("islands_4x8");
     th_parallel_plan p = plan_of((th_degrees){1, 1, 1, 1, 1, 1, 1, 0, 1});
-    th_program *program = th_program_new(&err);
+    auto_program *program = th_program_new(&err);
     th_program_clear(program);
     CU_ASSERT_EQUAL_FATAL(th_step_tasks_init(&x, s, &p, true, program, &err), 0);
     for (int i = 0; i < TH_N_WORK_PARTS + 2; i++) {
@@ -66,8 +64,6 @@ TEST(work_is_known_by_all_of_its_parts)
     }
     CU_ASSERT_EQUAL(x.n_works, TH_N_WORK_PARTS + 1);
     th_step_tasks_clear(&x);
-    th_program_free(program);
-    th_system_free(s);
 }
 
 TAP_MAIN("step_keys")

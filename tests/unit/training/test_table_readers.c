@@ -41,7 +41,7 @@ static void add_text(uint64_t *digest, const char *text)
 
 static int read_measurements(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
 {
-    th_measurements *m = th_measurements_new();
+    auto_measurements *m = th_measurements_new();
     th_measurement_source s = {.path = path, .notes = notes};
     int status = th_measurements_read(m, &s, &gpus, e);
     add(digest, &m->digest, sizeof m->digest);
@@ -49,13 +49,12 @@ static int read_measurements(const char *path, uint64_t *digest, th_strbuf *note
         add(digest, &m->row[i].row_id, sizeof m->row[i].row_id);
         add_text(digest, m->row[i].group < 0 ? "" : m->group[m->row[i].group]);
     }
-    th_measurements_free(m);
     return status;
 }
 
 static int read_devices(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
 {
-    th_gpus g = {.gpu = NULL};
+    auto_gpus g = {.gpu = NULL};
     int status = th_gpus_read(&g, path, notes, e);
     for (int i = 0; i < g.n; i++) {
         add_text(digest, g.gpu[i].name);
@@ -63,13 +62,12 @@ static int read_devices(const char *path, uint64_t *digest, th_strbuf *notes, th
         add(digest, g.gpu[i].x, sizeof g.gpu[i].x);
         add(digest, g.gpu[i].extra, sizeof g.gpu[i].extra);
     }
-    th_gpus_clear(&g);
     return status;
 }
 
 static int read_collectives(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_nccl_log log = {0};
     int status = th_text_file_read(path, 1 << 20, &text, e) ||
                          th_nccl_log_read(&log, text.text, path, -1, NULL, e)
@@ -82,7 +80,6 @@ static int read_collectives(const char *path, uint64_t *digest, th_strbuf *notes
     }
     th_strbuf_add(notes, log.notes.text ? log.notes.text : "");
     th_nccl_log_clear(&log);
-    th_strbuf_clear(&text);
     return status;
 }
 
@@ -177,7 +174,7 @@ enum { N_FILES = sizeof files / sizeof *files };
 
 static outcome outcome_of(int file, const char *text, size_t n, bool is_good)
 {
-    th_strbuf notes = TH_STRBUF_INIT;
+    auto_strbuf notes = TH_STRBUF_INIT;
     th_error e = {"", ""};
     outcome o = {.digest = 1};
     char path[60];
@@ -189,7 +186,6 @@ static outcome outcome_of(int file, const char *text, size_t n, bool is_good)
     CU_ASSERT(!o.is_refused || e.text[0] != '\0');
     if (is_good && (o.is_refused || o.is_noted))
         printf("# %s: %s%s\n", path, e.text, notes.text ? notes.text : "");
-    th_strbuf_clear(&notes);
     unlink(path);
     return o;
 }
@@ -237,14 +233,13 @@ TEST(a_line_less_is_not_lost_in_silence)
         const char *text = files[i].text;
         size_t line = 1;
         for (const char *from = text, *next; *from; from = next, line++) {
-            th_strbuf less = TH_STRBUF_INIT;
+            auto_strbuf less = TH_STRBUF_INIT;
             next = strchr(from, '\n') + 1;
             th_strbuf_add_bytes(&less, text, (size_t)(from - text));
             th_strbuf_add(&less, next);
             outcome o = outcome_of(i, less.text, less.length, false);
             if (strncmp(from, HEAD, strlen(HEAD)) != 0)
                 must_not_be_silent(i, &o, &whole, "without line", line);
-            th_strbuf_clear(&less);
         }
     }
 }
@@ -307,13 +302,13 @@ static int count_columns(int file, const char **head)
 TEST(the_order_of_columns_changes_nothing)
 {
     enum { ORDERS = 20 };
-    gsl_rng *r = th_random_stream(1, "columns", 0);
+    auto_rng *r = th_random_stream(1, "columns", 0);
     for (int i = 0; i < N_FILES; i++) {
         const char *head;
         int order[COLUMNS_MAX], n = files[i].blank ? count_columns(i, &head) : 0, same = 0;
         outcome whole = good(i);
         for (int k = 0; n > 0 && k < ORDERS; k++) {
-            th_strbuf text = TH_STRBUF_INIT;
+            auto_strbuf text = TH_STRBUF_INIT;
             for (int f = 0; f < n; f++) {
                 int other = draw(r, 0, f);
                 order[f] = order[other];
@@ -325,11 +320,9 @@ TEST(the_order_of_columns_changes_nothing)
             if (!o.is_refused && o.digest != whole.digest)
                 printf("# %s: %s\n", files[i].name, text.text);
             CU_ASSERT(o.is_refused || o.digest == whole.digest);
-            th_strbuf_clear(&text);
         }
         CU_ASSERT(n == 0 || same == ORDERS || files[i].blank[0] == ' ');
     }
-    gsl_rng_free(r);
 }
 
 TEST(another_heading_is_told)
@@ -340,22 +333,20 @@ TEST(another_heading_is_told)
         for (int f = 0; f < n; f++)
             order[f] = f;
         for (int f = head[0] == '#'; f < n; f++) { /* which is no heading */
-            th_strbuf text = TH_STRBUF_INIT;
+            auto_strbuf text = TH_STRBUF_INIT;
             rewrite(i, order, n, f, &text);
             outcome o = outcome_of(i, text.text, text.length, false);
             bool was_empty = strstr(text.text, "zebra") == NULL;
             if (!o.is_refused && !o.is_noted && !was_empty)
                 printf("# %s: heading %d is not told\n", files[i].name, f);
             CU_ASSERT(o.is_refused || o.is_noted || was_empty);
-            th_strbuf_clear(&text);
         }
     }
 }
 
-int main(int argc, char **argv)
+static void make_all(void)
 {
     gpus = two_gpus();
-    int status = tap_run("table_readers", argc, argv);
-    th_gpus_clear(&gpus);
-    return status;
 }
+
+TAP_MAIN_WITH("table_readers", make_all)

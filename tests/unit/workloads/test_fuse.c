@@ -3,15 +3,11 @@
  * tests/tcl/workload/fuse.test.) */
 #include <config.h>
 #include "workloads/fuse/fuse.h"
-#include "base/alloc.h"
-#include "base/random.h"
 #include "base/strbuf.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include "workloads/workload_read.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* An attention of 2 heads, with a scale that something else reads, too, and a gated pair. */
 static const char text[] =
@@ -43,7 +39,7 @@ TEST(what_something_else_reads_stays)
 {
     static const char *const names[] = {"q", "k", "v", "qs", "c", "m", "t"};
     th_error e = {"", ""};
-    th_workload *w = read_text(), *fused = th_workload_fuse(w, &e);
+    auto_workload *w = read_text(), *fused = th_workload_fuse(w, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(fused);
     CU_ASSERT_EQUAL_FATAL(fused->n_layers, 7);
     for (int l = 0; l < fused->n_layers; l++)
@@ -57,26 +53,19 @@ TEST(what_something_else_reads_stays)
     CU_ASSERT_EQUAL(m->inputs[1], 2);
     CU_ASSERT_EQUAL(th_workload_macs(fused), th_workload_macs(w));
     CU_ASSERT_EQUAL(fused->batch, 2);
+}
+
+static int fuse(const void *w, th_error *e)
+{
+    th_workload *fused = th_workload_fuse(w, e);
     th_workload_free(fused);
-    th_workload_free(w);
+    return fused ? 0 : -1;
 }
 
 TEST(any_allocation_may_fail)
 {
-    th_workload *w = read_text(), *fused = NULL;
-    int64_t live = th_alloc_live(), k = 1;
-    for (; !fused && k < 1000; k++) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(k);
-        fused = th_workload_fuse(w, &e);
-        if (!fused)
-            CU_ASSERT_TRUE(th_error_is_no_memory(&e));
-        CU_ASSERT_TRUE(fused || th_alloc_live() == live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT(fused && k > 20);
-    th_workload_free(fused);
-    th_workload_free(w);
+    auto_workload *w = read_text();
+    CU_ASSERT_TRUE(fail_each_allocation(fuse, w) > 20);
 }
 
 /* ---- random graphs ---- */
@@ -240,13 +229,13 @@ static th_workload *draw_graph(gsl_rng *r)
 TEST(random_graphs_keep_their_multiply_accumulates)
 {
     enum { GRAPHS = 4000 };
-    gsl_rng *r = th_random_stream(3, "fuse", 0);
+    auto_rng *r = th_random_stream(3, "fuse", 0);
     int n_wrong = 0, n_attentions = 0, n_norms = 0, n_gates = 0;
     for (int i = 0; i < GRAPHS; i++) {
         th_error e = {"", ""};
-        th_workload *w = draw_graph(r);
+        auto_workload *w = draw_graph(r);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
-        th_workload *fused = th_workload_fuse(w, &e);
+        auto_workload *fused = th_workload_fuse(w, &e);
         bool is_wrong = !fused || th_workload_macs(fused) != th_workload_macs(w);
         if (is_wrong && n_wrong++ == 0)
             printf("# graph %d: %s\n", i, fused ? "other multiply-accumulates" : e.text);
@@ -255,13 +244,10 @@ TEST(random_graphs_keep_their_multiply_accumulates)
             n_norms += fused->layers[l].kind == TH_LAYER_NORM;
             n_gates += fused->layers[l].function == TH_FUNCTION_GATE;
         }
-        th_workload_free(fused);
-        th_workload_free(w);
     }
     printf("# %d attentions, %d norms, %d gates\n", n_attentions, n_norms, n_gates);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_attentions > 300 && n_norms > 100 && n_gates > 300);
-    gsl_rng_free(r);
 }
 
 TAP_MAIN("fuse")

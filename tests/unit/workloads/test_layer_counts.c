@@ -3,12 +3,7 @@
 #include <config.h>
 #include "workloads/layer.h"
 #include "tests/unit/tap.h"
-
-static int64_t first_input_elements(const th_layer *l)
-{
-    const th_box box = th_layer_input_box(l, 0);
-    return th_box_elements(&box);
-}
+#include "tests/unit/workload_help.h"
 
 static th_layer layer_of(th_layer_kind kind, int b, int k, int c, int h)
 {

@@ -4,11 +4,9 @@
  * along. */
 #include <config.h>
 #include "workloads/layer.h"
-#include "base/random.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
-#include <string.h>
 
 /* ---- the walk ---- */
 
@@ -359,7 +357,7 @@ static bool agrees_with_walk(const th_layer *l, const th_loop_box *part)
 
 TEST(reads_what_a_walk_over_elements_reads)
 {
-    gsl_rng *r = th_random_stream(11, "layer kinds", 0);
+    auto_rng *r = th_random_stream(11, "layer kinds", 0);
     for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_ATTENTION; kind++) {
         int n_wrong = 0;
         for (int i = 0; i < 2000; i++) {
@@ -373,13 +371,12 @@ TEST(reads_what_a_walk_over_elements_reads)
             CU_assertImplementation(CU_FALSE, (unsigned)kind, "kind (line) differs", __FILE__, "",
                                     CU_FALSE);
     }
-    gsl_rng_free(r);
 }
 
 /* But for halos and strides, all of an input is read by all of the loops. */
 TEST(whole_loops_read_whole_inputs)
 {
-    gsl_rng *r = th_random_stream(12, "layer kinds", 0);
+    auto_rng *r = th_random_stream(12, "layer kinds", 0);
     for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_ATTENTION; kind++) {
         if (kind == TH_LAYER_CONV || kind == TH_LAYER_POOL || kind == TH_LAYER_SLICE)
             continue;
@@ -394,14 +391,13 @@ TEST(whole_loops_read_whole_inputs)
             }
         }
     }
-    gsl_rng_free(r);
 }
 
 /* The scores of any rows are those that a walk over rows and keys sees, so parts add up to the
  * whole. */
 TEST(scores_are_counted_as_a_walk_counts_them)
 {
-    gsl_rng *r = th_random_stream(14, "layer kinds", 0);
+    auto_rng *r = th_random_stream(14, "layer kinds", 0);
     int n_causal = 0, n_windows = 0, n_wrong = 0;
     for (int i = 0; i < 3000; i++) {
         drawn d;
@@ -416,7 +412,6 @@ TEST(scores_are_counted_as_a_walk_counts_them)
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_causal > 300 && n_windows > 300);
-    gsl_rng_free(r);
 }
 
 /* ---- what may be cut ---- */
@@ -440,7 +435,7 @@ static bool is_exact(const th_layer *l, int n)
 /* Q K^T may be cut along its columns exactly where the boxes of K have no holes. */
 TEST(cuts_a_matmul_where_its_boxes_are_exact)
 {
-    gsl_rng *r = th_random_stream(13, "layer kinds", 0);
+    auto_rng *r = th_random_stream(13, "layer kinds", 0);
     int n_wrong = 0, n_allowed = 0, n_refused = 0;
     for (int i = 0; i < 500; i++) {
         drawn d;
@@ -457,7 +452,6 @@ TEST(cuts_a_matmul_where_its_boxes_are_exact)
     }
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(n_allowed > 100 && n_refused > 100);
-    gsl_rng_free(r);
 }
 
 /* 6 heads of 4 columns: 2, 3 and 6 pieces are whole heads, 12 lie inside one; 4 pieces (borders 6,

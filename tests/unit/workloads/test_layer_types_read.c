@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "workloads/workload_read.h"
-#include "base/alloc.h"
 #include "base/strbuf.h"
+#include "tests/unit/refused.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/tap.h"
-#include <stdio.h>
-#include <string.h>
 
 /* Two sequences of 13 rows of 12 channels; layers from line 2 on. */
 #define SEQUENCE "batch = 2; input = { channels = 12; height = 13; width = 1; };\n"
@@ -14,11 +13,9 @@
 
 static th_workload *read_text(const char *head, const char *layers, th_error *err)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, "%slayers = ( %s );\n", head, layers);
-    th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
-    th_strbuf_clear(&text);
-    return w;
+    return th_workload_read_text(text.text, "net.cfg", 0, err);
 }
 
 /* The workload, which must be right. */
@@ -52,7 +49,7 @@ static void expect_dims(const th_layer *l, int k, int c, int h, int w)
  * columns: (9 - 1) 2 - 0 + 1 + 0 + 1 = 18, padded by 1. */
 TEST(reads_a_transposed_conv)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = [3, 2];"
                " stride = [3, 2]; padding = [1, 0, 2, 0]; dilation = [2, 1];"
                " output_padding = [1, 0]; }");
@@ -61,13 +58,12 @@ TEST(reads_a_transposed_conv)
     CU_ASSERT_TRUE(l->up_h == 3 && l->up_w == 2 && l->stride_h == 1 && l->stride_w == 1);
     CU_ASSERT_TRUE(l->pad_top == 3 && l->pad_left == 1 && l->in_h == 5 && l->in_w == 9);
     CU_ASSERT_EQUAL(th_layer_macs(l), 2 * 4 * 3 * 6 * 45);
-    th_workload_free(w);
 }
 
 /* Without up-sampling a transposed conv is a conv again: kernel 3, padding 1 keeps the size. */
 TEST(a_transposed_conv_of_stride_1_is_a_conv)
 {
-    th_workload *w =
+    auto_workload *w =
         good(IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = 3;"
                     " padding = 1; }, { name = \"b\"; type = \"conv\"; outputs = 4; kernel = 3;"
                     " padding = 1; inputs = \"input\"; }");
@@ -75,13 +71,12 @@ TEST(a_transposed_conv_of_stride_1_is_a_conv)
     expect_dims(a, 4, 3, 5, 9);
     CU_ASSERT_TRUE(a->pad_top == b->pad_top && a->pad_left == b->pad_left && a->up_h == 1);
     CU_ASSERT_EQUAL(th_layer_macs(a), th_layer_macs(b));
-    th_workload_free(w);
 }
 
 /* 3 heads of 4 channels: scores 13 rows of 3 * 13 columns, context 13 rows of 12. */
 TEST(reads_products_of_two_inputs)
 {
-    th_workload *w =
+    auto_workload *w =
         good(SEQUENCE,
              "{ name = \"k\"; type = \"matmul\"; columns = 12; },"
              "{ name = \"s\"; type = \"matmul\"; inputs = [\"input\", \"k\"]; heads = 3;"
@@ -97,12 +92,11 @@ TEST(reads_products_of_two_inputs)
     CU_ASSERT_EQUAL(th_layer_macs(s), 2 * 13 * 13 * 12);
     CU_ASSERT_EQUAL(th_layer_macs(c), 2 * 13 * 13 * 12);
     CU_ASSERT_EQUAL(th_layer_parameters(s), 0);
-    th_workload_free(w);
 }
 
 TEST(an_attention_becomes_three_layers)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         SEQUENCE, "{ name = \"q\"; type = \"matmul\"; columns = 6; },"
                   "{ name = \"v\"; type = \"matmul\"; columns = 8; },"
                   "{ name = \"a\"; type = \"attention\"; inputs = [\"q\", \"q\", \"v\"]; heads = 2;"
@@ -123,13 +117,12 @@ TEST(an_attention_becomes_three_layers)
     TAP_ASSERT_TEXT(w->layers[layer_of(w, "o")->inputs[0]].name, "a.context");
     CU_ASSERT_TRUE(scores->density[TH_TENSOR_OUTPUT] == 1 &&
                    context->density[TH_TENSOR_OUTPUT] == 0.25);
-    th_workload_free(w);
 }
 
 /* 12 channels hold queries, keys and values of 4; the attention is written before what it reads. */
 TEST(a_packed_attention_takes_thirds)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; inputs = \"x\"; },"
                   "{ name = \"x\"; type = \"relu\"; inputs = \"input\"; precision = \"int8\"; }");
     static const char *const slices[] = {"a.q", "a.k", "a.v"};
@@ -144,13 +137,12 @@ TEST(a_packed_attention_takes_thirds)
     TAP_ASSERT_TEXT(w->layers[layer_of(w, "a.context")->inputs[1]].name, "a.v");
     CU_ASSERT_EQUAL(layer_of(w, "a.context")->precision[TH_TENSOR_OUTPUT], TH_INT8);
     CU_ASSERT_EQUAL(w->n_outputs, 1);
-    th_workload_free(w);
 }
 
 /* 11 words of 6; 4 (5 + 6) 5 weights and 40 biases of an lstm, 3 (5 + 5) 5 of a gru without. */
 TEST(reads_sequences)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         WORDS, "{ name = \"e\"; type = \"embedding\"; vocabulary = 11; outputs = 6; },"
                "{ name = \"l\"; type = \"lstm\"; outputs = 5; },"
                "{ name = \"g\"; type = \"gru\"; outputs = 5; bias = false; },"
@@ -163,12 +155,11 @@ TEST(reads_sequences)
     CU_ASSERT_EQUAL(th_layer_macs(layer_of(w, "g")), 150 * 14);
     CU_ASSERT_EQUAL(th_layer_parameters(layer_of(w, "n")), 10);
     CU_ASSERT_EQUAL(th_layer_parameters(layer_of(w, "m")), 5);
-    th_workload_free(w);
 }
 
 TEST(reads_what_moves_channels)
 {
-    th_workload *w =
+    auto_workload *w =
         good(IMAGE, "{ name = \"a\"; type = \"conv\"; outputs = 4; output_density = 0.5;"
                     " precision = \"int8\"; },"
                     "{ name = \"b\"; type = \"sigmoid\"; precision = \"int8\"; },"
@@ -185,14 +176,13 @@ TEST(reads_what_moves_channels)
     CU_ASSERT_DOUBLE_EQUAL(s->density[TH_TENSOR_OUTPUT], 2.0 / 3, 1e-12); /* (0.5 + 1 + 0.5) / 3 */
     CU_ASSERT_EQUAL(layer_of(w, "m")->precision[TH_TENSOR_OUTPUT], TH_FP16);
     CU_ASSERT_EQUAL(layer_of(w, "m")->precision[TH_TENSOR_INPUT], TH_INT8);
-    th_workload_free(w);
 }
 
 /* What an attention states is what it reads and makes as a whole: 12 channels, packed 4 of each, or
  * apart 12 of each. A split is a slice. */
 TEST(an_attention_states_what_it_is_as_a_whole)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; in_channels = 12; outputs = 4;"
                   " height = 13; width = 1; },"
                   "{ name = \"b\"; type = \"attention\"; heads = 3; in_channels = 12; outputs = 12;"
@@ -203,7 +193,6 @@ TEST(an_attention_states_what_it_is_as_a_whole)
     expect_dims(layer_of(w, "s"), 4, 12, 13, 1);
     CU_ASSERT_TRUE(layer_of(w, "s")->kind == TH_LAYER_SLICE &&
                    layer_of(w, "s")->first_channel == 8);
-    th_workload_free(w);
 }
 
 /* Every function has its own word, and a function of its own. */
@@ -215,9 +204,8 @@ TEST(reads_every_function)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char layer[80];
         snprintf(layer, sizeof layer, "{ name = \"a\"; type = \"%s\"; }", words[i]);
-        th_workload *w = good(SEQUENCE, layer);
+        auto_workload *w = good(SEQUENCE, layer);
         TAP_ASSERT_TEXT(th_layer_type_name(&w->layers[0]), words[i]);
-        th_workload_free(w);
     }
 }
 
@@ -225,7 +213,7 @@ TEST(reads_every_function)
 
 TEST(inputs_are_what_their_makers_made)
 {
-    th_workload *w = good(
+    auto_workload *w = good(
         "precision = \"bf16\"; input = { channels = 4; height = 13; width = 1; density = 0.75; };",
         "{ name = \"b\"; type = \"matmul\"; columns = 8; weight_precision = \"int4\";"
         " sparsity = [2, 4]; inputs = \"a\"; },"
@@ -246,206 +234,59 @@ TEST(inputs_are_what_their_makers_made)
     CU_ASSERT_TRUE(p->precision[TH_TENSOR_WEIGHT] == TH_FP32 &&
                    p->density[TH_TENSOR_WEIGHT] == 0.25);
     CU_ASSERT_EQUAL(p->density[TH_TENSOR_INPUT], 1);
-    th_workload_free(w);
 }
 
 /* ---- messages ---- */
 
-typedef struct refusal {
-    const char *head, *layers, *id, *text;
-} refusal;
-
-static void expect_refusals(const refusal *cases, size_t n)
+static int refuse_text(const char *head, const char *layers, th_error *e)
 {
-    for (size_t i = 0; i < n; i++) {
-        th_error e = {"", ""};
-        CU_ASSERT_PTR_NULL(read_text(cases[i].head, cases[i].layers, &e));
-        TAP_ASSERT_TEXT(e.id, cases[i].id);
-        TAP_ASSERT_TEXT(e.text, cases[i].text);
-    }
-}
-#define EXPECT_REFUSALS(cases) expect_refusals(cases, sizeof cases / sizeof cases[0])
-
-#define A(type) "{ name = \"a\"; type = \"" type "\"; "
-
-TEST(refuses_precisions_and_densities)
-{
-    static const refusal cases[] = {
-        {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "BASE-0460",
-         "net.cfg:2: output_precision \"int6\": did you mean \"int16\"? (must be one of fp32, "
-         "fp16, "
-         "bf16, int16, int8, int4)"},
-        {"precision = \"half\";" SEQUENCE, A("relu") "}", "BASE-0460",
-         "net.cfg:1: precision \"half\": must be one of fp32, fp16, bf16, int16, int8, "
-         "int4"},
-        {"element_bytes = 3;" SEQUENCE, A("relu") "}", "WORK-0029",
-         "net.cfg:1: key \"element_bytes\": must be 1, 2 or 4, not 3"},
-        {"element_bytes = 1; precision = \"fp32\";" SEQUENCE, A("relu") "}", "WORK-0047",
-         "net.cfg:1: key \"precision\": must not be given beside element_bytes, which stands in "
-         "its place"},
-        {SEQUENCE, A("relu") "\noutput_density = 1.5; }", "WORK-0038",
-         "net.cfg:3: key \"output_density\": 1.5: must be the part that is not zero, above 0 and "
-         "at most 1"},
-        {SEQUENCE, A("fc") "outputs = 3; weight_density = 0; }", "WORK-0038",
-         "net.cfg:2: key \"weight_density\": 0: must be the part that is not zero, above 0 and at "
-         "most 1"},
-        {SEQUENCE, A("fc") "outputs = 3; sparsity = 2; }", "WORK-0044",
-         "net.cfg:2: key \"sparsity\": must be [n, m]: at most n of m neighbours are not zero"},
-        {SEQUENCE, A("fc") "outputs = 3; sparsity = [5, 4]; }", "WORK-0033",
-         "net.cfg:2: layer \"a\": sparsity 5 of 4: must be n of m weights that are not zero, 1 <= "
-         "n <= m <= 256"},
-        {SEQUENCE, A("fc") "outputs = 3; sparsity = [2, 4]; weight_density = 0.5; }", "WORK-0032",
-         "net.cfg:2: layer \"a\": sparsity 2 of 4: must be of a layer that multiplies with weights "
-         "and says no "
-         "other weight density"},
-        {SEQUENCE,
-         A("relu") "precision = \"int8\"; }, { name = \"b\"; type = \"add\"; inputs = [\"input\", "
-                   "\"a\"]; }",
-         "WORK-0036", "net.cfg:2: layer \"b\": reads fp16, but \"a\" makes int8"},
-    };
-    EXPECT_REFUSALS(cases);
+    th_workload *w = read_text(head, layers, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-TEST(refuses_keys_of_another_form)
+static int refuse_file(const char *text, th_error *e)
 {
-    static const refusal cases[] = {
-        {SEQUENCE, A("matmul") "columns = 3; transposed = true; }", "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"transposed\": only a matmul of two inputs has it"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; bias = true; }",
-         "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"bias\": a matmul of two inputs has no weights"},
-        {IMAGE, A("conv") "outputs = 3; output_padding = 1; }", "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"output_padding\": only a transposed conv has one"},
-        {SEQUENCE,
-         A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; heads = 3; inner = 12; }",
-         "WORK-0021", "net.cfg:2: layer \"a\": key \"inner\" is 12, but 4 follows from its input"},
-        {SEQUENCE, A("slice") "chanels = 3; }", "BASE-0037",
-         "net.cfg:2: unknown key \"chanels\" in element 1 of \"layers\": did you mean "
-         "\"channels\"? (one of name, "
-         "type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
-         "output_precision, output_density, first, "
-         "channels)"},
-    };
-    EXPECT_REFUSALS(cases);
+    th_workload *w = th_workload_read_text(text, "net.cfg", 0, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-TEST(refuses_windows_that_leave_nothing)
+static int refuse_sequence(const char *layers, th_error *e)
 {
-    static const refusal cases[] = {
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; padding = 2; }",
-         "WORK-0040",
-         "net.cfg:2: layer \"a\": padding 2 crops too much of a transposed conv: at most (kernel - "
-         "1) * dilation = 1"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; padding = [0, 0, 7, 0]; }",
-         "WORK-0070",
-         "net.cfg:2: layer \"a\": padding 0 and 7 crop all 6 pixels of a transposed conv: one must "
-         "stay"},
-        {IMAGE,
-         A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; output_padding = 2; }",
-         "WORK-0041",
-         "net.cfg:2: layer \"a\": output_padding 2: must be less than the stride or the dilation "
-         "(2, 1)"},
-        {IMAGE, A("conv") "transposed = true; outputs = 3; stride = 100000000; }", "WORK-0008",
-         "net.cfg:2: layer \"a\": H = 268435457: must be from 1 to 268435456"},
-    };
-    EXPECT_REFUSALS(cases);
+    return refuse_text(SEQUENCE, layers, e);
 }
 
-TEST(refuses_attentions)
+static int refuse_image(const char *layers, th_error *e)
 {
-    static const refusal cases[] = {
-        {SEQUENCE, A("attention") "inputs = [\"input\", \"input\"]; heads = 2; }", "WORK-0046",
-         "net.cfg:2: layer \"a.scores\": 2 inputs: an attention takes queries, keys and values, or "
-         "one input "
-         "that holds all three"},
-        {SEQUENCE, A("slice") "channels = 7; }, { name = \"b\"; type = \"attention\"; heads = 1; }",
-         "WORK-0043",
-         "net.cfg:2: layer \"b.q\": 7 channels are not queries, keys and values of equal size; "
-         "give three inputs"},
-        {SEQUENCE, A("attention") "heads = 3; }", "WORK-0012",
-         "net.cfg:2: layer \"a.scores\": 3 heads do not divide 4 input and 39 output channels of a "
-         "layer of kind "
-         "matmul"},
-        {SEQUENCE, A("attention") "}", "BASE-0034",
-         "net.cfg:2: element 1 of \"layers\": has no key \"heads\""},
-        {SEQUENCE, A("attention") "heads = 2; },\n" A("relu") "}", "WORK-0045",
-         "net.cfg:3: layer \"a\": the name is taken by the attention of line 2; names must be "
-         "unique"},
-        {SEQUENCE,
-         A("attention") "heads = 2; },\n" A("attention") "heads = 2; inputs = \"input\"; }",
-         "WORK-0003",
-         "net.cfg:3: layer \"a.q\": the name is taken by the layer of line 2; names must be "
-         "unique"},
-        {SEQUENCE,
-         "{ name = \"attn\"; type = \"attention\"; heads = 2; }, { name = \"b\"; type = \"relu\";"
-         " inputs = \"atn\"; }",
-         "WORK-0027",
-         "net.cfg:2: layer \"b\": input \"atn\" is neither a layer nor \"input\" (did you mean "
-         "\"attn\"?)"},
-        {SEQUENCE, A("attention") "heads = 2; in_channels = 4; }", "WORK-0021",
-         "net.cfg:2: layer \"a.q\": key \"in_channels\" is 4, but 12 follows from its input"},
-        {SEQUENCE,
-         A("attention") "heads = 2; in_channels = 4; inputs = [\"input\", \"input\", \"input\"]; }",
-         "WORK-0021",
-         "net.cfg:2: layer \"a.scores\": key \"in_channels\" is 4, but 12 follows from its input"},
-        {SEQUENCE, A("softmax") "heads = 5; }", "WORK-0012",
-         "net.cfg:2: layer \"a\": 5 heads do not divide 12 input and 12 output channels of a layer "
-         "of kind "
-         "softmax"},
-    };
-    EXPECT_REFUSALS(cases);
+    return refuse_text(IMAGE, layers, e);
 }
 
-TEST(refuses_shapes)
+TEST(refuses_what_is_listed)
 {
-    static const refusal cases[] = {
-        {IMAGE, A("lstm") "outputs = 3; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input "
-         "is 3 x 5 x 9"},
-        {IMAGE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is 3 "
-         "x 5 x 9"},
-        {SEQUENCE, A("embedding") "outputs = 3; vocabulary = 9; }", "WORK-0023",
-         "net.cfg:2: layer \"a\": a layer of kind embedding reads 1 x rows x 1, but its input is "
-         "12 x 13 x 1"},
-        {SEQUENCE, A("slice") "first = 9; channels = 4; }", "WORK-0042",
-         "net.cfg:2: layer \"a\": takes channels 9 to 12, but its input has 12"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; }", "WORK-0015",
-         "net.cfg:2: layer \"a\": reads 12 x 12 x 1 (channels x height x width), but \"input\" "
-         "makes 12 x 13 x 1"},
-        {SEQUENCE, A("concat") "}", "WORK-0006",
-         "net.cfg:2: layer \"a\": 1 inputs: a layer of kind concat takes two or more"},
-        {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\", \"input\"]; }", "WORK-0006",
-         "net.cfg:2: layer \"a\": 3 inputs: a layer of kind matmul takes one or two"},
-        {SEQUENCE, A("lstm") "outputs = 100000000; }", "WORK-0011",
-         "net.cfg:2: layer \"a\": 1.04e+18 loop steps over 312 inputs: at most 2^53 of each are "
-         "supported"},
-    };
-    EXPECT_REFUSALS(cases);
+    static const refusing_reader readers[] = {{"sequence", refuse_sequence},
+                                              {"image", refuse_image},
+                                              {"file", refuse_file},
+                                              {NULL, NULL}};
+    assert_refusals("workloads/layer_types_read.refused", readers);
 }
 
 /* ---- memory ---- */
 
+static int read_concat(const void *text, th_error *e)
+{
+    th_workload *w = th_workload_read_text(text, "net.cfg", 0, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
+}
+
 TEST(survives_every_failing_allocation)
 {
-    static const char text[] =
-        SEQUENCE "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
-                 "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"input\"]; } );";
-    int64_t live = th_alloc_live(), k = 0;
-    th_workload *w = NULL;
-    while (!w && k < 10000) {
-        th_error e = {"", ""};
-        th_alloc_fail_at(++k);
-        w = th_workload_read_text(text, "net.cfg", 0, &e);
-        CU_ASSERT_EQUAL(w == NULL, e.id[0] != '\0');
-        if (!w)
-            CU_ASSERT_EQUAL(th_alloc_live(), live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(w);
-    CU_ASSERT_EQUAL(w->n_layers, 7);
-    th_workload_free(w);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
+    CU_ASSERT_TRUE(fail_each_allocation(
+                       read_concat, SEQUENCE
+                       "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
+                       "{ name = \"c\"; type = \"concat\"; inputs = [\"a\", \"input\"]; } );") >
+                   20);
 }
 
 TAP_MAIN("layer_types_read")

@@ -8,40 +8,6 @@
 #include "tests/unit/workload_help.h"
 #include "workloads/onnx/op.h"
 
-static int64_t macs_of(const th_workload *w)
-{
-    int64_t n = 0;
-    for (int i = 0; i < w->n_layers; i++)
-        n += th_layer_macs(&w->layers[i]);
-    return n;
-}
-
-/* The extents of the tensor "y" of the model that was read last. */
-static char shape_of_y[128];
-
-static void keep_y(void *context, const char *name, const int64_t *dim, int rank)
-{
-    size_t n = 0;
-    (void)context;
-    if (strcmp(name, "y") != 0)
-        return;
-    shape_of_y[0] = '\0';
-    for (int i = 0; i < rank; i++)
-        n += (size_t)snprintf(shape_of_y + n, sizeof shape_of_y - n, "%s%lld", i ? "," : "",
-                              (long long)dim[i]);
-}
-
-static th_workload *read_y(bool copies, th_onnx_notes *notes, th_error *e)
-{
-    const th_onnx_options o = {.precision = -1, .copies_unknown = copies, .on_value = keep_y};
-    shape_of_y[0] = '\0';
-    *e = (th_error){"", ""};
-    write_model();
-    th_workload *w = th_workload_read_onnx(path, &o, notes, e);
-    unlink(path);
-    return w;
-}
-
 /* ---- equations ------------------------------------------------------------------------------- */
 
 /* One node Einsum of inputs "a", "b", ... with these extents ("-" in front: weights). */
@@ -113,10 +79,9 @@ TEST(equations_that_are_none_are_refused)
         weights("w", "8,5");
         snprintf(attributes, sizeof attributes, "equation=%s", bad[i]);
         node("Einsum", "x w", "y", attributes);
-        th_workload *w = read_y(false, NULL, &e);
+        auto_workload *w = read_y(false, NULL, &e);
         bool is_good = strcmp(bad[i], "ij,jk->") == 0; /* the sum of all */
         TAP_ASSERT_TEXT(e.id, is_good ? "" : "WORK-0146");
-        th_workload_free(w);
     }
 }
 
@@ -234,7 +199,7 @@ static void write_terms(const drawn *d, char *equation, char (*dims)[64])
 
 TEST(random_equations_have_the_operations_of_a_count)
 {
-    gsl_rng *r = th_random_stream(1, "equations", 0);
+    auto_rng *r = th_random_stream(1, "equations", 0);
     int several = 0;
     for (int i = 0; i < 400; i++) {
         drawn d;
@@ -255,8 +220,8 @@ TEST(random_equations_have_the_operations_of_a_count)
         several += d.n > 2 && macs > 0;
     }
     CU_ASSERT(several > 100);
-    gsl_rng_free(r);
 }
+
 /* ---- every operator -------------------------------------------------------------------------- */
 
 /* Extents that fit many operators: few different ones, so that axes are often equal. */
@@ -315,7 +280,7 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
         made->domain = keep("com.microsoft", 13);
     snprintf(start, sizeof start, "%s: node \"y\" (%s of %s): ", path, o->name,
              o->is_microsoft ? "com.microsoft" : "ai.onnx");
-    th_workload *w = read_y(false, &notes, &e);
+    auto_workload *w = read_y(false, &notes, &e);
     if (w) {
         bool has_work = o->class != TH_ONNX_PRODUCT || macs_of(w) > 0 || notes.n_copied > 0 ||
                         w->n_layers == 1 || strstr(shape_of_y, "0");
@@ -329,18 +294,16 @@ static void check_operator(gsl_rng *r, const th_onnx_operator *o, int *read, int
             printf("# %s %s: %s\n", o->name, attributes, e.text);
         ++*refusals;
     }
-    th_workload_free(w);
 }
 
 TEST(any_operator_on_any_inputs_is_read_whole_or_refused_by_name)
 {
-    gsl_rng *r = th_random_stream(1, "operators", 0);
+    auto_rng *r = th_random_stream(1, "operators", 0);
     int read = 0, refusals = 0;
     for (int i = 0; th_onnx_operator_at(i); i++)
         for (int k = 0; k < 40; k++)
             check_operator(r, th_onnx_operator_at(i), &read, &refusals);
     CU_ASSERT(read > 2000 && refusals > 2000);
-    gsl_rng_free(r);
 }
 
 /* ---- stated shapes --------------------------------------------------------------------------- */
@@ -382,7 +345,7 @@ static int64_t make_chain(gsl_rng *r, unsigned unknown, int wrong)
 /* What follows an operator without a rule has the shapes that the file states; that is told. */
 TEST(copies_have_the_shapes_that_the_file_states)
 {
-    gsl_rng *r = th_random_stream(1, "chains", 0);
+    auto_rng *r = th_random_stream(1, "chains", 0);
     for (int i = 0; i < 200; i++) {
         unsigned unknown = (unsigned)draw(r, 0, (1 << STEPS) - 1);
         th_onnx_notes notes;
@@ -391,7 +354,7 @@ TEST(copies_have_the_shapes_that_the_file_states)
         int copies = 0;
         for (int k = 0; k < STEPS; k++)
             copies += unknown >> k & 1;
-        th_workload *w = read_y(true, &notes, &e);
+        auto_workload *w = read_y(true, &notes, &e);
         TAP_ASSERT_TEXT(e.text, "");
         CU_ASSERT_FATAL(w != NULL);
         CU_ASSERT_EQUAL(macs_of(w), macs);
@@ -399,15 +362,13 @@ TEST(copies_have_the_shapes_that_the_file_states)
         CU_ASSERT_EQUAL(notes.copied[0].n, copies);
         TAP_ASSERT_TEXT(notes.copied[0].first, copies ? "Mix of acme" : "");
         CU_ASSERT_TRUE(notes.guessed.n == 0 && notes.contradicted.n == 0 && notes.left_out.n == 0);
-        th_workload_free(w);
     }
-    gsl_rng_free(r);
 }
 
 /* A shape that is not what the rule makes is told, and the rule's holds. */
 TEST(stated_shapes_that_are_not_so_are_told)
 {
-    gsl_rng *r = th_random_stream(1, "contradictions", 0);
+    auto_rng *r = th_random_stream(1, "contradictions", 0);
     for (int i = 0; i < 100; i++) {
         th_onnx_notes notes;
         th_error e;
@@ -416,15 +377,13 @@ TEST(stated_shapes_that_are_not_so_are_told)
         int64_t macs = make_chain(r, 0, wrong);
         snprintf(start, sizeof start, "axis 1 of \"%s%.0d\" of ", wrong + 1 < STEPS ? "t" : "y",
                  wrong + 1 < STEPS ? wrong + 1 : 0);
-        th_workload *w = read_y(false, &notes, &e);
+        auto_workload *w = read_y(false, &notes, &e);
         TAP_ASSERT_TEXT(e.text, "");
         CU_ASSERT_FATAL(w != NULL);
         CU_ASSERT_EQUAL(macs_of(w), macs);
         CU_ASSERT_EQUAL(notes.contradicted.n, 1);
         CU_ASSERT_EQUAL(strncmp(notes.contradicted.first, start, strlen(start)), 0);
-        th_workload_free(w);
     }
-    gsl_rng_free(r);
 }
 
 /* An open axis of a stated shape is the input's; that is a guess. A mask is read by no layer. */
@@ -435,7 +394,7 @@ TEST(what_is_guessed_or_left_out_is_told)
     begin("3,5,7");
     node("Mix", "x", "y", "");
     stated("y", "0,11");
-    th_workload *w = read_y(true, &notes, &e);
+    auto_workload *w = read_y(true, &notes, &e);
     TAP_ASSERT_TEXT(shape_of_y, "3,11");
     CU_ASSERT_TRUE(w && notes.guessed.n == 1);
     th_workload_free(w);
@@ -463,168 +422,6 @@ TEST(what_is_guessed_or_left_out_is_told)
     w = read_y(false, &notes, &e);
     CU_ASSERT_FATAL(w && notes.left_out.n == 0);
     CU_ASSERT_EQUAL(macs_of(w), 3 * 8 * 5);
-    th_workload_free(w);
-}
-
-/* ---- weights that several nodes read --------------------------------------------------------- */
-
-/* A node that looks at a matrix of rows x columns, and what its output is called. */
-static void look_at(gsl_rng *r, char *name, int number, int rows, int columns)
-{
-    char from[16], shape[32], flat[64];
-    snprintf(from, sizeof from, "%s", name);
-    snprintf(name, 16, "v%d", number);
-    switch (draw(r, 0, 3)) {
-    case 0:
-        node("Identity", from, name, "");
-        break;
-    case 1: /* turned and back */
-        snprintf(shape, sizeof shape, "t%d", number);
-        node("Transpose", from, shape, "perm=1,0");
-        node("Transpose", shape, name, "perm=1,0");
-        break;
-    default: /* a row, and back */
-        snprintf(shape, sizeof shape, "s%d", number);
-        snprintf(flat, sizeof flat, "%d,1,%d", rows, columns);
-        integers(shape, flat, false);
-        snprintf(flat, sizeof flat, "%s %s", from, shape);
-        snprintf(shape, sizeof shape, "u%d", number);
-        node("Reshape", flat, shape, "");
-        snprintf(flat, sizeof flat, "a%d", number);
-        integers(flat, "1", false);
-        snprintf(flat, sizeof flat, "%s a%d", shape, number);
-        node("Squeeze", flat, name, "");
-    }
-}
-
-/* Words, products between widths with weights of a pool, and logits: each initializer that is read
- * counts once, whichever way its readers look at it. */
-TEST(weights_that_several_nodes_read_count_once)
-{
-    static const int widths[] = {8, 12, 20};
-    gsl_rng *r = th_random_stream(11, "onnx ties", 0);
-    int n_wrong = 0, n_tied = 0, n_free = 0;
-    for (int i = 0; i < 200; i++) {
-        bool is_read[3][3][2] = {{{false}}};
-        char at[16] = "x0", name[16], text[64];
-        int from = draw(r, 0, 2), n = draw(r, 1, 6), first = from, wanted = 0;
-        th_onnx_notes notes;
-        th_error e;
-        begin(NULL);
-        input("ids", 7, "1,5");
-        snprintf(text, sizeof text, "50,%d", widths[from]);
-        weights("words", text);
-        node("Gather", "words ids", at, "");
-        for (int k = 1; k <= n; k++) {
-            int to = k == n ? first : draw(r, 0, 2), which = draw(r, 0, 1);
-            bool is_turned = which == 1; /* as it is stored */
-            to = to == from ? (to + 1) % 3 : to;
-            snprintf(name, sizeof name, "w%d%d%d", from, to, which);
-            int rows = widths[is_turned ? to : from], columns = widths[is_turned ? from : to];
-            snprintf(text, sizeof text, "%d,%d", rows, columns);
-            if (!is_read[from][to][which]) {
-                weights(name, text);
-                wanted += rows * columns;
-            } else
-                n_tied++;
-            is_read[from][to][which] = true;
-            if (draw(r, 0, 1))
-                look_at(r, name, k, rows, columns);
-            if (is_turned) {
-                snprintf(text, sizeof text, "q%d", k);
-                node("Transpose", name, text, "");
-                snprintf(name, sizeof name, "%.14s", text);
-            }
-            snprintf(text, sizeof text, "%s %s", at, name);
-            snprintf(at, sizeof at, "x%d", k);
-            node("MatMul", text, at, "");
-            from = to;
-        }
-        bool has_words = from == first; /* the logits are the words */
-        snprintf(text, sizeof text, "%s %s", at, has_words ? "turned" : "head");
-        if (has_words)
-            node("Transpose", "words", "turned", "perm=1,0");
-        snprintf(name, sizeof name, "%d,50", widths[from]);
-        weights("head", name);
-        node("MatMul", text, "y", "");
-        wanted += 50 * (widths[first] + (has_words ? 0 : widths[from]));
-        n_free += !has_words;
-        th_workload *w = read_y(false, &notes, &e);
-        n_wrong += !w || parameters_of(w) != wanted;
-        th_workload_free(w);
-    }
-    CU_ASSERT_EQUAL(n_wrong, 0);
-    CU_ASSERT_TRUE(n_tied > 50 && n_free > 20);
-    gsl_rng_free(r);
-}
-
-/* What must not be taken for the same: a square matrix and its transpose, parts, computed weights,
- * and weights of another shape. */
-TEST(weights_that_differ_count_each)
-{
-    static const char *const second[][2] = {{"Transpose", ""}, {"Neg", ""}, {"Sqrt", ""}};
-    th_onnx_notes notes;
-    th_error e;
-    for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
-        begin("1,4,8");
-        weights("w", "8,8");
-        node("MatMul", "x w", "a", "");
-        node(second[i][0], "w", "v", second[i][1]);
-        node("MatMul", "a v", "y", "");
-        th_workload *w = read_y(false, &notes, &e);
-        CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 64);
-        th_workload_free(w);
-    }
-    begin("1,4,8");
-    weights("w", "8,12");
-    node("MatMul", "x w", "a", "");
-    node("Transpose", "w", "v", "");
-    node("MatMul", "a v", "y", "");
-    th_workload *w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 96);
-    th_workload_free(w);
-}
-
-/* Convolutions of two levels of a pyramid, and both directions of a recurrent layer, with one
- * kernel. */
-TEST(kernels_and_gates_are_shared)
-{
-    th_onnx_notes notes;
-    th_error e;
-    begin("1,8,6,6");
-    weights("w", "8,8,3,3");
-    weights("v", "8,8,1,1");
-    node("Conv", "x w", "a", "pads=1,1,1,1");
-    node("Conv", "a w", "b", "pads=1,1,1,1");
-    node("Conv", "b v", "c", "");
-    node("Conv", "c v", "y", "");
-    th_workload *w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && parameters_of(w) == 9 * 64 + 64);
-    th_workload_free(w);
-    begin("1,8,6,6"); /* kernels as another framework has them, of which one lies otherwise */
-    weights("w", "3,3,8,8");
-    node("Transpose", "w", "p", "perm=3,2,0,1");
-    node("Transpose", "w", "q", "perm=3,2,0,1");
-    node("Transpose", "w", "r", "perm=2,3,0,1");
-    node("Conv", "x p", "a", "pads=1,1,1,1");
-    node("Conv", "a q", "b", "pads=1,1,1,1");
-    node("Conv", "b r", "y", "pads=1,1,1,1");
-    w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 9 * 64);
-    th_workload_free(w);
-    begin("5,1,8");
-    weights("w", "1,32,8");
-    weights("r", "1,32,8");
-    weights("q", "1,32,8");
-    integers("shape", "5,1,8", false);
-    node("LSTM", "x w r", "a", "hidden_size=8");
-    node("Reshape", "a shape", "b", "");
-    node("LSTM", "b w r", "c", "hidden_size=8");
-    node("Reshape", "c shape", "d", "");
-    node("LSTM", "d w q", "y", "hidden_size=8");
-    w = read_y(false, &notes, &e);
-    CU_ASSERT_TRUE(w && parameters_of(w) == 2 * 2 * 32 * 8);
-    th_workload_free(w);
 }
 
 TAP_MAIN("onnx_random")

@@ -2,8 +2,9 @@
 /* ONNX models: what is said about files and nodes that become nothing. */
 #include <config.h>
 #define ONNX_MODEL_FILE "test_onnx_refuse.tmp.onnx"
-#include "base/alloc.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/onnx_model.h"
+#include "tests/unit/refused.h"
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
@@ -145,72 +146,40 @@ TEST(errors_name_the_cause)
     expect("WORK-0089", "node \"y\" (QGemm of ai.onnx): must have inputs of two axes");
 }
 
-TEST(bad_nodes_are_refused)
+/* One node, as OPERATOR|inputs|attributes, of an image "x" of 4 x 8 x 8, a vector "v", weights "w"
+ * and integers "n". */
+static int read_node(const char *text, th_error *e)
 {
-    refused("WORK-0081", "Relu", "q", "", "input 1 \"q\" is not there");
-    refused("WORK-0089", "Slice", "x", "", "must have starts and ends");
-    refused("WORK-0085", "Conv", "x w", "strides=2,0",
-            "strides: 2 numbers from 1 to 268435456 were expected");
-    refused("WORK-0085", "MaxPool", "x", "",
-            "kernel_shape: 2 numbers from 1 to 268435456 were expected");
-    refused("WORK-0085", "Conv", "x w", "pads=1,1,1",
-            "pads: 4 numbers from 0 to 268435456 were expected");
-    refused("WORK-0086", "MaxPool", "x", "kernel_shape=9,2",
-            "a kernel of 9 (dilation 1) is larger than its input of 8 with padding");
-    refused("WORK-0087", "ConvTranspose", "x w", "pads=5,5,5,5",
-            "the padding crops all 10 elements of an axis");
-    refused("WORK-0145", "Conv", "x w", "group=2", "2 groups of 4 channels: the input has 4");
-    refused("WORK-0089", "Conv", "x w5", "group=2",
-            "must have a number of weights that its groups divide");
-    refused("WORK-0091", "Add", "x t", "",
-            "extents 8 and 4 of axis 2: equal ones, or 1, were expected");
-    refused("WORK-0092", "Concat", "x v", "",
-            "input 2 \"v\" has other extents than the first, and not along axis 1 alone");
-    refused("WORK-0094", "Upsample", "x one", "", "a scale of -1: out of range");
-    refused("WORK-0095", "Constant", "", "", "value: a tensor of at most 12 axes was expected");
-    refused("WORK-0096", "Reshape", "x w", "",
-            "input 2 \"w\" is not known: the numbers of \"w\" are not in the file as numbers, "
-            "and a shape depends on it");
-    refused("WORK-0097", "ConstantOfShape", "n", "", "extent -1: from 0 to 268435456 was expected");
-    refused("WORK-0098", "Concat", "x x", "axis=4", "axis 4: from -4 to 3 was expected");
-    refused("WORK-0099", "NonZero", "x", "",
-            "the shape of its output depends on the data; only models whose shapes follow from "
-            "their inputs' can be read");
-    refused("WORK-0100", "Unsqueeze", "x", "axes=0,1,2,3,4,5,6,7,8",
-            "13 axes: at most 12 are read");
-    refused("WORK-0101", "Transpose", "x", "perm=1,0,2,2",
-            "perm: an order of all 4 axes was expected");
-    refused("WORK-0103", "MatMul", "x w2", "", "the first input has 8 columns, the second 9 rows");
-    refused("WORK-0104", "Reshape", "x n", "", "a shape of 256 elements was expected");
-    refused("WORK-0114", "Expand", "x huge", "",
-            "output 1 has more than 2^53 elements, or a negative extent");
-    refused("WORK-0084", "Expand", "x tall", "",
-            "an extent of more than 268435456 in batch x channels x height x width");
-    refused("WORK-0707", "Expand", "x many", "",
-            "input many: 13 numbers: at most 12 were expected");
-    refused("WORK-0097", "Split", "x parts", "axis=1", "extent 3: from 4 to 4 was expected");
-    refused("WORK-0089", "Slice", "x zero n", "",
-            "must have as many ends, axes and steps as starts");
-    refused("WORK-0089", "Conv", "x w", "kernel_shape=3,5",
-            "must have the kernel_shape of its weights");
-    refused("WORK-0089", "QLinearConv", "x zero zero w zero zero zero zero", "channels_last=1",
-            "must have channels_last 0: channels behind the pixels are not read");
-    refused("WORK-0102", "Loop", "x", "",
-            "no rule for this operator; docs/onnx.md has those that are read, and -unknown copy "
-            "reads others as copies");
-    refused("WORK-0146", "Einsum", "x", "equation=ab->ba",
-            "equation: one that fits the extents of up to 8 inputs was expected");
-    refused("WORK-0102", "Relo", "x", "",
-            "no rule for this operator; docs/onnx.md has those that are read, and -unknown copy "
-            "reads others as copies");
+    char op[40], inputs[80] = "", attributes[80] = "";
+    sscanf(text, "%39[^|]|%79[^|]|%79[^|]", op, inputs, attributes);
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    weights("w2", "9,9");
+    weights("w5", "5,2,3,3");
+    integers("n", "1,5,-1", false);
+    integers("one", "1,1,1,-1", false);
+    integers("true", "1", false);
+    integers("huge", "4503599627370496,4,8,8", false);
+    node("Flatten", "x", "v", "");
+    integers("wide", "1,8,4,8", false);
+    integers("tall", "268435456,4,8,8", false);
+    node("Reshape", "x wide", "t", "");
+    node("GlobalMaxPool", "first", "pixel", "");
+    node("Gather", "x zero", "first", "axis=1");
+    integers("zero", "0", false);
+    integers("parts", "3", false);
+    integers("many", "1,1,1,1,1,1,1,1,1,1,1,1,1", false);
+    node(op, inputs, "y", attributes);
+    write_model();
+    auto_workload *w = read_at(0, -1, e);
+    unlink(path);
+    return w ? 0 : -1;
 }
 
-TEST(branches_without_a_condition_or_a_graph_are_refused)
+TEST(bad_nodes_are_refused)
 {
-    refused("WORK-0117", "If", "pixel", "",
-            "its condition \"pixel\" is not known without running the model");
-    refused("WORK-0089", "If", "x", "", "must have a condition of one number");
-    refused("WORK-0118", "If", "true", "", "then_branch: a graph was expected");
+    static const refusing_reader readers[] = {{"node", read_node}, {NULL, NULL}};
+    assert_refusals("workloads/onnx.refused", readers);
 }
 
 /* A chain of branches, each the only node of the one around it. */
@@ -260,34 +229,12 @@ TEST(deep_branches_are_refused)
     expect("WORK-0115", "node \"y\" (If of ai.onnx): \"z\", which it returns, is not there");
 }
 
-/* Cut off anywhere, and with any byte changed, it is a model or an error. */
-TEST(any_bytes_are_read_or_refused)
+static int read_again(const void *unused, th_error *e)
 {
-    begin("1,4,8,8");
-    weights("w", "4,4,3,3");
-    integers("n", "1,-1", true);
-    node("Conv", "x w", "a", "pads=1,1,1,1");
-    node("Reshape", "a n", "b", "");
-    write_model();
-    unsigned char bytes[1024];
-    FILE *f = fopen(path, "rb");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    size_t n = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
-    int read = 0;
-    for (size_t i = 0; i < n; i++)
-        for (int change = 0; change < 9; change++) {
-            th_error e = {"", ""};
-            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
-            write_file(bytes, change > 0 ? n : i);
-            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
-            th_workload *w = read_at(0, -1, &e);
-            CU_ASSERT_TRUE((w != NULL) == (e.id[0] == '\0'));
-            read += w != NULL;
-            th_workload_free(w);
-        }
-    CU_ASSERT(read > 0 && (size_t)read < 9 * n);
-    unlink(path);
+    (void)unused;
+    th_workload *w = read_at(0, -1, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
 TEST(any_allocation_may_fail)
@@ -300,20 +247,7 @@ TEST(any_allocation_may_fail)
     node("Einsum", "x v x", "c", "equation=abcd,de,abcd->ae");
     stated("c", "1,5");
     write_model();
-    th_error e = {"", ""};
-    int64_t live = th_alloc_live();
-    th_workload *w = NULL;
-    int k = 0;
-    while (!w && k < 1000) {
-        e = (th_error){"", ""};
-        th_alloc_fail_at(++k);
-        w = read_at(0, -1, &e);
-        CU_ASSERT_TRUE(w || th_error_is_no_memory(&e));
-        CU_ASSERT_TRUE(w || th_alloc_live() == live);
-    }
-    th_alloc_fail_at(0);
-    CU_ASSERT(w && k > 10);
-    th_workload_free(w);
+    CU_ASSERT_TRUE(fail_each_allocation(read_again, NULL) > 10);
     unlink(path);
 }
 

@@ -3,7 +3,6 @@
  * bytes (mapper/serialize/serializer.h), which is all that a run depends on. */
 #include <config.h>
 #include <dirent.h>
-#include "base/alloc.h"
 #include "base/config_write.h"
 #include "mapper/serialize/serializer.h"
 #include "tests/unit/map_help.h"
@@ -403,27 +402,5 @@ TEST(models_that_are_refused)
 }
 
 /* ---- memory ---- */
-
-TEST(no_memory_is_told)
-{
-    th_system *s = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
-    th_workload *net = shipped_workload("alexnet");
-    int64_t live = th_alloc_live();
-    bool done = false;
-    for (int64_t k = 1; !done && k < 1000; k++) {
-        th_error e = {"", ""};
-        th_strbuf text = TH_STRBUF_INIT;
-        th_alloc_fail_at(k);
-        done = th_system_write(s, NULL, NULL, &text, &e) == 0 &&
-               th_workload_write(net, &text, &e) == 0;
-        th_alloc_fail_at(0);
-        CU_ASSERT_TRUE(done || strcmp(e.id, "BASE-0001") == 0);
-        th_strbuf_clear(&text);
-    }
-    CU_ASSERT_TRUE(done);
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-    th_system_free(s);
-    th_workload_free(net);
-}
 
 TAP_MAIN("round_trip")

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_trace_files.c - the files of groups and of memory beside an execution trace. */
 #include <config.h>
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/trace_help.h"
 
 enum { COMPUTE = 4, COLLECTIVE = 7 };
 
 /* One rank that computes, and a file beside it: of groups, or of memory. */
-static void assert_file_refused(const char *text, bool is_memory, const char *expected)
+static int read_refused(const char *text, bool is_memory, th_error *e)
 {
     static const char prefix[] = "trace_file.tmp", path[] = "trace_file.tmp.json";
     static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 1"}};
-    th_error e = {"", ""};
     write_rows(prefix, 1, rows, 1);
     write_bytes(path, text, strlen(text));
     th_trace_files files = {
         .prefix = prefix, .groups = is_memory ? NULL : path, .memory = is_memory ? path : NULL};
-    CU_ASSERT_PTR_NULL(th_trace_read(&files, &e));
-    TAP_ASSERT_TEXT(e.text, expected);
+    th_trace *t = th_trace_read(&files, e);
+    th_trace_free(t);
     remove(path);
     remove_trace(prefix, 1);
+    return t ? 0 : -1;
+}
+
+static int read_groups(const char *text, th_error *e)
+{
+    return read_refused(text, false, e);
+}
+
+static int read_memory(const char *text, th_error *e)
+{
+    return read_refused(text, true, e);
 }
 
 TEST(a_rank_in_between_is_missing)
@@ -29,53 +40,17 @@ TEST(a_rank_in_between_is_missing)
     write_rows("trace_file.tmp", 4, rows, 1);
     remove("trace_file.tmp.2.et");
     CU_ASSERT_PTR_NULL(th_trace_read(&(th_trace_files){.prefix = "trace_file.tmp"}, &e));
-    TAP_ASSERT_TEXT(e.id, "WORK-0687");
-    TAP_ASSERT_TEXT(e.text, "trace_file.tmp.3.et: is there, but that of rank 2 is not");
+    TAP_ASSERT_ERROR(e, "WORK-0687", "trace_file.tmp.3.et: is there, but that of rank 2 is not");
     remove_trace("trace_file.tmp", 4);
-}
-
-TEST(files_of_groups_that_are_refused)
-{
-#define MEMBERS                                                                                    \
-    "trace_file.tmp.json: group \"1\": must be a list of ranks from 0 to 0, all different"
-    assert_file_refused("[]", false, "trace_file.tmp.json:1: must be one JSON object { ... }");
-    assert_file_refused("{\"tp\": [0]}", false,
-                        "trace_file.tmp.json: group \"tp\": its name must be a decimal number from "
-                        "1 on");
-    assert_file_refused("{\"0\": [0]}", false,
-                        "trace_file.tmp.json: group \"0\": its name must be a decimal number from "
-                        "1 on");
-    assert_file_refused("{\"1\": 0}", false, MEMBERS);
-    assert_file_refused("{\"1\": []}", false, MEMBERS);
-    assert_file_refused("{\"1\": [0, 0]}", false, MEMBERS);
-    assert_file_refused("{\"1\": [1]}", false, MEMBERS);
-    assert_file_refused("{\"1\": [-1]}", false, MEMBERS);
-    assert_file_refused("{\"1\": [0.5]}", false, MEMBERS);
 }
 
 #define MEMORY(KIND, REST) "{\"memory-type\": \"" KIND "\"" REST "}"
 
-TEST(files_of_memory_that_are_refused)
+TEST(refuses_what_is_listed)
 {
-    static const char kinds[] =
-        "trace_file.tmp.json: key \"memory-type\": must be NO_MEMORY_EXPANSION, "
-        "PER_NPU_MEMORY_EXPANSION, PER_NODE_MEMORY_EXPANSION or MEMORY_POOL";
-    assert_file_refused("{}", true, kinds);
-    assert_file_refused(MEMORY("POOL", ""), true, kinds);
-    assert_file_refused(
-        MEMORY("MEMORY_POOL", ""), true,
-        "trace_file.tmp.json: key \"remote-mem-latency\": must be a number from 0 to 1e+09");
-    assert_file_refused(
-        MEMORY("MEMORY_POOL", ", \"remote-mem-latency\": 5, \"remote-mem-bw\": 0"), true,
-        "trace_file.tmp.json: key \"remote-mem-bw\": must be a number from 1 to 1e+09");
-    assert_file_refused(
-        MEMORY("PER_NODE_MEMORY_EXPANSION", ", \"remote-mem-latency\": 5, \"remote-mem-bw\": 2"),
-        true, "trace_file.tmp.json: key \"num-npus-per-node\": must be a number from 1 to 1e+09");
-    /* WORK-0720: a key that is mistyped is not left out in silence, whatever the kind. */
-    assert_file_refused(MEMORY("NO_MEMORY_EXPANSION", ", \"remote-mem-latncy\": 5"), true,
-                        "trace_file.tmp.json: key \"remote-mem-latncy\": did you mean "
-                        "\"remote-mem-latency\"? (must be one of memory-type, remote-mem-latency, "
-                        "remote-mem-bw, num-nodes, num-npus-per-node)");
+    static const refusing_reader readers[] = {
+        {"groups", read_groups}, {"memory", read_memory}, {NULL, NULL}};
+    assert_refusals("workloads/trace_files.refused", readers);
 }
 
 TEST(memory_outside_the_accelerators)
@@ -89,14 +64,13 @@ TEST(memory_outside_the_accelerators)
     th_error e = {"", ""};
     write_rows(prefix, 1, rows, 1);
     write_bytes(path, text, strlen(text));
-    th_trace *t = th_trace_read(&(th_trace_files){.prefix = prefix, .memory = path}, &e);
+    auto_trace *t = th_trace_read(&(th_trace_files){.prefix = prefix, .memory = path}, &e);
     remove(path);
     remove_trace(prefix, 1);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_FATAL(t != NULL);
     CU_ASSERT_TRUE(t->memory.kind == TH_TRACE_MEMORY_PER_NODE && t->memory.latency_ns == 5 &&
                    t->memory.bytes_per_ns == 2 && t->memory.ranks_per_node == 4);
-    th_trace_free(t);
 }
 
 TEST(collectives_that_are_refused)

@@ -17,7 +17,7 @@ TEST(nodes_are_sorted_and_their_dependencies_are_indices)
                                      {0, 3, COMPUTE, "", "us 2 is_cpu_op 1"},
                                      {0, 7, COMPUTE, "3", ""}};
     th_error e = {"", ""};
-    th_trace *t = TRACE_OF(1, rows, NULL, &e);
+    auto_trace *t = TRACE_OF(1, rows, NULL, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_FATAL(t && t->n_nodes == 3);
     const th_trace_rank *r = &t->ranks[0];
@@ -34,7 +34,6 @@ TEST(nodes_are_sorted_and_their_dependencies_are_indices)
     CU_ASSERT_EQUAL(last->bytes, 13);
     CU_ASSERT_EQUAL(last->duration_ps, -1);
     TAP_ASSERT_TEXT(th_trace_node_name(r, last), "n");
-    th_trace_free(t);
 }
 
 /* A file of one node, id 1, of this type, whose other fields are these bytes. */
@@ -78,10 +77,9 @@ TEST(any_integer_serves)
         th_strbuf_add_bytes(&a, kinds[i].bytes, kinds[i].n);
         put_bytes(&fields, 10, a.text, a.length);
         th_strbuf_clear(&a);
-        th_trace *t = one_node(COMPUTE, &fields, &e);
+        auto_trace *t = one_node(COMPUTE, &fields, &e);
         TAP_ASSERT_TEXT(e.text, "");
         CU_ASSERT_TRUE(t && t->ranks[0].nodes[0].operations == 21);
-        th_trace_free(t);
     }
 }
 
@@ -106,11 +104,10 @@ TEST(packed_dependencies_and_unknown_fields)
     put_bytes(&fields, 4, "\1\1", 2);
     put_number(&fields, 6, 77);
     put_bytes(&fields, 99, "?", 1);
-    th_trace *t = one_node(COMPUTE, &fields, &e);
+    auto_trace *t = one_node(COMPUTE, &fields, &e);
     CU_ASSERT_FATAL(t != NULL);
     CU_ASSERT_EQUAL(t->ranks[1].nodes[0].n_deps, 1);
     CU_ASSERT_EQUAL(t->ranks[1].deps[0], 0);
-    th_trace_free(t);
 }
 
 TEST(groups_keep_their_order)
@@ -118,7 +115,7 @@ TEST(groups_keep_their_order)
     static const trace_row rows[] = {{0, 1, COLLECTIVE, "", "comm_type 2 comm_size 8 pg_name 4"},
                                      {1, 1, COLLECTIVE, "", "comm_type 0 comm_size 8 pg_name 0"}};
     th_error e = {"", ""};
-    th_trace *t = TRACE_OF(2, rows, "{\"9\": [1], \"4\": [1, 0]}", &e);
+    auto_trace *t = TRACE_OF(2, rows, "{\"9\": [1], \"4\": [1, 0]}", &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_FATAL(t && t->n_groups == 2);
     const th_trace_group *g = &t->groups[t->ranks[0].nodes[0].group];
@@ -126,7 +123,6 @@ TEST(groups_keep_their_order)
     CU_ASSERT_EQUAL(g->n_members, 2);
     CU_ASSERT_EQUAL(g->members[0], 1);
     CU_ASSERT_EQUAL(t->ranks[1].nodes[0].group, TH_TRACE_ALL_RANKS);
-    th_trace_free(t);
 }
 
 /* Two ranks; each has a node of metadata with these process groups, as frameworks write them, and
@@ -134,7 +130,7 @@ TEST(groups_keep_their_order)
 static th_trace *with_process_groups(const char *list, const char *third, th_error *e)
 {
     th_strbuf file = TH_STRBUF_INIT, head = TH_STRBUF_INIT, node = TH_STRBUF_INIT;
-    th_strbuf values = TH_STRBUF_INIT, inputs = TH_STRBUF_INIT;
+    auto_strbuf values = TH_STRBUF_INIT, inputs = TH_STRBUF_INIT;
     char attributes[80];
     put_bytes(&head, 1, "1", 1);
     put_record(&file, &head);
@@ -149,8 +145,6 @@ static th_trace *with_process_groups(const char *list, const char *third, th_err
     snprintf(attributes, sizeof attributes, "comm_type 0 comm_size 8 pg_name %s", third);
     put_row(&file, &(trace_row){0, 4, COLLECTIVE, "", attributes});
     th_trace *t = th_trace_read_bytes(file.text, file.length, 2, e);
-    th_strbuf_clear(&values);
-    th_strbuf_clear(&inputs);
     th_strbuf_clear(&file);
     return t;
 }
@@ -160,7 +154,7 @@ static th_trace *with_process_groups(const char *list, const char *third, th_err
 TEST(process_groups_of_a_trace)
 {
     th_error e = {"", ""};
-    th_trace *t = with_process_groups(
+    auto_trace *t = with_process_groups(
         "[{\"pg_name\": \"3\", \"ranks\": [1, 0]}, {\"pg_name\": \"5\", \"ranks\": []},"
         " {\"pg_name\": \"tensor\", \"ranks\": [0]}, {\"pg_name\": 6, \"ranks\": [0]},"
         " {\"pg_name\": \"7\", \"ranks\": [0, 0]}, {\"pg_name\": \"8\", \"ranks\": [2]},"
@@ -180,7 +174,6 @@ TEST(process_groups_of_a_trace)
     CU_ASSERT_EQUAL(t->groups[0].members[0], 1);
     CU_ASSERT_EQUAL(t->groups[1].n_members, 2);
     CU_ASSERT_EQUAL(t->groups[1].members[1], 1);
-    th_trace_free(t);
 }
 
 TEST(metadata_without_process_groups)
@@ -201,7 +194,7 @@ TEST(dimensions_of_a_collective_are_written_and_read)
                                      {0, 2, COLLECTIVE, "", "comm_type 0 comm_size 8"}};
     static const char prefix[] = "trace_dims.tmp";
     th_error e = {"", ""};
-    th_trace *t = TRACE_OF(1, rows, NULL, &e);
+    auto_trace *t = TRACE_OF(1, rows, NULL, &e);
     CU_ASSERT_FATAL(t != NULL);
     t->ranks[0].nodes[1].n_dims = 3;
     t->ranks[0].nodes[1].dims = 1 << 1;
@@ -214,7 +207,6 @@ TEST(dimensions_of_a_collective_are_written_and_read)
     CU_ASSERT_EQUAL(t->ranks[0].nodes[0].n_dims, TH_TRACE_ALL_DIMS);
     CU_ASSERT_EQUAL(t->ranks[0].nodes[1].n_dims, 3);
     CU_ASSERT_EQUAL(t->ranks[0].nodes[1].dims, 2);
-    th_trace_free(t);
 }
 
 TEST(messages)
@@ -223,7 +215,7 @@ TEST(messages)
         {0, 1, SEND, "", "comm_dst 1 comm_tag 4294967295 comm_size 9 tharsis_bytes 0"},
         {1, 1, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 9 tharsis_delay_ps 3"}};
     th_error e = {"", ""};
-    th_trace *t = TRACE_OF(2, rows, NULL, &e);
+    auto_trace *t = TRACE_OF(2, rows, NULL, &e);
     CU_ASSERT_FATAL(t != NULL);
     const th_trace_node *send = t->ranks[0].nodes, *receive = t->ranks[1].nodes;
     CU_ASSERT_EQUAL(send->peer, 1);
@@ -232,7 +224,6 @@ TEST(messages)
     CU_ASSERT_EQUAL(receive->peer, 0);
     CU_ASSERT_EQUAL(receive->exact_bytes, -1);
     CU_ASSERT_EQUAL(receive->delay_ps, 3);
-    th_trace_free(t);
 }
 
 /* Each waits for the two before it. Arrays grow by doubling: few allocations. */

@@ -2,7 +2,6 @@
 /* test_transformer.c - parameters of published language models against the printed counts, and
  * operations by hand. */
 #include <config.h>
-#include <math.h>
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
 #include "workloads/transformer/transformer.h"

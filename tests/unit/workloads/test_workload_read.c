@@ -2,23 +2,18 @@
 #include <config.h>
 #include "workloads/workload_read.h"
 #include "base/alloc.h"
-#include "base/strbuf.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/workload_help.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAD "name = \"net\"; batch = 2; input = { channels = 3; height = 13; width = 9; };\n"
 
 /* The layers, written from line 2 on. */
 static th_workload *read_layers(const char *layers, th_error *err)
 {
-    th_strbuf text = TH_STRBUF_INIT;
+    auto_strbuf text = TH_STRBUF_INIT;
     th_strbuf_printf(&text, HEAD "layers = ( %s );\n", layers);
-    th_workload *w = th_workload_read_text(text.text, "net.cfg", 0, err);
-    th_strbuf_clear(&text);
-    return w;
+    return th_workload_read_text(text.text, "net.cfg", 0, err);
 }
 
 /* ---- what is read ---- */
@@ -28,7 +23,7 @@ static th_workload *read_layers(const char *layers, th_error *err)
 TEST(reads_every_key_of_a_conv)
 {
     th_error e = {"", ""};
-    th_workload *w =
+    auto_workload *w =
         read_layers("{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = [3, 2];"
                     " stride = [2, 3]; padding = [2, 1, 2, 1]; dilation = [2, 1]; groups = 3;"
                     " norm = true; bias = true; in_channels = 3; height = 7; width = 4; }",
@@ -44,12 +39,11 @@ TEST(reads_every_key_of_a_conv)
     CU_ASSERT_TRUE(l->groups == 3 && l->has_norm && l->has_bias && l->line == 2 &&
                    l->precision[TH_TENSOR_INPUT] == TH_FP16);
     CU_ASSERT_EQUAL(th_layer_parameters(l), 6 * 1 * 6 + 6 + 12);
-    th_workload_free(w);
 }
 
 TEST(fills_in_what_is_not_said)
 {
-    th_workload *w =
+    auto_workload *w =
         read_layers("{ name = \"a\"; type = \"conv\"; outputs = 5; },"
                     "{ name = \"b\"; type = \"conv\"; outputs = 5; kernel = 3; norm = true; },"
                     "{ name = \"p\"; type = \"max_pool\"; kernel = 2; },"
@@ -65,14 +59,13 @@ TEST(fills_in_what_is_not_said)
     CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_R], 5); /* the whole input */
     CU_ASSERT_EQUAL(w->layers[3].dim[TH_DIM_H], 1);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 5 * 7 + 7);
-    th_workload_free(w);
 }
 
 /* Written back to front, and with all ways to name inputs. */
 TEST(reads_a_graph_in_any_order)
 {
     th_error e = {"", ""};
-    th_workload *w = read_layers(
+    auto_workload *w = read_layers(
         "{ name = \"sum\"; type = \"add\"; inputs = (\"left\", \"right\"); outputs = 4; },\n"
         "{ name = \"left\"; type = \"conv\"; inputs = \"input\"; outputs = 4; },\n"
         "{ name = \"right\"; type = \"conv\"; inputs = [\"input\"]; outputs = 4; },\n"
@@ -85,7 +78,6 @@ TEST(reads_a_graph_in_any_order)
     CU_ASSERT_EQUAL(w->layers[2].line, 2);
     CU_ASSERT_EQUAL(w->layers[4].inputs[0], 3);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[4]), 8);
-    th_workload_free(w);
 }
 
 /* 13 rows x 3 inner x 8 columns, batch 2 or 5. */
@@ -94,13 +86,12 @@ TEST(reads_a_matmul)
     static const char text[] =
         "input = { channels = 3; height = 13; width = 1; }; batch = 2;"
         "layers = ( { name = \"q\"; type = \"matmul\"; columns = 8; rows = 13; inner = 3; } );";
-    th_workload *w = th_workload_read_text(text, "some/where/block.v2.cfg", 5, NULL);
+    auto_workload *w = th_workload_read_text(text, "some/where/block.v2.cfg", 5, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     TAP_ASSERT_TEXT(w->name, "block.v2");
     CU_ASSERT_EQUAL(w->batch, 5);
     CU_ASSERT_EQUAL(th_layer_macs(&w->layers[0]), 5 * 13 * 3 * 8);
     CU_ASSERT_EQUAL(th_layer_parameters(&w->layers[0]), 24);
-    th_workload_free(w);
 }
 
 /* ---- the models that are shipped ---- */
@@ -130,7 +121,7 @@ TEST(models_hold_the_published_totals)
         {"alexnet_one", 11, 62378344, 1135256096},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        th_workload *w = read_model(models[i].name);
+        auto_workload *w = read_model(models[i].name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         TAP_ASSERT_TEXT(w->name, models[i].name);
         CU_ASSERT_EQUAL(w->n_layers, models[i].n_layers);
@@ -138,7 +129,6 @@ TEST(models_hold_the_published_totals)
         CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
         CU_ASSERT_EQUAL(w->n_outputs, 1);
         CU_ASSERT_EQUAL(w->layers[w->outputs[0]].dim[TH_DIM_K], 1000);
-        th_workload_free(w);
     }
 }
 
@@ -147,11 +137,10 @@ TEST(models_hold_the_published_totals)
  * and 6,508 biases; c3 has 900 x 100 more. */
 TEST(lenet_holds_its_totals)
 {
-    th_workload *w = read_model("lenet");
+    auto_workload *w = read_model("lenet");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     CU_ASSERT_EQUAL(parameters_of(w), 60000 + 900 + 850 - 44);
     CU_ASSERT_EQUAL(th_workload_macs(w), 340908 - 7880 - 6508 + 90000);
-    th_workload_free(w);
 }
 
 /* As published, where the last layer has the weights of the words' table: 12 h^2 + 13 h in each
@@ -166,10 +155,9 @@ TEST(transformers_hold_the_published_parameters)
                   {"gpt3_xl", 24ll * (12 * 2048 + 13) * 2048 + (50257 + 2048 + 2) * 2048},
                   {"bert_base", 109482240 + 2 * 768 + 2}};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        th_workload *w = read_model(models[i].name);
+        auto_workload *w = read_model(models[i].name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         CU_ASSERT_EQUAL(parameters_of(w), models[i].parameters);
-        th_workload_free(w);
     }
 }
 
@@ -198,12 +186,11 @@ TEST(models_of_other_kinds_hold_their_totals)
         {"unet", 7763041, unet},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        th_workload *w = read_model(models[i].name);
+        auto_workload *w = read_model(models[i].name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(w);
         CU_ASSERT_EQUAL(parameters_of(w), models[i].parameters);
         CU_ASSERT_EQUAL(th_workload_macs(w), models[i].macs);
         CU_ASSERT_EQUAL(w->n_outputs, 1);
-        th_workload_free(w);
     }
 }
 
@@ -211,7 +198,7 @@ TEST(models_of_other_kinds_hold_their_totals)
  * projection. */
 TEST(residual_sums_join_the_right_layers)
 {
-    th_workload *w = read_model("resnet34");
+    auto_workload *w = read_model("resnet34");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     const th_layer *first = &w->layers[th_workload_find(w, "l1.0.add")];
     const th_layer *projected = &w->layers[th_workload_find(w, "l2.0.add")];
@@ -219,7 +206,6 @@ TEST(residual_sums_join_the_right_layers)
     TAP_ASSERT_TEXT(w->layers[first->inputs[1]].name, "pool1");
     TAP_ASSERT_TEXT(w->layers[projected->inputs[1]].name, "l2.0.down");
     TAP_ASSERT_TEXT(w->layers[w->layers[projected->inputs[1]].inputs[0]].name, "l1.2.add");
-    th_workload_free(w);
 }
 
 /* One line of a layer list:
@@ -249,7 +235,7 @@ static void compare_with_list(const char *folder, const char *list, const char *
     char path[4096], line[512];
     snprintf(path, sizeof path, "%s/layers/%s.csv", folder, list);
     FILE *file = fopen(path, "r");
-    th_workload *w = read_model(model);
+    auto_workload *w = read_model(model);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     int n_lines = 0, n_weighted = 0;
@@ -263,7 +249,6 @@ static void compare_with_list(const char *folder, const char *list, const char *
         n_weighted += th_layer_has_weights(&w->layers[l]);
     CU_ASSERT_EQUAL(n_lines, n_weighted);
     fclose(file);
-    th_workload_free(w);
 }
 
 TEST(models_agree_with_the_reference_layers)
@@ -282,129 +267,19 @@ TEST(models_agree_with_the_reference_layers)
 
 /* ---- messages ---- */
 
-static void expect_refusal(const char *layers, const char *id, const char *text)
-{
-    th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(read_layers(layers, &e));
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
-}
-
 #define A "{ name = \"a\"; type = \"conv\"; outputs = 4; "
 
-TEST(refuses_unknown_words)
+static int read_refused(const char *layers, th_error *e)
 {
-    expect_refusal(
-        A "strid = 2; }", "BASE-0037",
-        "net.cfg:2: unknown key \"strid\" in element 1 of \"layers\": did you mean \"stride\"? "
-        "(one of "
-        "name, type, inputs, in_channels, in_height, in_width, outputs, height, width, precision, "
-        "output_precision, "
-        "output_density, weight_precision, weight_density, sparsity, weights_of, kernel, stride, "
-        "padding, "
-        "dilation, groups, bias, norm, transposed, output_padding)");
-    expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
-                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
-                   "one of conv, fc, "
-                   "matmul, attention, fused_attention, lstm, gru, rnn, embedding, max_pool, "
-                   "mean_pool, add, mul, relu, "
-                   "sigmoid, tanh, "
-                   "gelu, silu, scale, shift, power, copy, reduce, dropout, rotary, gate, norm, "
-                   "layer_norm, rms_norm, "
-                   "softmax, concat, slice, split");
-    expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; "
-                     "inputs = \"be\"; }",
-                   "WORK-0027",
-                   "net.cfg:4: layer \"c\": input \"be\" is neither a layer nor \"input\" (did you "
-                   "mean \"bee\"?)");
-    expect_refusal(A "},\n{ name = \"b\"; type = \"relu\"; inputs = \"nothing\"; }", "WORK-0027",
-                   "net.cfg:3: layer \"b\": input \"nothing\" is neither a layer nor \"input\"");
+    th_workload *w = read_layers(layers, e);
+    th_workload_free(w);
+    return w ? 0 : -1;
 }
 
-#define EXPECTED(INPUTS)                                                                           \
-    ": a layer with 4 x " INPUTS " x 1 x 1 weights of its own was expected, of the same "          \
-    "precision, density and sparsity"
-
-/* Convolutions of 3 to 4 channels, "a", and of 4 to 4. */
-TEST(refuses_weights_that_are_no_others)
+TEST(refuses_what_is_listed)
 {
-    static const struct {
-        const char *layers, *id, *text;
-    } cases[] = {
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
-           "\"aa\"; }",
-         "WORK-0649", "\"b\": weights_of \"aa\": a layer was expected"},
-        {A "weights_of = \"a\"; }", "WORK-0648", "\"a\": weights_of \"a\"" EXPECTED("3")},
-        {A "}, { name = \"r\"; type = \"relu\"; }, { name = \"b\"; type = \"conv\"; outputs = 4; "
-           "weights_of = \"r\"; }",
-         "WORK-0648", "\"b\": weights_of \"r\"" EXPECTED("4")},
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; weights_of = \"a\"; }", "WORK-0648",
-         "\"b\": weights_of \"a\"" EXPECTED("4")},
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
-           "\"a\"; weight_precision = \"int8\"; }",
-         "WORK-0648", "\"b\": weights_of \"a\"" EXPECTED("3")},
-        {A "}, { name = \"b\"; type = \"conv\"; outputs = 4; inputs = \"input\"; weights_of = "
-           "\"a\"; sparsity = [1, 3]; }",
-         "WORK-0648", "\"b\": weights_of \"a\"" EXPECTED("3")},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[300];
-        snprintf(text, sizeof text, "net.cfg:2: layer %s", cases[i].text);
-        expect_refusal(cases[i].layers, cases[i].id, text);
-    }
-}
-
-TEST(refuses_what_is_no_layer)
-{
-    expect_refusal("7", "WORK-0025",
-                   "net.cfg:2: a layer must be a group: { name = ...; type = ...; }");
-    expect_refusal("{ name = \"input\"; type = \"relu\"; }", "WORK-0026",
-                   "net.cfg:2: \"input\" is what layers call the workload's input; no layer may "
-                   "have this name");
-    expect_refusal("", "WORK-0005", "net.cfg: no layers: at least one was expected");
-    expect_refusal(
-        A "},\n" A "}", "WORK-0003",
-        "net.cfg:3: layer \"a\": the name is taken by the layer of line 2; names must be unique");
-    expect_refusal(A "inputs = \"b\"; },\n{ name = \"b\"; type = \"relu\"; }", "WORK-0004",
-                   "net.cfg:2: layer \"a\": the layers form a cycle: a <- b <- a");
-}
-
-TEST(refuses_sizes)
-{
-    expect_refusal("{ name = \"a\"; type = \"conv\"; outputs = 0; }", "BASE-0035",
-                   "net.cfg:2: key \"outputs\": must be from 1 to 268435456, not 0");
-    expect_refusal(A "stride = -2; }", "BASE-0035",
-                   "net.cfg:2: key \"stride\": must be from 1 to 268435456, not -2");
-    expect_refusal(A "kernel = [3, 3, 3]; }", "WORK-0020",
-                   "net.cfg:2: key \"kernel\": 3 numbers: one or [height, width] expected");
-    expect_refusal(A "padding = [1]; }", "WORK-0020",
-                   "net.cfg:2: key \"padding\": 1 numbers: one or [height, width] or [top, left, "
-                   "bottom, right] "
-                   "expected");
-    expect_refusal(A "width = 8; }", "WORK-0021",
-                   "net.cfg:2: layer \"a\": key \"width\" is 8, but 9 follows from its input");
-    expect_refusal(
-        A "kernel = [5, 7]; dilation = [1, 2]; padding = [0, 1]; }", "WORK-0022",
-        "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
-        "13 x 9 with padding");
-    expect_refusal(
-        "{ name = \"a\"; type = \"lstm\"; outputs = 4; }", "WORK-0023",
-        "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input is "
-        "3 x 13 x 9");
-    expect_refusal(A "groups = 2; }", "WORK-0012",
-                   "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels "
-                   "of a layer of "
-                   "kind conv");
-}
-
-TEST(refuses_a_sum_of_different_shapes)
-{
-    expect_refusal(
-        A "},\n{ name = \"b\"; type = \"conv\"; outputs = 5; },\n"
-          "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
-        "WORK-0015",
-        "net.cfg:4: layer \"s\": reads 4 x 13 x 9 (channels x height x width), but \"b\" "
-        "makes 5 x 13 x 9");
+    static const refusing_reader readers[] = {{"layers", read_refused}, {NULL, NULL}};
+    assert_refusals("workloads/workload_read.refused", readers);
 }
 
 TEST(refuses_a_bad_head)
