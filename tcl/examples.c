@@ -286,7 +286,7 @@ static const th_example examples[] = {
                          "    read_workload lenet -batch $batch\n"
                          "    map_workload -algorithm greedy\n"
                          "    run\n"
-                         "    query {SELECT latency FROM run} -as list\n"
+                         "    query {SELECT latency_ps FROM run} -as list\n"
                          "} -threads 2\n"},
     {"report_advice", "report_advice -evaluations 50 -changes {accelerator bandwidth} \\\n"
                       "    -fields {change what gain limit}\n"},

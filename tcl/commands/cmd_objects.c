@@ -37,7 +37,6 @@ static int parse_filter(th_call *c, th_class class, th_condition **out)
     Tcl_Size n;
     th_error e;
     const char *text = th_call_text(c, GET_FILTER, "");
-    th_strbuf one = TH_STRBUF_INIT;
     *out = NULL;
     if (!th_call_has(c, GET_FILTER))
         return 0;
@@ -45,13 +44,10 @@ static int parse_filter(th_call *c, th_class class, th_condition **out)
     if (is_list && n < 3 && !strpbrk(text, "=<>"))
         return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
                             text);
-    if (is_list && n == 3 && !strpbrk(Tcl_GetString(words[0]), "!(")) {
-        th_strbuf_printf(&one, "%s %s \"%s\"", Tcl_GetString(words[0]), Tcl_GetString(words[1]),
-                         Tcl_GetString(words[2]));
-        text = one.failed ? "" : one.text;
-    }
-    *out = th_condition_compile_of(c->session, class, text, &e);
-    th_strbuf_clear(&one);
+    *out = is_list && n == 3 && !strpbrk(Tcl_GetString(words[0]), "!(")
+               ? th_condition_compare(class, Tcl_GetString(words[0]), Tcl_GetString(words[1]),
+                                      Tcl_GetString(words[2]), &e)
+               : th_condition_compile_of(c->session, class, text, &e);
     return *out ? 0 : th_call_prefix_error(c, "-filter", &e);
 }
 

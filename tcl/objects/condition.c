@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/names.h"
 #include "tcl/objects/comparison.h"
 
 enum { NODES_MAX = 64, DEPTH_MAX = 16 };
@@ -238,6 +239,36 @@ th_condition *th_condition_compile_of(th_session *s, th_class class, const char 
     if (root >= 0)
         return p.out;
     th_condition_free(p.out);
+    return NULL;
+}
+
+static int find_operator(const char *text, th_operator *out, th_error *err)
+{
+    for (int i = 0; th_operator_names[i]; i++)
+        if (strcmp(th_operator_names[i], text) == 0) {
+            *out = (th_operator)i;
+            return 0;
+        }
+    return th_error_unknown(err, "TCL-0080", "operator", text, th_operator_names);
+}
+
+th_condition *th_condition_compare(th_class class, const char *attribute, const char *operator,
+                                   const char *literal, th_error *err)
+{
+    node n = {.kind = NODE_TEST, .object = {class, 0}};
+    if ((n.attribute = th_attribute_find(class, attribute, err)) < 0 ||
+        find_operator(operator, &n.op, err) != 0)
+        return NULL;
+    const th_attribute *a = &th_attributes_of(class)[n.attribute];
+    th_condition *c = th_alloc_zero(1, sizeof *c);
+    if (c && (n.text = th_alloc_string(literal))) {
+        c->nodes[c->n++] = n;
+        if (th_literal_parse(a, n.op, n.text, &c->nodes[0].literal, err) == 0)
+            return c;
+    } else {
+        th_error_no_memory(err);
+    }
+    th_condition_free(c);
     return NULL;
 }
 

@@ -16,6 +16,9 @@ th_condition *th_condition_compile(th_session *s, const char *text, th_error *er
 /* A filter: of the attributes of any object of the class. */
 th_condition *th_condition_compile_of(th_session *s, th_class class, const char *text,
                                       th_error *err);
+/* A filter of one comparison, whose literal may be any text. */
+th_condition *th_condition_compare(th_class class, const char *attribute, const char *operator,
+                                   const char *literal, th_error *err);
 void th_condition_free(th_condition *c); /* accepts NULL */
 bool th_condition_holds(const th_condition *c, th_session *s);
 /* Evaluates a filter for this object: 1, 0, or -1. */

@@ -102,13 +102,14 @@ proc case_of {number} {
 
 # The commands of a case up to its run.
 proc commands_of {case} {
-    set begin [expr {[dict exists $case begin] ? [dict get $case begin] : {}}]
+    set begin {{set_network -reset}}
+    if {[dict exists $case begin]} {lappend begin {*}[dict get $case begin]}
     set script [script_of $case]
     if {$::is_there} {set script [lrange $script [lsearch $script map_workload*] end]}
     if {![dict exists $case jobs]} {return [concat $begin $script]}
     set events [dict get $case events]
     dict set case events {}
-    return [concat $script {{save_program one} {create_program all}} [dict get $case jobs] \
+    return [concat $begin $script {{save_program one} {create_program all}} [dict get $case jobs] \
         $events]
 }
 

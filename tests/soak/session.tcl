@@ -91,6 +91,12 @@ set other_examples {
         run
         report_ranks
     }
+    read_table {
+        set f [open out/rows.csv w]
+        puts $f "name,size\na,1\nb,2"
+        close $f
+        read_table out/rows.csv
+    }
     version {
         version
     }
