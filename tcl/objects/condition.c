@@ -252,12 +252,12 @@ static int find_operator(const char *text, th_operator *out, th_error *err)
     return th_error_unknown(err, "TCL-0080", "operator", text, th_operator_names);
 }
 
-th_condition *th_condition_compare(th_class class, const char *attribute, const char *operator,
+th_condition *th_condition_compare(th_class class, const char *attribute, const char *op,
                                    const char *literal, th_error *err)
 {
     node n = {.kind = NODE_TEST, .object = {class, 0}};
     if ((n.attribute = th_attribute_find(class, attribute, err)) < 0 ||
-        find_operator(operator, &n.op, err) != 0)
+        find_operator(op, &n.op, err) != 0)
         return NULL;
     const th_attribute *a = &th_attributes_of(class)[n.attribute];
     th_condition *c = th_alloc_zero(1, sizeof *c);

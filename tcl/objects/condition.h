@@ -17,7 +17,7 @@ th_condition *th_condition_compile(th_session *s, const char *text, th_error *er
 th_condition *th_condition_compile_of(th_session *s, th_class class, const char *text,
                                       th_error *err);
 /* A filter of one comparison, whose literal may be any text. */
-th_condition *th_condition_compare(th_class class, const char *attribute, const char *operator,
+th_condition *th_condition_compare(th_class class, const char *attribute, const char *op,
                                    const char *literal, th_error *err);
 void th_condition_free(th_condition *c); /* accepts NULL */
 bool th_condition_holds(const th_condition *c, th_session *s);
