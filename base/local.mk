@@ -3,15 +3,15 @@ libtharsis_la_SOURCES += \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
 	base/clock.c base/clock.h \
-	base/config_guard.c base/config_guard.h \
-	base/config_read.c base/config_read.h \
-	base/config_write.c base/config_write.h \
-	base/csv.c base/csv.h \
+	base/files/config_guard.c base/files/config_guard.h \
+	base/files/config_read.c base/files/config_read.h \
+	base/files/config_write.c base/files/config_write.h \
+	base/files/csv.c base/files/csv.h \
 	base/notes.c base/notes.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
-	base/fields.c base/fields.h \
-	base/file_lock.c base/file_lock.h \
+	base/files/fields.c base/files/fields.h \
+	base/files/file_lock.c base/files/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
 	base/integer.h \
@@ -20,14 +20,14 @@ libtharsis_la_SOURCES += \
 	base/random.c base/random.h \
 	base/shared_map.c base/shared_map.h \
 	base/strbuf.c base/strbuf.h \
-	base/text_file.c base/text_file.h \
+	base/files/text_file.c base/files/text_file.h \
 	base/sort_by_time.c base/sort_by_time.h \
 	base/units.c base/units.h \
-	base/write_file.c base/write_file.h
+	base/files/write_file.c base/files/write_file.h
 
 # They alone know where the sources and the installation keep what belongs to Tharsis.
 noinst_LTLIBRARIES += libdatafile.la
-libdatafile_la_SOURCES = base/data_file.c base/data_file.h base/open_file.c base/open_file.h
+libdatafile_la_SOURCES = base/files/data_file.c base/files/data_file.h base/files/open_file.c base/files/open_file.h
 libdatafile_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTH_SOURCE_DIR='"$(source_data_dir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 libtharsis_la_LIBADD += libdatafile.la

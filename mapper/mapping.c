@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "base/min_max.h"
 
 const char *const th_generator_names[TH_N_GENERATORS] = {

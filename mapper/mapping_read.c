@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/fields.h"
+#include "base/files/fields.h"
 #include "base/names.h"
 
 typedef struct {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <sqlite3.h>
 #include "base/alloc.h"
-#include "base/file_lock.h"
-#include "base/open_file.h"
+#include "base/files/file_lock.h"
+#include "base/files/open_file.h"
 
 enum {
     PATIENCE_MS = 20 * 1000, /* for another process */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "base/units.h"
 #include "report/interrupt.h"
 #include "tcl/tcl_session.h"

@@ -5,7 +5,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include <string.h>
 #include <sys/stat.h>
 #include "base/alloc.h"

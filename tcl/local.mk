@@ -38,14 +38,14 @@ face_sources = \
 	tcl/reliability/system_mtbf.h \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_table.c \
-	tcl/commands/table_read.c tcl/commands/table_read.h \
+	tcl/core/table_read.c tcl/core/table_read.h \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \
 	tcl/commands/cmd_pipeline.c \
 	tcl/commands/cmd_transformer.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
-	tcl/commands/tcl_session_parts.c \
+	tcl/tcl_session_parts.c \
 	tcl/core/core_parallel.c tcl/core/core_study.c tcl/core/item.c tcl/core/item.h \
 	tcl/core/core_study.h \
 	tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
-#include "base/write_file.h"
+#include "base/files/open_file.h"
+#include "base/files/write_file.h"
 
 enum { N_CHANNELS = 2 };
 

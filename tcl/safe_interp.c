@@ -3,7 +3,7 @@
 #include <config.h>
 #include "tcl/safe_interp.h"
 #include <stdatomic.h>
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "tcl/init.h"
 #include "tcl/tcl_session.h"
 

@@ -4,8 +4,8 @@
 #include "tcl/tcl_session.h"
 #include <errno.h>
 #include <sys/stat.h>
-#include "base/open_file.h"
-#include "base/write_file.h"
+#include "base/files/open_file.h"
+#include "base/files/write_file.h"
 #include "report/interrupt.h"
 
 /* ---- files ---- */

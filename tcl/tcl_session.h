@@ -37,9 +37,10 @@ typedef struct th_tcl_session {
     bool was_stopped;       /* the command that lib/ answers ends by Ctrl-C */
     bool is_running;        /* inside run or step: their scripts may not start another */
     bool stop_asked;
-    const struct th_file_policy *files; /* of its commands (base/open_file.h); NULL: any file */
-    const struct th_call *lib_call;     /* that a procedure of lib/ answers; NULL: none */
-    bool is_typed;                      /* the shell runs what a person typed at its prompt */
+    const struct th_file_policy
+        *files;                     /* of its commands (base/files/open_file.h); NULL: any file */
+    const struct th_call *lib_call; /* that a procedure of lib/ answers; NULL: none */
+    bool is_typed;                  /* the shell runs what a person typed at its prompt */
 } th_tcl_session;
 
 /* commands/tcl_session_parts.c */
@@ -57,7 +58,7 @@ int th_eval_words(Tcl_Interp *interp, int n, Tcl_Obj *const *words);
 
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);
-/* The bytes become the whole of the file (base/write_file.h), or are added to its end; folders that
+/* The bytes become the whole of the file (base/files/write_file.h), or are added to its end; folders that
  * are missing on the way are made. 0, or -1: the file is as it was. */
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "training/pipeline_schedule.h"
 
 enum { FILE_BYTES_MAX = 16 << 20 };

@@ -2,7 +2,7 @@
 /* plan_file.c - see plan_file.h. plan_read.c reads. */
 #include <config.h>
 #include "base/alloc.h"
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "training/plan_file.h"
 
 void th_plan_file_clear(th_plan_file *f)

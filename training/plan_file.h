@@ -4,7 +4,7 @@
  *   (the caller fills the plan, 0 where nothing is said) | read -> fill -> (write)* -> clear */
 #ifndef TH_TRAINING_PLAN_FILE_H
 #define TH_TRAINING_PLAN_FILE_H
-#include "base/fields.h"
+#include "base/files/fields.h"
 #include "base/strbuf.h"
 #include "training/parallel_plan.h"
 #include "training/training_numbers.h"

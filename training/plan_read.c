@@ -2,7 +2,7 @@
 /* plan_read.c - a parallel plan from a libconfig file: plan = { global_batch = 8; ... };
  * numbers = { ... }. Keys are options of parallel_plan, and have their defaults. */
 #include <config.h>
-#include "base/config_read.h"
+#include "base/files/config_read.h"
 #include "training/plan_file.h"
 
 static int read_numbers(const th_config_node *root, th_training_numbers *out, th_error *err)

@@ -4,7 +4,7 @@
 #include "workloads/layer_keys_read.h"
 #include "workloads/workload_check.h"
 
-#include "base/fields.h"
+#include "base/files/fields.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * density. An absent key leaves *out as it was. Each returns 0, or -1 with err. */
 #ifndef TH_WORKLOADS_LAYER_KEYS_READ_H
 #define TH_WORKLOADS_LAYER_KEYS_READ_H
-#include "base/config_read.h"
+#include "base/files/config_read.h"
 #include "workloads/workload.h"
 
 /* Keys of any group. */

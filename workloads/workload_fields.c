@@ -4,7 +4,7 @@
 #include "workloads/workload_fields.h"
 
 #include "base/alloc.h"
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 
 static const char *const shape_names[] = {"matched", "free", "own", NULL};
 static const char *const model_shape_names[] = {"matched", "own", NULL};

@@ -2,7 +2,7 @@
 /* workload_fields.h - the groups of a workload file, but for its layers, as tables of fields. */
 #ifndef TH_WORKLOADS_WORKLOAD_FIELDS_H
 #define TH_WORKLOADS_WORKLOAD_FIELDS_H
-#include "base/fields.h"
+#include "base/files/fields.h"
 #include "workloads/workload.h"
 
 typedef enum { TH_SHAPES_MATCHED, TH_SHAPES_FREE, TH_SHAPES_OWN } th_shapes;

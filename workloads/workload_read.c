@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/names.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "base/strbuf.h"
 
 #include <string.h>

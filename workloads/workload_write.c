@@ -7,7 +7,7 @@
 #include <config.h>
 #include "workloads/workload_write.h"
 
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "workloads/workload_fields.h"
 
 /* ---- values ---- */

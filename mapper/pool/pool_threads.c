@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "mapper/pool/pool.h"
 
 struct thread_pool;

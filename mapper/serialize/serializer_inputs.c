@@ -50,7 +50,7 @@ static void put_ints(th_serializer *w, const int32_t *x, int n)
         put_int(w, x[i]);
 }
 
-/* Those that base/fields.h knows. */
+/* Those that base/files/fields.h knows. */
 static void put_fields(th_serializer *w, const th_field *fields, const void *base)
 {
     for (const th_field *f = fields; f->key; f++) {

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 enum { CHUNK = 1 << 16 };
 /* A small file must not fill the memory: measurements compress to about a twentieth. */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/csv.h"
+#include "base/files/csv.h"
 #include "base/names.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 enum { FILE_MAX = 1 << 20 };
 enum { NAME = TH_N_GPU_NUMBERS, ALIASES, SOURCE, EXTRAS, N_COLUMNS = EXTRAS + TH_N_GPU_EXTRAS };

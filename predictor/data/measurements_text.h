@@ -3,7 +3,7 @@
  * the columns of a file, measurements_read.c reads its lines. */
 #ifndef TH_PREDICTOR_DATA_MEASUREMENTS_TEXT_H
 #define TH_PREDICTOR_DATA_MEASUREMENTS_TEXT_H
-#include "base/csv.h"
+#include "base/files/csv.h"
 #include "predictor/data/measurements.h"
 
 enum { MEASUREMENT_COLUMNS_MAX = 128 };

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/csv.h"
+#include "base/files/csv.h"
 #include "base/names.h"
 
 enum { FIELDS_MAX = 20, FIELDS_LEAST = 11, FROM_END = 8, HOSTS_MAX = 4096 };

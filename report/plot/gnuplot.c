@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "report/plot/plot.h"
 
 extern char **environ;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config_read.h"
+#include "base/files/config_read.h"
 
 enum { PARTS_MAX = 1 << 20 }; /* of S */
 

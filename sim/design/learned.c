@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/data_file.h"
+#include "base/files/data_file.h"
 #include "predictor/op/layer_op.h"
 #include "predictor/model/phases.h"
 #include "sim/design/designs.h"

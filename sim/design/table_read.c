@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/csv.h"
+#include "base/files/csv.h"
 #include "base/elementary.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 enum { SIZE_MAX_BYTES = 16 << 20 };
 enum {

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "base/strbuf.h"
-#include "base/write_file.h"
+#include "base/files/write_file.h"
 #include "sim/trace/trace_state.h"
 
 enum { OPEN_GROUPS = 8 }; /* later ones begin closed */

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "base/strbuf.h"
-#include "base/write_file.h"
+#include "base/files/write_file.h"
 
 static void write_bytes(th_out *o, size_t n)
 {

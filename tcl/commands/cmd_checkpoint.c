@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/map.h"

@@ -10,7 +10,7 @@
 #include "tcl/gpu_option.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "predictor/law/link_law.h"
 #include <stdio.h>
 #include <string.h>

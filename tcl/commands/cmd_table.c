@@ -3,7 +3,7 @@
 #include <config.h>
 #include <string.h>
 #include "tcl/command.h"
-#include "tcl/commands/table_read.h"
+#include "tcl/core/table_read.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/files.h"
 #include "tcl/tcl_session.h"

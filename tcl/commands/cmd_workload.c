@@ -19,7 +19,7 @@
 #include "workloads/onnx/read.h"
 #include "tcl/core/lib_report.h"
 #include "workloads/workload_read.h"
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include <string.h>
 #include <ctype.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "sim/design/design.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"

@@ -5,8 +5,8 @@
 #include "tcl/commands/map_call.h"
 #include <stdio.h>
 #include <string.h>
-#include "base/open_file.h"
-#include "base/text_file.h"
+#include "base/files/open_file.h"
+#include "base/files/text_file.h"
 #include "mapper/mapping_read.h"
 #include "report/session/goal.h"
 

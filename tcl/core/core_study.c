@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "report/interrupt.h"
 #include "report/session/model_error.h"
 #include "report/session/saved_run.h"

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 #include "base/notes.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "base/units.h"
 #include "tcl/warning.h"
 

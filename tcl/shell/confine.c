@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <tcl.h>
-#include "base/open_file.h"
-#include "base/write_file.h"
+#include "base/files/open_file.h"
+#include "base/files/write_file.h"
 #ifdef HAVE_SECCOMP
 #include <seccomp.h>
 #endif

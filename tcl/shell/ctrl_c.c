@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include "base/write_file.h"
+#include "base/files/write_file.h"
 #include "report/interrupt.h"
 
 static struct {

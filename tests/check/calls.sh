@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # calls.sh - files are opened, asked about and removed, programs started and interpreters made where the policy of
-# the caller is asked (base/open_file.h, tcl/safe_interp.h), or where this list says why not.
+# the caller is asked (base/files/open_file.h, tcl/safe_interp.h), or where this list says why not.
 # One TAP line per file that has such calls, and one for lines of the list that no file needs any more.
 cd "${srcdir:-.}" || exit 1
 LC_ALL=C
@@ -10,8 +10,8 @@ export LC_ALL
 # FILE: CALLS # why they need not ask
 allowed() {
     cat <<'LIST'
-base/open_file.c: open fdopen stat realpath # they are the policy
-base/write_file.c: stat lstat readlink faccessat rename unlink # behind th_file_may of the target; new files are beside it
+base/files/open_file.c: open fdopen stat realpath # they are the policy
+base/files/write_file.c: stat lstat readlink faccessat rename unlink # behind th_file_may of the target; new files are beside it
 predictor/law/algebra.c: dlopen # a library of numerics, by a name that the build gives
 predictor/regress/boost.c: dlopen # XGBoost, by a name that the build gives
 report/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name

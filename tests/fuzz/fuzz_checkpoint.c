@@ -5,7 +5,7 @@
  * bytes and make the digest, so its source is a part of this file. */
 #include "tcl/commands/cmd_checkpoint.c"
 
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tcl/init.h"
 #include "tests/fuzz/target.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sqlite3.h>
 #include "base/strbuf.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tests/fuzz/target.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tcl/init.h"
 #include "tcl/tcl_session.h"
 #include "tests/fuzz/target.h"

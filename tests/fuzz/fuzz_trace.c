@@ -3,7 +3,7 @@
  * and of memory beside one. A trace that can be read is matched, and written so that it reads back
  * with as many nodes. */
 #include <config.h>
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "sim/execution_trace/trace_groups.h"
 #include "tests/fuzz/target.h"
 #include "topology/system.h"

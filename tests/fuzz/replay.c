@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tests/fuzz/target.h"
 
 enum { MUTANTS = 64, MUTATIONS = 4, ALLOCATIONS = 1 << 20, MEGABYTES = 200, LARGEST = 1 << 24 };

@@ -2,7 +2,7 @@
 #include <config.h>
 #include "tests/unit/refused.h"
 #include "base/alloc.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tests/unit/tap.h"
 
 static const refusing_reader *find(const refusing_reader *readers, const char *name)

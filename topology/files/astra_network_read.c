@@ -17,7 +17,7 @@
 #include <yaml.h>
 
 #include "base/names.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 enum { TOPOLOGY, NPUS_COUNT, BANDWIDTH, LATENCY, N_KEYS };
 

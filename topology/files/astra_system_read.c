@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 const char *const th_astra_collective_keys[TH_ASTRA_N_COLLECTIVES] = {
     [TH_ASTRA_ALL_REDUCE] = "all-reduce-implementation",

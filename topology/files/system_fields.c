@@ -3,7 +3,7 @@
 #include <config.h>
 #include "topology/files/system_fields.h"
 
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "topology/generate/generate.h"
 
 enum { LARGEST_CHANNELS = 4096, LARGEST_VECTOR = 1 << 24, LARGEST_EXP_OPERATIONS = 1000 };

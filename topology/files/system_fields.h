@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_fields.h - the groups of a system file as tables of fields (base/fields.h). */
+/* system_fields.h - the groups of a system file as tables of fields (base/files/fields.h). */
 #ifndef TH_TOPOLOGY_FILES_SYSTEM_FIELDS_H
 #define TH_TOPOLOGY_FILES_SYSTEM_FIELDS_H
-#include "base/fields.h"
+#include "base/files/fields.h"
 
 extern const th_field th_dram_fields[], th_vector_fields[], th_accel_fields[]; /* th_accel */
 extern const th_field th_host_fields[], th_switch_fields[];                    /* th_node */

@@ -3,7 +3,7 @@
  * Functions return 0, or -1 with r->error filled. */
 #ifndef TH_TOPOLOGY_FILES_SYSTEM_READER_H
 #define TH_TOPOLOGY_FILES_SYSTEM_READER_H
-#include "base/config_read.h"
+#include "base/files/config_read.h"
 #include "topology/system.h"
 
 typedef struct th_system_reader {

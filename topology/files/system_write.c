@@ -8,7 +8,7 @@
 #include "topology/files/system_write.h"
 
 #include "base/alloc.h"
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"

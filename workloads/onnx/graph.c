@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 static bool is_whole_tensor(const th_onnx_tensor *t)
 {

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/names.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 
 enum { FILE_MAX = 64 << 20 };
 

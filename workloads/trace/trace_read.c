@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/open_file.h"
-#include "base/text_file.h"
+#include "base/files/open_file.h"
+#include "base/files/text_file.h"
 #include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_read.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "base/open_file.h"
-#include "base/write_file.h"
+#include "base/files/open_file.h"
+#include "base/files/write_file.h"
 #include "workloads/trace/node_write.h"
 
 static int add_rank(const th_trace *t, const char *prefix, int32_t rank, th_new_files *files,

@@ -4,7 +4,7 @@
  *   check -> embedding -> layer by layer: attention, feed-forward network -> norm and output layer
  * What one kernel computes is one layer: attention is fused, and gates are. */
 #include <config.h>
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "workloads/transformer/transformer.h"
 #include "workloads/workload_read.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/config_guard.h"
-#include "base/config_read.h"
+#include "base/files/config_guard.h"
+#include "base/files/config_read.h"
 #include "base/strbuf.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/csv.h"
+#include "base/files/csv.h"
 #include "tests/unit/tap.h"
 
 TEST(cuts_lines_and_fields)

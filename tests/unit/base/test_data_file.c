@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "base/data_file.h"
+#include "base/files/data_file.h"
 #include "tests/unit/predict_help.h"
 
 static int find(const char *name, const char *beside, th_strbuf *out)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <gsl/gsl_rng.h>
 #include "base/alloc.h"
-#include "base/fields.h"
+#include "base/files/fields.h"
 #include "base/random.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tests/unit/tap.h"
 #include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"

@@ -2,7 +2,7 @@
 /* test_write_file.c - files that are replaced, grow, or stay as they are. Where a call fails or the
  * process is killed is tests/tcl/files.test. */
 #include <config.h>
-#include "base/write_file.h"
+#include "base/files/write_file.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * same time, to the picosecond. */
 #include <config.h>
 #include <sys/stat.h>
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "base/alloc.h"
 #include "sim/execution_trace/lower_trace.h"
 #include "sim/execution_trace/program_trace.h"

@@ -2,7 +2,7 @@
 /* test_gpus.c - tables of GPUs: their names and aliases, what is wrong, and the project's own. */
 #include <config.h>
 #include "base/alloc.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/predict_help.h"
 

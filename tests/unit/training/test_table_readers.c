@@ -7,7 +7,7 @@
  * What a reader gives is a digest of all that it has read. */
 #include <config.h>
 #include "base/map.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include "training/pipeline_schedule.h"
 #include "predictor/data/measurements.h"
 #include "predictor/data/nccl_log.h"

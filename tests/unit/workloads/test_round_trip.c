@@ -3,7 +3,7 @@
  * bytes (mapper/serialize/serializer.h), which is all that a run depends on. */
 #include <config.h>
 #include <dirent.h>
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "mapper/serialize/serializer.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

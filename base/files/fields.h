@@ -9,7 +9,7 @@
 #ifndef TH_BASE_FIELDS_H
 #define TH_BASE_FIELDS_H
 #include <stddef.h>
-#include "base/config_read.h"
+#include "base/files/config_read.h"
 #include "base/strbuf.h"
 
 typedef enum {

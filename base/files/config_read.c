@@ -5,11 +5,11 @@
  * libconfig. The file of a node is setting->config, the first field of th_config. Not modelled:
  * writing; libconfig's behaviour when memory runs out while it parses (it does not check). */
 #include <config.h>
-#include "base/config_read.h"
+#include "base/files/config_read.h"
 #include "base/alloc.h"
-#include "base/config_guard.h"
+#include "base/files/config_guard.h"
 #include "base/names.h"
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include <libconfig.h>
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* file_lock.c - see file_lock.h. */
 #include <config.h>
 
-#include "base/file_lock.h"
+#include "base/files/file_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

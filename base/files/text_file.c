@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text_file.c - reads a whole file, up to a size limit. */
 #include <config.h>
-#include "base/text_file.h"
+#include "base/files/text_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 
 static int read_stream(FILE *file, const char *path, size_t size_max, th_strbuf *text,
                        th_error *err)

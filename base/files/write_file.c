@@ -6,7 +6,7 @@
  * limit of the process (SIGXFSZ) must be ignored: the write then fails with EFBIG. */
 #include <config.h>
 
-#include "base/write_file.h"
+#include "base/files/write_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 #include "base/strbuf.h"
 
 enum {

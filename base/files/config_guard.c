@@ -6,7 +6,7 @@
  * the same rules (names, numbers, strings, comments, brackets; the longest match wins, as in its
  * scanner.l), and each is measured. One rule per function; scan() goes from token to token. */
 #include <config.h>
-#include "base/config_guard.h"
+#include "base/files/config_guard.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>

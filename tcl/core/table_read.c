@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <string.h>
 #include <yaml.h>
-#include "base/csv.h"
-#include "base/text_file.h"
-#include "tcl/commands/table_read.h"
+#include "base/files/csv.h"
+#include "base/files/text_file.h"
+#include "tcl/core/table_read.h"
 
 static Tcl_Obj *text_of(const char *text)
 {

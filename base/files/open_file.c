@@ -2,7 +2,7 @@
 /* open_file.c - see open_file.h. TH_SOURCE_DIR and TH_DATA_DIR come from the build. */
 #include <config.h>
 
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,12 @@
 /* data_file.c - see data_file.h. TH_SOURCE_DIR and TH_DATA_DIR come from the build. */
 #include <config.h>
 
-#include "base/data_file.h"
+#include "base/files/data_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/open_file.h"
+#include "base/files/open_file.h"
 
 static bool is_file(const char *path)
 {

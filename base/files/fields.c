@@ -2,12 +2,12 @@
 /* fields.c - see fields.h. A value is an int64_t on its way between a group and a structure, but
  * for numbers. */
 #include <config.h>
-#include "base/fields.h"
+#include "base/files/fields.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 #include "base/names.h"
 
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* config_write.c - see config_write.h. */
 #include <config.h>
-#include "base/config_write.h"
+#include "base/files/config_write.h"
 
 #include <inttypes.h>
 #include <math.h>

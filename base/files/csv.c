@@ -4,7 +4,7 @@
  *   th_csv_next: { cut a line -> { cut a field } } until one is not blank */
 #include <config.h>
 
-#include "base/csv.h"
+#include "base/files/csv.h"
 
 #include <stdbool.h>
 #include <string.h>
