@@ -45,7 +45,7 @@ face_sources = \
 	tcl/commands/cmd_transformer.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
-	tcl/tcl_session_parts.c \
+	tcl/core/tcl_session_parts.c \
 	tcl/core/core_parallel.c tcl/core/core_study.c tcl/core/item.c tcl/core/item.h \
 	tcl/core/core_study.h \
 	tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \

@@ -58,8 +58,8 @@ int th_eval_words(Tcl_Interp *interp, int n, Tcl_Obj *const *words);
 
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);
-/* The bytes become the whole of the file (base/files/write_file.h), or are added to its end; folders that
- * are missing on the way are made. 0, or -1: the file is as it was. */
+/* The bytes become the whole of the file (base/files/write_file.h), or are added to its end;
+ * folders that are missing on the way are made. 0, or -1: the file is as it was. */
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err);
 struct th_plot;

@@ -154,7 +154,7 @@ call_breaches() {
         path = substr(path, length(folder) + 2)
         return sub(/\/.*$/, "", path) ? path : "."
     }
-    $2 == "tcl/tcl_session_parts.c" { next } # a session begins and ends with all parts of it
+    $2 == "tcl/core/tcl_session_parts.c" { next } # a session begins and ends with all parts of it
     index($1, folder "/") == 1 {
         other = $2; sub(/\/.*$/, "", other)
         if (index($2, folder "/") == 1) {
