@@ -7,8 +7,7 @@
 
 static int run_removed(th_call *c)
 {
-    return th_error_set(&c->err, "TCL-2330", "is no command any more; the same does %s",
-                        c->command->summary);
+    return th_error_set(&c->err, "TCL-2330", "is no command any more; use %s", c->command->summary);
 }
 
 #define GONE(NAME, NOW)                                                                            \
@@ -47,8 +46,7 @@ int th_removed_option(th_call *c, const char *option)
 {
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
         if (strcmp(gone[i].command, c->command->name) == 0 && is_among(gone[i].options, option))
-            return th_error_set(&c->err, "TCL-2331",
-                                "%s: is no option any more; the same does %s %s", option,
+            return th_error_set(&c->err, "TCL-2331", "%s: is no option any more; use %s %s", option,
                                 gone[i].now, option);
     return 0;
 }
