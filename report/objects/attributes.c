@@ -7,7 +7,9 @@
 
 const th_result *th_run_result(th_session *s)
 {
-    return s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
+    const th_result *r = s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
+    s->text.scratch.failed |= s->simulation && !r; /* memory is out */
+    return r;
 }
 
 th_quantity th_energy_part(const th_result *r, const th_energy *e, int part)

@@ -99,7 +99,9 @@ void th_report_head_field(th_report *r, const char *key, th_quantity value)
 
 th_column *th_report_columns(th_report *r, int n)
 {
-    return th_arena_alloc(r->arena, (size_t)(n + 1) * sizeof(th_column));
+    th_column *columns = th_arena_alloc(r->arena, (size_t)(n + 1) * sizeof *columns);
+    r->failed |= !columns;
+    return columns;
 }
 
 const char *th_report_keep(th_report *r, const char *text)

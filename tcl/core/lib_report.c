@@ -288,7 +288,9 @@ static int add_all(th_call *c, th_report *r, Tcl_Obj *description, bool is_text)
     for (int i = 0; !failed && i < n; i++)
         if (is_text || !is_set(table[i], "only_text"))
             failed = add_table(c, r, table[i]);
-    return failed && c->err.id[0] == '\0' ? th_lib_fault(c, r->name) : failed;
+    if (!failed || c->err.id[0] != '\0')
+        return failed;
+    return th_report_state(r, &c->err) != 0 ? -1 : th_lib_fault(c, r->name);
 }
 
 int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err)

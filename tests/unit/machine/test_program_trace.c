@@ -93,8 +93,12 @@ static void round_trip(const th_system *s, const th_program *p, const th_compute
     compare(t, p, th_machine_times(m), th_machine_times(other));
 }
 
-static void trip_mapped(th_system *s, th_workload *w, const char *baseline, int32_t n_inputs)
+/* Frees system and workload. */
+static void trip_mapped(th_system *system, th_workload *workload, const char *baseline,
+                        int32_t n_inputs)
 {
+    auto_system *s = system;
+    auto_workload *w = workload;
     th_error e = {"", ""};
     th_problem problem = {.system = s, .workload = w, .stream = th_stream_single};
     auto_search *found = th_search_new(th_search_find(baseline), &problem, &th_search_defaults, &e);
@@ -108,8 +112,6 @@ static void trip_mapped(th_system *s, th_workload *w, const char *baseline, int3
         bail_out(&e);
     CU_ASSERT_TRUE(p->n_tasks > 100);
     round_trip(s, p, th_lower_costs(lower), NULL);
-    th_workload_free(w);
-    th_system_free(s);
 }
 
 TEST(resnet_on_f1)
