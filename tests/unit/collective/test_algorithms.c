@@ -298,6 +298,10 @@ TEST(times_match_the_closed_forms)
             printf("# row %zu: %s\n", i, rows[i].algorithm);
         CU_ASSERT_EQUAL(time_of(s, "fluid", &c), rows[i].ns);
     }
+}
+
+TEST(edges_of_double_trees_that_coincide_contend)
+{
     auto_system *s = of_size(FULL, 8);
     th_collective c = collective(s, TH_ALL_REDUCE, DOUBLE, 240000);
     c.chunks = 6;

@@ -27,7 +27,7 @@ static void try_sizes(th_collective *c, const th_system *s)
 {
     static const int64_t sizes[] = {0, 1, 7, 24, 61};
     static const int32_t chunks[] = {1, 2, 5};
-    enum { SIZES = 5, CHUNKS = 3, SEEDS = 2 };
+    enum { SIZES = 5, CHUNKS = 3, SEEDS = 3 };
     for (int i = c->n_ranks % TAP_STRIDE; i < SIZES * CHUNKS * SEEDS; i += TAP_STRIDE) {
         c->bytes = sizes[i / SEEDS / CHUNKS];
         c->chunks = chunks[i / SEEDS % CHUNKS];

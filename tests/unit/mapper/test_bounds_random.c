@@ -406,7 +406,7 @@ static void check_case(int number, const char *model)
 
 TEST(no_mapping_is_below_any_bound)
 {
-    enum { CASES = 500 };
+    enum { CASES = 1500 };
     temporary_file model = learned_file();
     const char *only = getenv("THARSIS_CASE");
     for (int i = only ? atoi(only) : 0; i < CASES && n_wrong == 0; i++) {
@@ -418,7 +418,7 @@ TEST(no_mapping_is_below_any_bound)
            n_runs, n_shared, n_known);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(only ||
-                   (n_runs > 700 && n_shared > 150 && n_known > n_shared / 2 && n_serial > 30));
+                   (n_runs > 2000 && n_shared > 500 && n_known > n_shared / 2 && n_serial > 100));
     for (int i = 0; i < N_NETWORKS; i++) {
         printf("# %s: %d runs\n", networks[i], ran_on[i]);
         CU_ASSERT_TRUE(only || ran_on[i] > 20);

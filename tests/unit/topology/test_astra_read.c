@@ -232,7 +232,7 @@ TEST(refuses_missing_files)
 /* Deeply nested, and names of names: an error or a system, soon, and no memory lost. */
 TEST(survives_nesting)
 {
-    enum { DEPTH = 10000 };
+    enum { DEPTH = 50000 };
     char *text = th_alloc(2 * DEPTH + 64);
     th_error e;
     memset(text, '[', DEPTH);
