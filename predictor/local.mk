@@ -19,7 +19,6 @@ libtharsis_la_SOURCES += \
 	predictor/law/law_rows.c \
 	predictor/law/link_law.c predictor/law/link_law.h \
 	predictor/law/nnls.c predictor/law/nnls.h \
-	predictor/data/nccl_log.c predictor/data/nccl_log.h \
 	predictor/learners/law_learner.c \
 	predictor/learners/law_boosting.c \
 	predictor/learners/law_perceptron.c \
