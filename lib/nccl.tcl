@@ -2,18 +2,16 @@
 # nccl.tcl - calibrate_network: what nccl-tests prints, or CSV, and the law of links fitted to it.
 #   calibrate_network: measured (read_log or read_csv) -> core::link_law -> the dictionary
 #
-# A line of times is one that begins with two whole numbers: size, count, type, what the version and
-# the collective have of redop and root, then time, algbw, busbw, errors out of place, and mostly
-# the same in place. The head of the table ("#  size ... time") tells which field is which; without
-# it, the time is the eighth from the end. What is told twice must agree: algbw is size by time,
-# busbw follows from algbw and the number of ranks, to the digits printed. Lines "#  Rank" tell the
-# ranks, in order; what follows "on" is the host. A file may hold several logs: ranks and the
-# collective begin anew with rank 0, the collective also at "starting:". Lines of times that have
-# not all fields, as where a run was stopped, those of 0 bytes, of collectives without a kind and
-# with wrong results are left out, and counted.
+# A line of times begins with two whole numbers: size, count, type, what the version and the
+# collective have of redop and root, then time, algbw, busbw, errors out of place, and mostly the
+# same in place. The head of the table ("#  size ... time") tells which field is which; without it,
+# the time is the eighth from the end. What is told twice must agree: algbw is size by time, busbw
+# follows from algbw and the ranks, to the digits printed. Lines "#  Rank" tell the ranks, in order,
+# and behind "on" the host. A file may hold several logs: ranks and the collective begin anew with
+# rank 0, the collective also at "starting:". Lines of times without all fields, as where a run was
+# stopped, of 0 bytes, of collectives without a kind and with wrong results are left out, counted.
 namespace eval ::tharsis::lib::nccl {
     namespace path {::tharsis::lib ::tharsis}
-    variable file_max 4194304
     variable kinds {all_reduce all_gather reduce_scatter all_to_all broadcast reduce}
 }
 
@@ -176,10 +174,9 @@ proc ::tharsis::lib::nccl::read_log {path text given} {
 
 # ---- CSV ----
 
-proc ::tharsis::lib::nccl::read_csv {path system} {
-    variable file_max
+proc ::tharsis::lib::nccl::read_csv {path text system} {
     variable kinds
-    lassign [core::columns $path $file_max {collective nodes gpus bytes time_us system} \
+    lassign [core::columns $path $text {collective nodes gpus bytes time_us system} \
         [expr {5 + [llength $system]}]] lines notes
     set rows {}
     foreach fields $lines {
@@ -191,10 +188,7 @@ proc ::tharsis::lib::nccl::read_csv {path system} {
             }
         }
         set kind [kind_of $name]
-        if {$kind eq ""} {
-            fail PRED-0175 "$path:$line: collective \"[clip $name 40]\": must be one of\
-                [join $kinds ", "]"
-        }
+        if {$kind eq ""} {fail_unknown PRED-0175 "$path:$line: collective" $name $kinds}
         if {$gpus < 2 || $nodes > $gpus || $gpus > 1e6 || fmod($nodes, 1) || fmod($gpus, 1)} {
             fail PRED-0176 "$path:$line: gpus: must be whole, at least 2, and at least as many as\
                 nodes"
@@ -207,11 +201,10 @@ proc ::tharsis::lib::nccl::read_csv {path system} {
 # What a file measures: rows, the number of lines left out, notes. kind: of a log that does not tell
 # it. args: the system whose rows of CSV are read alone. The first line of CSV names columns.
 proc ::tharsis::lib::nccl::measured {path kind args} {
-    variable file_max
-    set text [core::text $path $file_max]
-    set first [regexp -inline {^[^\r\n]*} $text]
+    set text [core::text $path 4194304]
+    regexp {^[^\r\n]*} $text first
     set is_csv [expr {[string match *,* $first] && [regexp {collective|time_us} $first]}]
-    set read [expr {$is_csv ? [read_csv $path $args] : [read_log $path $text $kind]}]
+    set read [expr {$is_csv ? [read_csv $path $text $args] : [read_log $path $text $kind]}]
     if {[llength [lindex $read 0]]} {return $read}
     fail PRED-0177 "$path: no times: no line begins with a size and a count, untagged"
 }

@@ -79,25 +79,30 @@ static int run_table(th_call *c)
     return rows ? 0 : -1;
 }
 
-/* columns PATH BYTES NAMES N: {LINE FIELD ...} of each row, of the columns with these names, of
- * which the first N must be there; and notes of what was left out. */
+/* columns PATH TEXT NAMES N: {LINE FIELD ...} of each row of a file's text, of the columns with
+ * these names, of which the first N must be there; and notes of what was left out. */
 static int run_columns(th_call *c)
 {
-    size_t most;
+    enum { COLUMNS_MAX = 100 };
     int n_required, n;
     Tcl_Obj **name;
-    const char *path = path_of(c, &most);
-    if (!path || (n = th_lib_elements(c->words[2], -1, &name)) < 0 ||
+    if ((n = th_lib_elements(c->words[2], -1, &name)) < 0 || n > COLUMNS_MAX ||
         Tcl_GetIntFromObj(NULL, c->words[3], &n_required) != TCL_OK)
         return th_lib_fault(c, "columns");
-    const char *names[n + 1];
+    const char *names[COLUMNS_MAX + 1];
     for (int i = 0; i < n; i++)
         names[i] = Tcl_GetString(name[i]);
     names[n] = NULL;
-    th_strbuf notes = TH_STRBUF_INIT;
-    Tcl_Obj *rows = th_table_columns(path, names, n_required, most, &notes, &c->err);
+    th_strbuf text = TH_STRBUF_INIT, notes = TH_STRBUF_INIT;
+    th_strbuf_add(&text, th_call_word(c, 1));
+    Tcl_Obj *rows = text.failed ? NULL
+                                : th_table_columns(th_call_word(c, 0), text.text, names, n_required,
+                                                   &notes, &c->err);
+    if (text.failed)
+        th_error_no_memory(&c->err);
     if (rows)
         Tcl_SetObjResult(c->interp, TH_LIB_LIST(rows, Tcl_NewStringObj(notes.text, -1)));
+    th_strbuf_clear(&text);
     th_strbuf_clear(&notes);
     return rows ? 0 : -1;
 }
@@ -117,7 +122,7 @@ static int run_text(th_call *c)
 
 const th_command th_core_table_commands[] = {
     TH_CORE_ROW("table", "PATH BYTES", 2, 2, run_table),
-    TH_CORE_ROW("columns", "PATH BYTES NAMES N", 4, 4, run_columns),
+    TH_CORE_ROW("columns", "PATH TEXT NAMES N", 4, 4, run_columns),
     TH_CORE_ROW("text", "PATH BYTES", 2, 2, run_text),
     {.name = NULL}};
 

@@ -38,39 +38,27 @@ static Tcl_Obj *read_csv(const char *path, char *text, bool has_lines, bool *is_
     return NULL;
 }
 
-/* Into rows; 0 or -1. */
-static int read_columns(th_csv *csv, const char *const *names, int n_required, Tcl_Obj *rows,
-                        th_strbuf *notes, th_error *err)
+Tcl_Obj *th_table_columns(const char *path, char *text, const char *const *names, int n_required,
+                          th_strbuf *notes, th_error *err)
 {
-    int n = 0, status = th_csv_first(csv, err);
+    th_csv csv = th_csv_open(path, text);
+    Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
+    int n = 0, status = th_csv_first(&csv, err);
     while (names[n])
         n++;
     int place[n + 1];
     if (status == 0)
-        status = th_csv_place(csv, names, n_required, place, notes, err);
-    while (status == 0 && (status = th_csv_row(csv, err)) > 0) {
-        Tcl_Obj *row = TH_LIB_LIST(Tcl_NewIntObj(csv->line));
+        status = th_csv_place(&csv, names, n_required, place, notes, err);
+    while (status == 0 && (status = th_csv_row(&csv, err)) > 0) {
+        Tcl_Obj *row = TH_LIB_LIST(Tcl_NewIntObj(csv.line));
         for (int i = 0; i < n; i++)
-            Tcl_ListObjAppendElement(NULL, row, text_of(place[i] < 0 ? "" : csv->field[place[i]]));
+            Tcl_ListObjAppendElement(NULL, row, text_of(place[i] < 0 ? "" : csv.field[place[i]]));
         Tcl_ListObjAppendElement(NULL, rows, row);
         status = 0;
     }
-    th_csv_note_cut(csv, notes);
-    return status;
-}
-
-Tcl_Obj *th_table_columns(const char *path, const char *const *names, int n_required,
-                          size_t size_max, th_strbuf *notes, th_error *err)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
-    int failed = th_text_file_read(path, size_max, &text, err);
-    th_csv csv = th_csv_open(path, text.text);
-    if (!failed)
-        failed = read_columns(&csv, names, n_required, rows, notes, err);
+    th_csv_note_cut(&csv, notes);
     th_csv_clear(&csv);
-    th_strbuf_clear(&text);
-    if (!failed)
+    if (status == 0)
         return rows;
     Tcl_DecrRefCount(rows);
     return NULL;
