@@ -40,8 +40,7 @@ libtharsis_la_SOURCES += \
 	predictor/regress/parts_text.c \
 	predictor/model/phases.c predictor/model/phases.h \
 	predictor/model/predictor.c predictor/model/predictor.h \
-	predictor/model/predictor_read.c \
-	predictor/model/predictor_write.c \
+	predictor/model/predictor_file.c \
 	predictor/model/residual_quantiles.c predictor/model/residual_quantiles.h \
 	predictor/model/training_set.c predictor/model/training_set.h \
 	predictor/op/layer_op.c predictor/op/layer_op.h \
