@@ -72,6 +72,7 @@ unit_tests += \
 	tests/unit/predictor/test_operator_time \
 	tests/unit/predictor/test_phases \
 	tests/unit/predictor/test_predictor \
+	tests/unit/predictor/test_predictor_text \
 	tests/unit/predictor/test_trees \
 	tests/unit/predictor/test_nearest_device
 

@@ -199,8 +199,8 @@ static double least_ms(const th_op *op, const th_gpu *gpu)
     return op->kind == TH_OP_CONV ? least / 4 : least;
 }
 
-/* Of a GPU that was not measured the interval is at most twice as wide in logarithms as of one among
- * those of training, and not below what its data sheet allows. */
+/* Of a GPU that was not measured the interval is at most twice as wide in logarithms as of one
+ * among those of training, and not below what its data sheet allows. */
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
