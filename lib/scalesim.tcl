@@ -29,14 +29,6 @@ proc ::tharsis::lib::scalesim::stem {path} {
     return [string range [file rootname [file tail $path]] 0 199]
 }
 
-# Lines that were left out, as a note; nothing where there are none.
-proc ::tharsis::lib::scalesim::lines_note {lines what} {
-    set n [llength $lines]
-    if {$n == 0} {return {}}
-    set noun [expr {$n > 1 ? "lines" : "line"}]
-    return [list "$n $noun, $what: left out, the first is line [lindex $lines 0]"]
-}
-
 # What was not read, as far as one wants to see it.
 proc ::tharsis::lib::scalesim::names_note {what names} {
     set list ""

@@ -19,7 +19,6 @@ libtharsis_la_SOURCES += \
 	predictor/law/law_rows.c \
 	predictor/law/link_law.c predictor/law/link_law.h \
 	predictor/law/nnls.c predictor/law/nnls.h \
-	predictor/data/nccl_log.c predictor/data/nccl_log.h \
 	predictor/learners/law_learner.c \
 	predictor/learners/law_boosting.c \
 	predictor/learners/law_perceptron.c \
@@ -41,8 +40,7 @@ libtharsis_la_SOURCES += \
 	predictor/regress/parts_text.c \
 	predictor/model/phases.c predictor/model/phases.h \
 	predictor/model/predictor.c predictor/model/predictor.h \
-	predictor/model/predictor_read.c \
-	predictor/model/predictor_write.c \
+	predictor/model/predictor_file.c \
 	predictor/model/residual_quantiles.c predictor/model/residual_quantiles.h \
 	predictor/model/training_set.c predictor/model/training_set.h \
 	predictor/op/layer_op.c predictor/op/layer_op.h \
@@ -74,6 +72,7 @@ unit_tests += \
 	tests/unit/predictor/test_operator_time \
 	tests/unit/predictor/test_phases \
 	tests/unit/predictor/test_predictor \
+	tests/unit/predictor/test_predictor_text \
 	tests/unit/predictor/test_trees \
 	tests/unit/predictor/test_nearest_device
 

@@ -48,7 +48,7 @@ face_sources = \
 	tcl/core/tcl_session_parts.c \
 	tcl/core/core_parallel.c tcl/core/core_study.c tcl/core/item.c tcl/core/item.h \
 	tcl/core/core_study.h \
-	tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \
+	tcl/core/core_link_law.c tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \
 	tcl/core/core_run.c tcl/core/core_saved.c tcl/core/core_session.c \
 	tcl/core/core_what_if.c tcl/core/core_where.c \
 	tcl/core/lib_call.c \
@@ -139,6 +139,11 @@ unit_tests += tests/unit/study/test_interrupt
 tests_unit_study_test_interrupt_SOURCES = tests/unit/study/test_interrupt.c
 tests_unit_study_test_interrupt_CPPFLAGS = $(face_flags)
 tests_unit_study_test_interrupt_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(CUNIT_LIBS)
+# Some of the readers are in lib/.
+unit_tests += tests/unit/training/test_table_readers
+tests_unit_training_test_table_readers_SOURCES = tests/unit/training/test_table_readers.c
+tests_unit_training_test_table_readers_CPPFLAGS = $(face_flags)
+tests_unit_training_test_table_readers_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(CUNIT_LIBS)
 
 bin_PROGRAMS += tharsis
 tharsis_SOURCES = tcl/shell/main.c

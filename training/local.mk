@@ -16,5 +16,4 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/training/test_parallel_plan \
 	tests/unit/training/test_step_keys \
-	tests/unit/training/test_pipeline_schedule \
-	tests/unit/training/test_table_readers
+	tests/unit/training/test_pipeline_schedule

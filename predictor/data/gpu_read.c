@@ -55,55 +55,45 @@ const char *th_gpu_extra_column(th_gpu_extra i)
 }
 
 /* A file that names its sources names them all. */
-static int check_source(const th_csv *c, const char *path, int place, const char *name,
-                        th_error *err)
+static int check_source(const th_csv *c, int place, const char *name, th_error *err)
 {
     if (place < 0 || c->field[place][0] != '\0')
         return 0;
     return th_error_set(err, "PRED-0016",
                         "%s:%d: device \"%s\": source: must say where its numbers come from, or "
                         "\"assumed\"",
-                        path, c->line, name);
+                        c->path, c->line, name);
 }
 
-/* An empty field, or no column, is 0. */
-static int read_extras(const th_csv *c, const char *path, const int *place, th_gpu *out,
-                       th_error *err)
+/* Of an extra an empty field, or no column, is 0. */
+static int read_number(const th_csv *c, int place, int column, double *out, th_error *err)
 {
-    for (int i = 0; i < TH_N_GPU_EXTRAS; i++) {
-        int at = place[EXTRAS + i];
-        const char *text = at >= 0 ? c->field[at] : "";
-        char *end;
-        out->extra[i] = *text == '\0' ? 0 : strtod(text, &end);
-        if (*text != '\0' &&
-            (end == text || *end != '\0' || !(out->extra[i] > 0) || isinf(out->extra[i])))
-            return th_error_set(err, "PRED-0162",
-                                "%s:%d: %s \"%.40s\": must be a number above 0, or empty", path,
-                                c->line, columns[EXTRAS + i], text);
-    }
-    return 0;
+    bool is_extra = column >= EXTRAS;
+    const char *text = place >= 0 ? c->field[place] : "";
+    char *end;
+    *out = strtod(text, &end);
+    if ((is_extra && *text == '\0') || (end != text && *end == '\0' && *out > 0 && !isinf(*out)))
+        return 0;
+    return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0%s",
+                        c->path, c->line, columns[column], text, is_extra ? ", or empty" : "");
 }
 
-static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu *out, th_error *err)
+static int read_gpu(const th_csv *c, const int *place, th_gpu *out, th_error *err)
 {
     const char *name = c->field[place[NAME]];
     size_t length = strlen(name);
     if (length == 0 || length >= sizeof out->name)
         return th_error_set(err, "PRED-0012",
-                            "%s:%d: device \"%.60s\": must be 1 to %zu characters", path, c->line,
-                            name, sizeof out->name - 1);
+                            "%s:%d: device \"%.60s\": must be 1 to %zu characters", c->path,
+                            c->line, name, sizeof out->name - 1);
     memcpy(out->name, name, length + 1);
-    for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
-        const char *text = c->field[place[i]];
-        char *end;
-        out->x[i] = strtod(text, &end);
-        if (end == text || *end != '\0' || !(out->x[i] > 0) || isinf(out->x[i]))
-            return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0",
-                                path, c->line, columns[i], text);
-    }
-    return read_extras(c, path, place, out, err) || check_source(c, path, place[SOURCE], name, err)
-               ? -1
-               : 0;
+    for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
+        if (read_number(c, place[i], i, &out->x[i], err))
+            return -1;
+    for (int i = 0; i < TH_N_GPU_EXTRAS; i++)
+        if (read_number(c, place[EXTRAS + i], EXTRAS + i, &out->extra[i], err))
+            return -1;
+    return check_source(c, place[SOURCE], name, err);
 }
 
 static int index_of(const th_gpus *g, const char *name)
@@ -152,7 +142,7 @@ static int read_all(th_gpus *made, th_csv *c, th_strbuf *notes, th_error *err)
     th_gpus read = {.gpu = NULL};
     while (status == 0 && (status = th_csv_row(c, err)) > 0) {
         th_gpu gpu;
-        status = read_gpu(c, c->path, place, &gpu, err);
+        status = read_gpu(c, place, &gpu, err);
         if (status == 0 && index_of(&read, gpu.name) < read.n)
             status = th_error_set(err, "PRED-0465", "%s:%d: device \"%s\": comes twice", c->path,
                                   c->line, gpu.name);

@@ -44,15 +44,15 @@ typedef struct th_measured_rows {
 /* How to read a file. What it says itself goes first. */
 typedef struct th_measurement_source {
     const char *path;           /* plain, or compressed by xz or gzip */
-    const char *format;         /* "auto", "tharsis", "perfnet", "justus", "neusight" */
+    const char *format;         /* of th_measurement_formats; NULL: auto */
     const char *kind, *device;  /* of all rows; NULL: the file's name or its columns say */
     const char *phase;          /* of all rows; NULL: as the format has it */
     const char *const *columns; /* pairs of a column of the file and one of the format, or "-": not
                                    to be read; NULL: none */
     int n_columns;              /* of the pairs */
-    const char
-        *units; /* of times where their columns say none: "ms" ...; NULL: as the format has it */
-    th_strbuf *notes; /* to what is left out: columns, rows without a time; NULL: not wanted */
+    const char *units; /* of times where their columns say none, of th_measurement_units; NULL: as
+                          the format has it */
+    th_strbuf *notes;  /* to what is left out: columns, rows without a time; NULL: not wanted */
 } th_measurement_source;
 
 extern const char *const th_measurement_formats[]; /* ends in NULL */

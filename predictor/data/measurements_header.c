@@ -178,19 +178,15 @@ static bool has_column(const th_csv *c, const char *name)
     return false;
 }
 
-static int find_format(measurement_reader *r)
+static int find_format(const measurement_reader *r)
 {
     const char *wanted = r->source->format;
     bool is_auto = !wanted || strcmp(wanted, "auto") == 0;
-    for (r->format = 0; r->format < OWN; r->format++)
-        if (is_auto ? has_column(&r->csv, formats[r->format].mark)
-                    : strcmp(formats[r->format].name, wanted) == 0)
-            return 0;
-    if (is_auto || strcmp(formats[OWN].name, wanted) == 0)
-        return 0;
-    return th_error_set(r->err, "PRED-0031",
-                        "-format \"%.40s\": must be auto, tharsis, perfnet, justus or neusight",
-                        wanted);
+    int f = 0;
+    while (f < OWN &&
+           (is_auto ? !has_column(&r->csv, formats[f].mark) : strcmp(formats[f].name, wanted) != 0))
+        f++;
+    return f;
 }
 
 static const known_column *find_column(const measurement_reader *r, const char *name)
@@ -205,22 +201,18 @@ static const known_column *find_column(const measurement_reader *r, const char *
     return NULL;
 }
 
-static int find_unit(const char *name, size_t n)
+static double ms_of(const char *unit)
 {
     for (int i = 0; i < N_UNITS; i++)
-        if (strlen(units[i].name) == n && memcmp(units[i].name, name, n) == 0)
-            return i;
-    return -1;
+        if (strcmp(units[i].name, unit) == 0)
+            return units[i].ms;
+    return 1;
 }
 
-/* What column c of times is in; -1: err says why that is unknown. */
-static int unit_of_times(const measurement_reader *r, const known_column *c)
+/* Into *ms, what column c of times is in; 0, or -1 where that is unknown. */
+static int unit_of_times(const measurement_reader *r, const known_column *c, double *ms)
 {
     const char *given = r->source->units;
-    int unit = given ? find_unit(given, strlen(given)) : 0;
-    if (unit < 0)
-        return th_error_set(r->err, "PRED-0154", "-units \"%.40s\": must be ms, us, s or ns",
-                            given);
     if (c->unit && given && strcmp(c->unit, given) != 0)
         return th_error_set(r->err, "PRED-0153", "%s:%d: -units %s: column \"%s\" is in %s",
                             r->source->path, r->csv.line, given, c->name, c->unit);
@@ -229,7 +221,8 @@ static int unit_of_times(const measurement_reader *r, const known_column *c)
                             "%s:%d: column \"%s\": must say its unit (time_ms, time_us, time_s, "
                             "time_ns), or -units",
                             r->source->path, r->csv.line, c->name);
-    return c->unit ? find_unit(c->unit, strlen(c->unit)) : unit;
+    *ms = ms_of(c->unit ? c->unit : given ? given : "ms");
+    return 0;
 }
 
 static int second_times(const measurement_reader *r, int place)
@@ -245,10 +238,8 @@ static int second_times(const measurement_reader *r, int place)
 static int place_time(measurement_reader *r, int place, const known_column *c, const char *name)
 {
     time_column t = {.place = place, .device = -1};
-    int unit = unit_of_times(r, c);
-    if (unit < 0)
+    if (unit_of_times(r, c, &t.ms))
         return -1;
-    t.ms = units[unit].ms;
     if (c->meaning == TIME_OF_DEVICE &&
         (t.device = th_measurement_device(r, name + strlen(c->name))) < 0)
         return -1;
@@ -361,8 +352,7 @@ static void note_unread(const measurement_reader *r)
 
 int th_measurement_header(measurement_reader *r)
 {
-    if (find_format(r))
-        return -1;
+    r->format = find_format(r);
     for (int i = 0; i < N_MEANINGS; i++)
         r->place[i] = -1;
     if (r->csv.n_fields > MEASUREMENT_COLUMNS_MAX)
@@ -392,13 +382,9 @@ th_phase th_measurement_phase(const measurement_reader *r)
 int th_measurement_defaults(measurement_reader *r)
 {
     const char *kind = r->source->kind, *device = r->source->device;
-    if (kind && (r->kind = th_measurement_kind(kind, strlen(kind), &r->function)) < 0)
-        return th_error_set(r->err, "PRED-0045",
-                            "-kind \"%.40s\": must be one of conv, pooling, dense, matmul, "
-                            "elementwise, norm, softmax, rms_norm, cross_entropy, router, "
-                            "attention",
-                            kind);
-    if (device && (r->device = th_measurement_device(r, device)) < 0)
-        return -1;
-    return 0;
+    if (kind)
+        r->kind = th_op_kind_find(kind);
+    if (device)
+        r->device = th_measurement_device(r, device);
+    return device && r->device < 0 ? -1 : 0;
 }

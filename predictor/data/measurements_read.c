@@ -62,11 +62,6 @@ static int bad_value(const measurement_reader *r, int meaning)
                         field_of(r, meaning));
 }
 
-static void set_both(th_op *op, th_op_field h, th_op_field w, int64_t value)
-{
-    op->x[h] = op->x[w] = (int32_t)value;
-}
-
 static void set_padding(th_op *op, const int64_t *v)
 {
     static const th_op_field axes[][4] = {
@@ -111,21 +106,28 @@ static int read_kind(const measurement_reader *r, th_op *op)
     return 0;
 }
 
+/* Columns of both axes; a later one goes before. */
+static const struct {
+    th_op_field h, w;
+    int meaning;
+} both[] = {{TH_OP_IN_H, TH_OP_IN_W, IN_BOTH},
+            {TH_OP_KERNEL_H, TH_OP_KERNEL_W, KERNEL_BOTH},
+            {TH_OP_KERNEL_H, TH_OP_KERNEL_W, POOL_BOTH},
+            {TH_OP_STRIDE_H, TH_OP_STRIDE_W, STRIDE_BOTH}};
+enum { N_BOTH = sizeof both / sizeof both[0] };
+
+static bool has_both(const measurement_reader *r, th_op_kind kind, int i)
+{
+    return r->place[both[i].meaning] >= 0 &&
+           (both[i].meaning != POOL_BOTH || kind == TH_OP_POOLING);
+}
+
 /* Is there a column that gives this number of the operation? */
 static bool is_given(const measurement_reader *r, th_op_kind kind, th_op_field f)
 {
-    static const struct {
-        th_op_field h, w;
-        int meaning;
-    } both[] = {{TH_OP_IN_H, TH_OP_IN_W, IN_BOTH},
-                {TH_OP_KERNEL_H, TH_OP_KERNEL_W, KERNEL_BOTH},
-                {TH_OP_STRIDE_H, TH_OP_STRIDE_W, STRIDE_BOTH}};
-    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
-        if ((both[i].h == f || both[i].w == f) && r->place[both[i].meaning] >= 0)
+    for (int i = 0; i < N_BOTH; i++)
+        if ((both[i].h == f || both[i].w == f) && has_both(r, kind, i))
             return true;
-    bool is_kernel = f == TH_OP_KERNEL_H || f == TH_OP_KERNEL_W;
-    if (is_kernel && kind == TH_OP_POOLING && r->place[POOL_BOTH] >= 0)
-        return true;
     int matrix = f == TH_OP_ROWS           ? MATRIX_M
                  : f == TH_OP_CHANNELS_IN  ? MATRIX_N
                  : f == TH_OP_CHANNELS_OUT ? MATRIX_K
@@ -164,14 +166,9 @@ static int read_op(const measurement_reader *r, th_op *op)
         if (r->place[f] >= 0 && th_op_has(op->kind, (th_op_field)f))
             op->x[f] = (int32_t)v[f];
     if (th_op_has(op->kind, TH_OP_IN_H)) {
-        if (r->place[IN_BOTH] >= 0)
-            set_both(op, TH_OP_IN_H, TH_OP_IN_W, v[IN_BOTH]);
-        if (r->place[KERNEL_BOTH] >= 0)
-            set_both(op, TH_OP_KERNEL_H, TH_OP_KERNEL_W, v[KERNEL_BOTH]);
-        if (r->place[POOL_BOTH] >= 0 && op->kind == TH_OP_POOLING)
-            set_both(op, TH_OP_KERNEL_H, TH_OP_KERNEL_W, v[POOL_BOTH]);
-        if (r->place[STRIDE_BOTH] >= 0)
-            set_both(op, TH_OP_STRIDE_H, TH_OP_STRIDE_W, v[STRIDE_BOTH]);
+        for (int i = 0; i < N_BOTH; i++)
+            if (has_both(r, op->kind, i))
+                op->x[both[i].h] = op->x[both[i].w] = (int32_t)v[both[i].meaning];
         set_padding(op, v);
     }
     if (r->place[MATRIX_M] >= 0)

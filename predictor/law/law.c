@@ -13,6 +13,16 @@ void th_terms_name(th_terms *t, int i, const char *name, int a, int b)
     snprintf(t->name[i], TH_TERM_NAME_MAX, name, a, b);
 }
 
+void th_terms_optimizers(th_terms *t, const th_op *op, th_phase phase, double weights)
+{
+    for (int o = TH_OPTIMIZER_SGD; phase == TH_PHASE_STEP && o < TH_N_OPTIMIZERS; o++) {
+        bool is_this = op->x[TH_OP_OPTIMIZER] == o;
+        th_terms_begin_group(t);
+        th_terms_add(t, TH_TERM_HOST, is_this, "call optimizer %d", o, 0);
+        th_terms_add(t, TH_TERM_MEMORY, is_this ? weights : 0, "optimizer %d", o, 0);
+    }
+}
+
 /* Begins empty terms of an operation. */
 static void begin(th_terms *t, const th_op *op, char (*names)[TH_TERM_NAME_MAX],
                   const double *ms_per)
@@ -54,10 +64,10 @@ static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
 {
     switch (op->kind) {
     case TH_OP_CONV:
-        th_law_conv(op, phase, gpu, out);
+        th_law_conv(op, phase, out);
         break;
     case TH_OP_POOLING:
-        th_law_pooling(op, phase, gpu, out);
+        th_law_pooling(op, out);
         break;
     case TH_OP_DENSE:
     case TH_OP_MATMUL:
@@ -73,7 +83,7 @@ static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
     case TH_OP_CROSS_ENTROPY:
     case TH_OP_ROUTER:
     case TH_N_OP_KINDS:
-        th_law_rows(op, phase, gpu, out);
+        th_law_rows(op, gpu, out);
         break;
     }
 }
@@ -104,6 +114,19 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
     else
         add_single(op, phase, gpu, out);
     out->ms_per = NULL;
+}
+
+double th_law_parts(const th_terms *t, const double *weight, double *part)
+{
+    double all = 0;
+    for (int c = 0; c < TH_N_TERM_CLASSES; c++)
+        part[c] = 0;
+    for (int i = 0; i < t->n_active; i++) {
+        double ms = t->amount[t->active[i]] * weight[t->active[i]];
+        part[t->class[t->active[i]]] += ms;
+        all += ms;
+    }
+    return all;
 }
 
 double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu)

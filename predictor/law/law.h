@@ -60,6 +60,9 @@ static inline double th_law_ms(const th_terms *t, const double *weight)
     return ms;
 }
 
+/* The same by class of terms, into part[TH_N_TERM_CLASSES]. */
+double th_law_parts(const th_terms *t, const double *weight, double *part);
+
 /* ms by the data sheet of a product (matmul) whose members have rows[] rows each, of which
  * op->x[TH_OP_ROWS] is about the mean. */
 double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu);
@@ -110,6 +113,16 @@ static inline void th_terms_add(th_terms *t, th_term_class class, double amount,
         th_terms_name(t, i, name, a, b);
 }
 
+/* A term that is a group of its own. */
+static inline void th_terms_one(th_terms *t, th_term_class class, double amount, const char *name)
+{
+    th_terms_begin_group(t);
+    th_terms_add(t, class, amount, name, 0, 0);
+}
+
+/* Of a step: the call of each optimizer, and what it moves of the weights. */
+void th_terms_optimizers(th_terms *t, const th_op *op, th_phase phase, double weights);
+
 /* Leaves out n terms whose amounts are 0. false: their names are wanted. */
 static inline bool th_terms_skip(th_terms *t, int n)
 {
@@ -132,12 +145,12 @@ static inline double th_law_ceil(double x)
     return below < x ? below + 1 : below;
 }
 
-void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
-void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
+void th_law_conv(const th_op *op, th_phase phase, th_terms *t);
+void th_law_pooling(const th_op *op, th_terms *t);
 void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu,
                    th_terms *t); /* dense, matmul */
-void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu,
-                 th_terms *t); /* elementwise, norm, softmax ... of single precision */
+/* elementwise, norm, softmax ... of single precision */
+void th_law_rows(const th_op *op, const th_gpu *gpu, th_terms *t);
 void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t); /* on tensor cores */
 void th_law_passes(const th_op *op, const th_gpu *gpu, th_terms *t);  /* narrow rows */
 /* Fitted weights of narrow elementwise operations: those of functions that were not measured, all

@@ -67,14 +67,9 @@ void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_ter
     attention_times x = times_of(op, &t->sizes, phase, gpu);
     double least = fmax(fmax(x.alone_ms, x.shared_ms), x.memory_ms);
     t->sheet_ms = START_US * 1e-3 + least;
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, START_US * 1e-3, "start", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, least, "blocks or memory", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, x.alone_ms, "longest block", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, x.shared_ms, "all blocks", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, x.memory_ms, "memory", 0, 0);
+    th_terms_one(t, TH_TERM_STEP, START_US * 1e-3, "start");
+    th_terms_one(t, TH_TERM_STEP, least, "blocks or memory");
+    th_terms_one(t, TH_TERM_STEP, x.alone_ms, "longest block");
+    th_terms_one(t, TH_TERM_STEP, x.shared_ms, "all blocks");
+    th_terms_one(t, TH_TERM_STEP, x.memory_ms, "memory");
 }

@@ -67,8 +67,7 @@ static conv conv_of(const th_op *op, const th_op_sizes *size)
 static inline void add(th_terms *t, th_term_class class, bool is_there, double amount,
                        const char *name)
 {
-    th_terms_begin_group(t);
-    th_terms_add(t, class, is_there ? amount : 0, name, 0, 0);
+    th_terms_one(t, class, is_there ? amount : 0, name);
 }
 
 /* Calls, copies and passes over whole tensors. */
@@ -174,18 +173,12 @@ static void transforms(th_terms *t, const conv *c, const th_op *op)
         "winograd");
 }
 
-void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
+void th_law_conv(const th_op *op, th_phase phase, th_terms *t)
 {
     conv c = conv_of(op, &t->sizes);
-    (void)gpu;
     passes(t, &c, op);
     gemm(t, &c);
     tiles_of_kernel(t, &c);
     transforms(t, &c, op);
-    for (int o = TH_OPTIMIZER_SGD; phase == TH_PHASE_STEP && o < TH_N_OPTIMIZERS; o++) {
-        th_terms_begin_group(t);
-        th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_OPTIMIZER] == o, "call optimizer %d", o, 0);
-        th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_OPTIMIZER] == o ? c.weights : 0, "optimizer %d",
-                     o, 0);
-    }
+    th_terms_optimizers(t, op, phase, c.weights);
 }

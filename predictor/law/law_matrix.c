@@ -71,10 +71,8 @@ void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms 
     th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0);
     th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_ACTIVATION] != TH_ACT_NONE, "call activation", 0, 0);
     th_terms_add(t, TH_TERM_HOST, p.rows == 1, "call of one row", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_TRANSFER, t->sizes.output, "returned", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_MEMORY, t->sizes.input, "input", 0, 0);
+    th_terms_one(t, TH_TERM_TRANSFER, t->sizes.output, "returned");
+    th_terms_one(t, TH_TERM_MEMORY, t->sizes.input, "input");
     th_terms_begin_group(t);
     th_terms_add(t, TH_TERM_MEMORY, t->sizes.output, "output", 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_ACTIVATION] ? t->sizes.output : 0, "activation", 0,
@@ -91,10 +89,5 @@ void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms 
     th_terms_begin_group(t);
     th_terms_add(t, TH_TERM_STEP, p.inner * 1e-6, "inner steps", 0, 0);
     th_terms_add(t, TH_TERM_STEP, p.columns * 1e-6, "columns", 0, 0);
-    for (int o = TH_OPTIMIZER_SGD; phase == TH_PHASE_STEP && o < TH_N_OPTIMIZERS; o++) {
-        th_terms_begin_group(t);
-        th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_OPTIMIZER] == o, "call optimizer %d", o, 0);
-        th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_OPTIMIZER] == o ? weights : 0, "optimizer %d",
-                     o, 0);
-    }
+    th_terms_optimizers(t, op, phase, weights);
 }

@@ -120,14 +120,10 @@ void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t)
     product p = product_of(op);
     product_times x = times_of(&p, &t->sizes, gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
     t->sheet_ms = sheet_ms(&x);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, START_US * 1e-3, "start", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, t->sheet_ms - START_US * 1e-3, "compute and memory", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, x.compute_ms, "compute", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, x.memory_ms, "memory", 0, 0);
+    th_terms_one(t, TH_TERM_STEP, START_US * 1e-3, "start");
+    th_terms_one(t, TH_TERM_STEP, t->sheet_ms - START_US * 1e-3, "compute and memory");
+    th_terms_one(t, TH_TERM_STEP, x.compute_ms, "compute");
+    th_terms_one(t, TH_TERM_STEP, x.memory_ms, "memory");
 }
 
 double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu)

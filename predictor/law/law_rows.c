@@ -18,18 +18,15 @@ static double operands_of(const th_op *op)
     return op->kind == TH_OP_ELEMENTWISE && op->x[TH_OP_FUNCTION] <= (int)TH_EW_POW ? 2 : 1;
 }
 
-void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
+void th_law_rows(const th_op *op, const th_gpu *gpu, th_terms *t)
 {
     double bytes = t->sizes.output;
     double turns = th_law_ceil(op->x[TH_OP_BATCH] / gpu->x[TH_GPU_SMS]);
-    (void)phase;
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0);
+    th_terms_one(t, TH_TERM_HOST, 1, "call");
     th_terms_begin_group(t);
     th_terms_add(t, TH_TERM_MEMORY, bytes * operands_of(op), "input", 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, bytes, "output", 0, 0);
-    th_terms_begin_group(t);
-    th_terms_add(t, TH_TERM_STEP, turns / gpu->x[TH_GPU_CLOCK], "turns of rows", 0, 0);
+    th_terms_one(t, TH_TERM_STEP, turns / gpu->x[TH_GPU_CLOCK], "turns of rows");
     for (int f = 0; op->kind == TH_OP_ELEMENTWISE && f <= (int)TH_EW_TANH; f++) {
         th_terms_begin_group(t);
         if (op->x[TH_OP_FUNCTION] != f && th_terms_skip(t, 1))

@@ -6,31 +6,31 @@
 
 #include "predictor/law/nnls.h"
 
+enum { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL }; /* the others send all bytes */
+const char *const th_link_collectives[] = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", NULL};
+
 static const double unit[TH_LINK_TERMS] = {1, 1, 1, 1e6, 1e6}; /* of the columns, for the solver */
 
-static double sent(const th_nccl_row *r)
+static double sent(const th_link_row *r)
 {
     double n = r->ranks, per_node = n / r->nodes;
     switch (r->kind) {
-    case TH_NCCL_ALL_REDUCE:
+    case ALL_REDUCE:
         return 2 * (n - 1) / n * r->bytes;
-    case TH_NCCL_ALL_GATHER:
-    case TH_NCCL_REDUCE_SCATTER:
+    case ALL_GATHER:
+    case REDUCE_SCATTER:
         return (n - 1) / n * r->bytes;
-    case TH_NCCL_ALL_TO_ALL:
+    case ALL_TO_ALL:
         return r->nodes > 1 ? (n - per_node) / n * r->bytes * per_node : (n - 1) / n * r->bytes;
-    case TH_NCCL_BROADCAST:
-    case TH_NCCL_REDUCE:
-    case TH_NCCL_KINDS:
-        break;
     }
     return r->bytes;
 }
 
 /* What each term is multiplied by, in its unit. */
-static void columns_of(const th_nccl_row *r, double *column)
+static void columns_of(const th_link_row *r, double *column)
 {
-    double rounds = r->kind == TH_NCCL_ALL_REDUCE ? 2 : 1;
+    double rounds = r->kind == ALL_REDUCE ? 2 : 1;
     double outside = r->nodes > 1 ? rounds * (r->nodes - 1) : 0;
     column[TH_LINK_LAUNCH] = 1;
     column[TH_LINK_INSIDE] = rounds * (r->ranks - 1) - outside;
@@ -40,12 +40,12 @@ static void columns_of(const th_nccl_row *r, double *column)
 }
 
 /* Takes out the overheads where all rows have the same steps: the launch has them, too. */
-static void drop_equal_steps(const th_nccl_log *log, double *gram, double *moment)
+static void drop_equal_steps(const th_link_row *rows, size_t n, double *gram, double *moment)
 {
     double first[TH_LINK_TERMS], column[TH_LINK_TERMS];
-    columns_of(&log->rows[0], first);
-    for (size_t i = 1; i < log->n; i++) {
-        columns_of(&log->rows[i], column);
+    columns_of(&rows[0], first);
+    for (size_t i = 1; i < n; i++) {
+        columns_of(&rows[i], column);
         if (column[TH_LINK_INSIDE] != first[TH_LINK_INSIDE] ||
             column[TH_LINK_OUTSIDE] != first[TH_LINK_OUTSIDE])
             return;
@@ -57,20 +57,20 @@ static void drop_equal_steps(const th_nccl_log *log, double *gram, double *momen
     }
 }
 
-int th_link_law_fit(th_link_law *law, const th_nccl_log *log, th_error *err)
+int th_link_law_fit(th_link_law *law, const th_link_row *rows, size_t n, th_error *err)
 {
     double gram[TH_LINK_TERMS * TH_LINK_TERMS] = {0}, moment[TH_LINK_TERMS] = {0};
-    for (size_t i = 0; i < log->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         double column[TH_LINK_TERMS];
-        columns_of(&log->rows[i], column);
+        columns_of(&rows[i], column);
         for (int a = 0; a < TH_LINK_TERMS; a++) {
-            double scaled = column[a] / log->rows[i].us;
+            double scaled = column[a] / rows[i].us;
             moment[a] += scaled;
             for (int b = 0; b < TH_LINK_TERMS; b++)
-                gram[a * TH_LINK_TERMS + b] += scaled * column[b] / log->rows[i].us;
+                gram[a * TH_LINK_TERMS + b] += scaled * column[b] / rows[i].us;
         }
     }
-    drop_equal_steps(log, gram, moment);
+    drop_equal_steps(rows, n, gram, moment);
     if (th_nnls_solve(gram, moment, TH_LINK_TERMS, law->term))
         return th_error_no_memory(err);
     for (int a = 0; a < TH_LINK_TERMS; a++)
@@ -78,11 +78,9 @@ int th_link_law_fit(th_link_law *law, const th_nccl_log *log, th_error *err)
     return 0;
 }
 
-double th_link_law_us(const th_link_law *law, const th_nccl_row *row)
+void th_link_law_parts(const th_link_law *law, const th_link_row *row, double part[TH_LINK_TERMS])
 {
-    double column[TH_LINK_TERMS], us = 0;
-    columns_of(row, column);
+    columns_of(row, part);
     for (int a = 0; a < TH_LINK_TERMS; a++)
-        us += law->term[a] * column[a] * unit[a];
-    return us;
+        part[a] = law->term[a] * part[a] * unit[a];
 }

@@ -10,7 +10,17 @@
  * nodes. Non-negative least squares of the relative error (nnls.h). */
 #ifndef TH_PREDICTOR_LAW_LINK_LAW_H
 #define TH_PREDICTOR_LAW_LINK_LAW_H
-#include "predictor/data/nccl_log.h"
+#include <stddef.h>
+#include "base/error.h"
+
+extern const char *const th_link_collectives[]; /* "all_reduce" ..., NULL */
+
+/* A measured collective. */
+typedef struct th_link_row {
+    int kind;            /* of th_link_collectives */
+    double nodes, ranks; /* whole, 1 <= nodes <= ranks, 2 <= ranks */
+    double bytes, us;    /* > 0 */
+} th_link_row;
 
 enum {
     TH_LINK_LAUNCH,       /* us */
@@ -26,7 +36,8 @@ typedef struct th_link_law {
 } th_link_law;
 
 /* 0, or -1: memory is out. Terms that the rows cannot tell apart are 0. */
-int th_link_law_fit(th_link_law *law, const th_nccl_log *log, th_error *err);
-double th_link_law_us(const th_link_law *law, const th_nccl_row *row);
+int th_link_law_fit(th_link_law *law, const th_link_row *rows, size_t n, th_error *err);
+/* The us that each term adds to the time of a collective. */
+void th_link_law_parts(const th_link_law *law, const th_link_row *row, double part[TH_LINK_TERMS]);
 
 #endif

@@ -10,6 +10,7 @@
 #include "predictor/learners/ensemble.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -154,16 +155,6 @@ void th_ensemble_clear(th_ensemble *p)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-void th_ensemble_write(const th_ensemble *p, const char *name, th_strbuf *out)
-{
-    th_strbuf_printf(out, "ensemble %s members %d\n", name, p->n);
-    for (int m = 0; m < p->n; m++) {
-        th_strbuf_printf(out, "member %s share %.17g\n", p->member[m].type->name,
-                         p->member[m].share);
-        p->member[m].type->write(p->member[m].state, out);
-    }
-}
-
 static int learner_of(const char *name)
 {
     for (int l = 0; l < TH_N_LEARNERS; l++)
@@ -172,24 +163,34 @@ static int learner_of(const char *name)
     return -1;
 }
 
-int th_ensemble_read(struct th_text_reader *r, const char *name, int n_features, th_ensemble *out)
+/* The learner and the share of a member, which is added where it is read. */
+static int member_text(th_text_io *io, th_ensemble *p, int m)
 {
-    char word[TH_TERM_NAME_MAX];
-    int n;
-    if (th_text_scan(r, 2, "ensemble %31s members %d", word, &n))
-        return -1;
-    if (strcmp(word, name) != 0 || n < 1 || n > TH_N_LEARNERS)
-        return th_text_fail(r);
-    for (int m = 0; m < n; m++) {
-        double share;
-        if (th_text_scan(r, 2, "member %31s share %lf", word, &share))
-            return -1;
-        int l = learner_of(word);
-        if (l < 0 || !isfinite(share))
-            return th_text_fail(r);
-        add_member(out, l, share);
-        if (th_learner_types[l]->read(r, n_features, &out->member[m].state))
-            return -1;
+    char name[TH_TEXT_WORD_MAX] = "";
+    double share = 0;
+    if (io->out) {
+        snprintf(name, sizeof name, "%s", p->member[m].type->name);
+        share = p->member[m].share;
     }
+    if (th_text_line(io, "member %s share %f", name, &share))
+        return -1;
+    int l = learner_of(name);
+    if (l < 0)
+        return th_text_fail(io);
+    if (!io->out)
+        add_member(p, l, share);
+    return 0;
+}
+
+int th_ensemble_text(th_text_io *io, const char *name, int n_features, th_ensemble *p)
+{
+    int n = p->n;
+    if (th_text_open(io, "ensemble ") || th_text_more(io, name) ||
+        th_text_more(io, " members %d", &n) || th_text_close(io, NULL) ||
+        th_text_check(io, n >= 1 && n <= TH_N_LEARNERS))
+        return -1;
+    for (int m = 0; m < n; m++)
+        if (member_text(io, p, m) || p->member[m].type->text(io, n_features, &p->member[m].state))
+            return -1;
     return 0;
 }

@@ -36,8 +36,8 @@ double th_ensemble_select(th_ensemble *out, const th_fold_predictions *b);
 void th_ensemble_combine(const th_ensemble *p, const th_fold_predictions *b, double *ln_ms);
 
 void th_ensemble_predict(const th_ensemble *p, const th_samples *s, double *ln_ms);
-void th_ensemble_write(const th_ensemble *p, const char *name, th_strbuf *out);
-int th_ensemble_read(struct th_text_reader *r, const char *name, int n_features, th_ensemble *out);
+/* Writes the ensemble of that name, or reads it (regress/predictor_text.h). 0 or -1. */
+int th_ensemble_text(struct th_text_io *io, const char *name, int n_features, th_ensemble *p);
 void th_ensemble_clear(th_ensemble *p);
 
 #endif

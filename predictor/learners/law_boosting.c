@@ -38,15 +38,11 @@ static void run(const void *state, const th_samples *s, double *ln_ms)
     th_add_law(s, ln_ms);
 }
 
-static void write(const void *state, th_strbuf *out)
+static int text(th_text_io *io, int n_features, void **state)
 {
-    th_trees_write(state, out);
-}
-
-static int read(struct th_text_reader *r, int n_features, void **state)
-{
-    th_trees *trees = *state = th_alloc_zero(1, sizeof *trees);
-    return trees ? th_trees_read(r, n_features, trees) : th_error_no_memory(r->err);
+    if (!io->out)
+        *state = th_alloc_zero(1, sizeof(th_trees));
+    return *state ? th_trees_text(io, n_features, *state) : th_error_no_memory(io->err);
 }
 
 const th_learner_type th_learner_law_boosting = {
@@ -56,7 +52,6 @@ const th_learner_type th_learner_law_boosting = {
     .is_available = th_boost_is_available,
     .train = train,
     .run = run,
-    .write = write,
-    .read = read,
+    .text = text,
     .clear = clear,
 };

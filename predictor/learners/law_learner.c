@@ -23,14 +23,9 @@ static void run(const void *state, const th_samples *s, double *ln_ms)
         ln_ms[i] = log(s->law_ms[i]);
 }
 
-static void write(const void *state, th_strbuf *out)
+static int text(struct th_text_io *io, int n_features, void **state)
 {
-    (void)state, (void)out;
-}
-
-static int read(struct th_text_reader *r, int n_features, void **state)
-{
-    (void)r, (void)n_features;
+    (void)io, (void)n_features;
     *state = NULL;
     return 0;
 }
@@ -45,7 +40,6 @@ const th_learner_type th_learner_law = {
     .help = "the additive time law, non-negative least squares",
     .train = train,
     .run = run,
-    .write = write,
-    .read = read,
+    .text = text,
     .clear = clear,
 };

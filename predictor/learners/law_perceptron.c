@@ -37,15 +37,11 @@ static void run(const void *state, const th_samples *s, double *ln_ms)
     th_add_law(s, ln_ms);
 }
 
-static void write(const void *state, th_strbuf *out)
+static int text(th_text_io *io, int n_features, void **state)
 {
-    th_mlp_write(state, out);
-}
-
-static int read(struct th_text_reader *r, int n_features, void **state)
-{
-    th_mlp *m = *state = th_alloc_zero(1, sizeof *m);
-    return m ? th_mlp_read(r, n_features, m) : th_error_no_memory(r->err);
+    if (!io->out)
+        *state = th_alloc_zero(1, sizeof(th_mlp));
+    return *state ? th_mlp_text(io, n_features, *state) : th_error_no_memory(io->err);
 }
 
 const th_learner_type th_learner_law_perceptron = {
@@ -54,7 +50,6 @@ const th_learner_type th_learner_law_perceptron = {
     .uses_features = true,
     .train = train,
     .run = run,
-    .write = write,
-    .read = read,
+    .text = text,
     .clear = clear,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learner.h - the interface of a learner: a regression of ln(ms) on the samples of one kind and
  * phase.
- *   train -> run ... | write;  read -> run ...;  clear
+ *   train -> run ... | text;  text -> run ...;  clear
  * A learner is trained twice: for seen devices, each of which has a law, and for unseen devices,
  * which share one law and differ in their data sheets only. */
 #ifndef TH_PREDICTOR_LEARNERS_LEARNER_H
@@ -28,7 +28,7 @@ typedef struct th_hyper_parameters {
     th_mlp_options mlp;
 } th_hyper_parameters;
 
-struct th_text_reader;
+struct th_text_io;
 
 typedef struct th_learner_type {
     const char *name, *help;
@@ -38,9 +38,8 @@ typedef struct th_learner_type {
     int (*train)(const th_training_set *t, const th_hyper_parameters *h, void **state,
                  th_error *err);
     void (*run)(const void *state, const th_samples *s, double *ln_ms);
-    void (*write)(const void *state, th_strbuf *out);
-    /* Reads the text of write. 0 or -1. */
-    int (*read)(struct th_text_reader *r, int n_features, void **state);
+    /* Writes *state as text, or reads it (regress/predictor_text.h). 0 or -1. */
+    int (*text)(struct th_text_io *io, int n_features, void **state);
     void (*clear)(void *state);
 } th_learner_type;
 

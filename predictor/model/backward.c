@@ -20,40 +20,23 @@
 
 #include "predictor/model/network_prediction.h"
 
+#include "predictor/op/make_op.h"
+
 static th_layer_op rows(int64_t n, int32_t columns, th_op_function function)
 {
-    th_layer_op r = {{TH_OP_ELEMENTWISE, {0}}, 1};
-    r.op.x[TH_OP_BATCH] = n < INT32_MAX ? (int32_t)(n > 0 ? n : 1) : INT32_MAX;
-    r.op.x[TH_OP_CHANNELS_IN] = columns;
-    r.op.x[TH_OP_FUNCTION] = (int32_t)function;
-    return r;
+    int32_t some = n < 1 ? 1 : n < INT32_MAX ? (int32_t)n : INT32_MAX;
+    return (th_layer_op){th_op_pass(function, some, columns, TH_PRECISION_FP32), 1};
 }
 
-static th_layer_op dense(int32_t n, int32_t inner, int32_t columns)
+static int of_product(const th_op *op, th_layer_op *out)
 {
-    th_layer_op r = {{TH_OP_DENSE, {0}}, 1};
-    r.op.x[TH_OP_BATCH] = n;
-    r.op.x[TH_OP_CHANNELS_IN] = inner;
-    r.op.x[TH_OP_CHANNELS_OUT] = columns;
-    return r;
-}
-
-static th_layer_op products(int32_t batch, int32_t n, int32_t inner, int32_t columns)
-{
-    th_layer_op r = dense(batch, inner, columns);
-    r.op.kind = TH_OP_MATMUL;
-    r.op.x[TH_OP_ROWS] = n;
-    return r;
-}
-
-static int of_dense(const th_op *op, th_layer_op *out)
-{
-    const int32_t *x = op->x;
+    th_op bare = *op;
+    bare.x[TH_OP_BIAS] = bare.x[TH_OP_ACTIVATION] = bare.x[TH_OP_OPTIMIZER] = 0;
     int n = 0;
-    out[n++] = dense(x[TH_OP_BATCH], x[TH_OP_CHANNELS_OUT], x[TH_OP_CHANNELS_IN]);
-    out[n++] = dense(x[TH_OP_CHANNELS_IN], x[TH_OP_BATCH], x[TH_OP_CHANNELS_OUT]);
-    if (x[TH_OP_BIAS])
-        out[n++] = rows(x[TH_OP_BATCH] / 2, x[TH_OP_CHANNELS_OUT], TH_EW_MUL_NUMBER);
+    out[n++] = (th_layer_op){th_op_first_gradient(&bare), 1};
+    out[n++] = (th_layer_op){th_op_second_gradient(&bare), 1};
+    if (op->x[TH_OP_BIAS])
+        out[n++] = rows(op->x[TH_OP_BATCH] / 2, op->x[TH_OP_CHANNELS_OUT], TH_EW_MUL_NUMBER);
     return n;
 }
 
@@ -84,13 +67,8 @@ int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_la
     const int32_t *x = forward->op.x;
     switch (forward->op.kind) {
     case TH_OP_DENSE:
-        return of_dense(&forward->op, out);
     case TH_OP_MATMUL:
-        out[0] =
-            products(x[TH_OP_BATCH], x[TH_OP_ROWS], x[TH_OP_CHANNELS_OUT], x[TH_OP_CHANNELS_IN]);
-        out[1] =
-            products(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], x[TH_OP_ROWS], x[TH_OP_CHANNELS_OUT]);
-        return 2;
+        return of_product(&forward->op, out);
     case TH_OP_CONV:
         out[0] = *forward;
         out[0].times *= 2;

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "predictor/model/calibration_sum.h"
 
-enum { PASSES = 5, FOLDS_MAX = 40, BLOCK = 64 };
+enum { PASSES = 5, FOLDS_MAX = 40 };
 static const double RIDGE_HOST = 1, RIDGE_SCALE = 0.3, DEVIATION_MIN = 0.02;
 static const double SCALE_LEAST = 0.2; /* the least part of a prediction that remains */
 static const double OPTIMISM = 1.1;    /* error on other rows / where it was least, about */
@@ -30,49 +30,38 @@ static double scaled(const th_scaling *f, double ms)
 
 /* --- prediction ------------------------------------------------------------------------------- */
 
-/* ms[n] by the sum; uncalibrated[n] are the predictions before. */
-static void predict_sum(const th_layer_model *m, const th_calibration *c, const th_op *op, size_t n,
-                        const double *uncalibrated, double *ms)
+/* ms of an operation as if the GPU were this device. */
+static double predict_as(const th_layer_model *m, const th_op *op, th_device_view v)
+{
+    double ms;
+    th_layer_model_predict_as(m, op, 1, v, &ms);
+    return ms;
+}
+
+/* ms by the sum. */
+static double predict_sum(const th_layer_model *m, const th_calibration *c, const th_op *op,
+                          double uncalibrated)
 {
     int itself = th_layer_model_device(m, c->gpu.name);
-    for (size_t r = 0; r < n; r++)
-        ms[r] = c->sum.host_ms +
-                uncalibrated[r] * th_calibration_sum_factor(m, &c->sum, &op[r], &c->gpu, itself);
+    double ms =
+        c->sum.host_ms + uncalibrated * th_calibration_sum_factor(m, &c->sum, op, &c->gpu, itself);
     for (int k = 0; k < c->sum.n; k++) {
         const th_regressor *a = &c->sum.regressor[k];
-        double predicted[BLOCK];
-        if (a->part >= 0)
-            continue;
-        th_layer_model_predict_as(m, op, n, (th_device_view){&c->gpu, a->device, a->is_law},
-                                  predicted);
-        for (size_t r = 0; r < n; r++)
-            ms[r] += a->weight * predicted[r];
+        if (a->part < 0)
+            ms += a->weight * predict_as(m, op, (th_device_view){&c->gpu, a->device, a->is_law});
     }
+    return fmax(ms, TH_CALIBRATION_SUM_MIN_MS);
 }
 
-/* ms[n] of at most BLOCK operations. */
-static void predict_block(const th_layer_model *m, const th_calibration *c, const th_op *op,
-                          size_t n, double *ms)
+double th_calibration_run(const th_layer_model *m, const th_calibration *c, const th_op *op)
 {
-    double uncalibrated[BLOCK], sum[BLOCK];
     int itself = th_layer_model_device(m, c->gpu.name);
-    th_layer_model_predict_as(m, op, n, (th_device_view){&c->gpu, itself, false}, uncalibrated);
+    double uncalibrated = predict_as(m, op, (th_device_view){&c->gpu, itself, false});
+    double ln_ms = c->uncalibrated_share * log(uncalibrated) +
+                   c->scaling.share * log(scaled(&c->scaling, uncalibrated));
     if (c->sum.share > 0)
-        predict_sum(m, c, op, n, uncalibrated, sum);
-    for (size_t r = 0; r < n; r++) {
-        double ln_ms = c->uncalibrated_share * log(uncalibrated[r]) +
-                       c->scaling.share * log(scaled(&c->scaling, uncalibrated[r]));
-        if (c->sum.share > 0)
-            ln_ms += c->sum.share * log(fmax(sum[r], TH_CALIBRATION_SUM_MIN_MS));
-        ms[r] = exp(ln_ms);
-    }
-}
-
-void th_calibration_run(const th_layer_model *m, const th_calibration *c, const th_op *op, size_t n,
-                        double *ms)
-{
-    for (size_t from = 0; from < n; from += BLOCK)
-        predict_block(m, c, op + from, n - from < BLOCK ? n - from : BLOCK, ms + from);
+        ln_ms += c->sum.share * log(predict_sum(m, c, op, uncalibrated));
+    return exp(ln_ms);
 }
 
 /* --- scaling ---------------------------------------------------------------------------------- */

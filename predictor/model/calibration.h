@@ -18,8 +18,7 @@ enum { TH_CALIBRATION_ROWS_MIN = 8 };
  * as it was. */
 int th_layer_model_calibrate(th_layer_model *m, const th_measurements *rows, th_error *err);
 
-/* Private to layer_predict.c: ms[n] of op[n] on the GPU that it is of. */
-void th_calibration_run(const th_layer_model *m, const th_calibration *c, const th_op *op, size_t n,
-                        double *ms);
+/* Private to layer_predict.c: ms on the GPU that it is of. */
+double th_calibration_run(const th_layer_model *m, const th_calibration *c, const th_op *op);
 
 #endif

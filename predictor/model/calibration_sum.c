@@ -23,18 +23,9 @@ static const double RIDGE = 0.05, DEVIATION_MIN = 0.02;
 static double parts_of(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
                        double *part)
 {
-    const double *weight = m->weight + (size_t)device * (size_t)m->n_terms;
     th_terms t;
-    double all = 0;
     th_law_terms(op, m->phase, gpu, NULL, &t);
-    for (int c = 0; c < TH_N_TERM_CLASSES; c++)
-        part[c] = 0;
-    for (int i = 0; i < t.n_active; i++) {
-        double ms = t.amount[t.active[i]] * weight[t.active[i]];
-        part[t.class[t.active[i]]] += ms;
-        all += ms;
-    }
-    return all;
+    return th_law_parts(&t, m->weight + (size_t)device * (size_t)m->n_terms, part);
 }
 
 int th_calibration_sum_split(const th_layer_model *m, const th_device_rows *r,

@@ -66,34 +66,35 @@ bool th_layer_model_has_measured(const th_layer_model *m, const th_gpu *gpu)
     return th_layer_model_has_seen(m, gpu) || calibration_of(m, gpu);
 }
 
-static void predict_few(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
-                        double *ms)
+double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     const th_calibration *c = calibration_of(m, gpu);
     if (c)
-        th_calibration_run(m, c, op, n, ms);
-    else
-        th_layer_model_predict_as(
-            m, op, n, (th_device_view){gpu, th_layer_model_device(m, gpu->name), false}, ms);
-}
-
-double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
-{
+        return th_calibration_run(m, c, op);
     double ms;
-    predict_few(m, op, 1, gpu, &ms);
+    th_layer_model_predict_as(
+        m, op, 1, (th_device_view){gpu, th_layer_model_device(m, gpu->name), false}, &ms);
     return ms;
 }
 
 /* --- what lies outside the training data ------------------------------------------------------ */
 
+/* The least and the most of a number of the devices of training. */
+static void device_range(const th_layer_model *m, int number, double *least, double *most)
+{
+    *least = INFINITY;
+    *most = 0;
+    for (int d = 0; d < m->n_devices; d++) {
+        *least = fmin(*least, m->device[d].x[number]);
+        *most = fmax(*most, m->device[d].x[number]);
+    }
+}
+
 static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *text, size_t size)
 {
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
-        double least = INFINITY, most = 0;
-        for (int d = 0; d < m->n_devices; d++) {
-            least = fmin(least, m->device[d].x[i]);
-            most = fmax(most, m->device[d].x[i]);
-        }
+        double least, most;
+        device_range(m, i, &least, &most);
         if (gpu->x[i] >= least && gpu->x[i] <= most)
             continue;
         th_print(text, size, "%s %g of %.40s: training had %g to %g",
@@ -175,11 +176,8 @@ static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
 {
     double sum = 0;
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
-        double least = INFINITY, most = 0;
-        for (int d = 0; d < m->n_devices; d++) {
-            least = fmin(least, m->device[d].x[i]);
-            most = fmax(most, m->device[d].x[i]);
-        }
+        double least, most;
+        device_range(m, i, &least, &most);
         sum += beyond(gpu->x[i], least, most);
     }
     return sum;
@@ -201,33 +199,22 @@ static double least_ms(const th_op *op, const th_gpu *gpu)
     return op->kind == TH_OP_CONV ? least / 4 : least;
 }
 
-/* Of at most BLOCK operations. Of a GPU that was not measured the interval is at most twice as wide
- * in logarithms as of one among those of training, and not below what its data sheet allows. */
-static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
-                           th_estimate *out)
+/* Of a GPU that was not measured the interval is at most twice as wide in logarithms as of one
+ * among those of training, and not below what its data sheet allows. */
+th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
     const th_calibration *c = calibration_of(m, gpu);
     bool is_seen = !c && th_layer_model_has_seen(m, gpu);
-    double ms[BLOCK], low, high, far = is_seen || c ? 0 : fmin(gpu_beyond(m, gpu), 1);
-    predict_few(m, op, n, gpu, ms);
-    for (size_t i = 0; i < n; i++) {
-        double wider = 1 + op_beyond(m, &op[i]) + far;
-        if (m->is_narrow)
-            wider = fmin(wider, WIDEST_NARROW);
-        th_residual_quantiles_at(is_seen ? of_seen(m, &op[i]) : &m->unseen.quantiles, log(ms[i]),
-                                 &low, &high);
-        wider *= c ? c->gain : 1;
-        out[i] = (th_estimate){ms[i], ms[i] * exp(low * wider), ms[i] * exp(high * wider)};
-        if (!is_seen && !c)
-            out[i].low_ms = fmin(fmax(out[i].low_ms, least_ms(&op[i], gpu)), ms[i]);
-    }
-}
-
-th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
-{
-    th_estimate e;
-    estimate_block(m, op, 1, gpu, &e);
+    double low, high, ms = th_layer_model_predict(m, op, gpu);
+    double wider = 1 + op_beyond(m, op) + (is_seen || c ? 0 : fmin(gpu_beyond(m, gpu), 1));
+    if (m->is_narrow)
+        wider = fmin(wider, WIDEST_NARROW);
+    th_residual_quantiles_at(is_seen ? of_seen(m, op) : &m->unseen.quantiles, log(ms), &low, &high);
+    wider *= c ? c->gain : 1;
+    th_estimate e = {ms, ms * exp(low * wider), ms * exp(high * wider)};
+    if (!is_seen && !c)
+        e.low_ms = fmin(fmax(e.low_ms, least_ms(op, gpu)), ms);
     return e;
 }
 

@@ -248,20 +248,26 @@ static void clear_predictions(th_fold_predictions *b)
     *b = (th_fold_predictions){.n = 0};
 }
 
+/* The residuals of the ensemble on these rows. */
+static int fit_residuals(const th_ensemble *e, const th_fold_predictions *b, const int *fold,
+                         th_residual_quantiles *out)
+{
+    double *predicted = th_alloc_array(b->n + 1, sizeof *predicted);
+    if (!predicted)
+        return -1;
+    th_ensemble_combine(e, b, predicted);
+    int failed = th_residual_quantiles_fit(out, predicted, b->measured, fold, b->n);
+    th_free(predicted);
+    return failed;
+}
+
 static int select_members(const th_fold_predictions *b, th_validated_ensemble *out)
 {
-    double *ensemble = th_alloc_array(b->n + 1, sizeof *ensemble);
     for (int l = 0; l < TH_N_LEARNERS; l++)
         out->scores.error[l] = th_fold_predictions_error(b, l);
     out->scores.n = b->n;
     out->scores.chosen = th_ensemble_select(&out->ensemble, b);
-    int failed = !ensemble || out->scores.chosen < 0 ? -1 : 0;
-    if (!failed) {
-        th_ensemble_combine(&out->ensemble, b, ensemble);
-        failed = th_residual_quantiles_fit(&out->quantiles, ensemble, b->measured, b->fold, b->n);
-    }
-    th_free(ensemble);
-    return failed;
+    return out->scores.chosen < 0 ? -1 : fit_residuals(&out->ensemble, b, b->fold, &out->quantiles);
 }
 
 static int choose_ensemble(const trainer *t, int first, int last, th_validated_ensemble *out,
@@ -280,14 +286,8 @@ static int fit_other_families(const trainer *t, th_error *err)
     th_fold_predictions b = {.n = 0};
     if (t->n_folds == t->first_group)
         return 0;
-    int failed = join(t, t->first_group, t->n_folds, &b);
-    double *ensemble = failed ? NULL : th_alloc_array(b.n + 1, sizeof *ensemble);
-    failed = failed || !ensemble ? -1 : 0;
-    if (!failed) {
-        th_ensemble_combine(&m->seen.ensemble, &b, ensemble);
-        failed = th_residual_quantiles_fit(&m->other_families, ensemble, b.measured, NULL, b.n);
-    }
-    th_free(ensemble);
+    int failed = join(t, t->first_group, t->n_folds, &b) ||
+                 fit_residuals(&m->seen.ensemble, &b, NULL, &m->other_families);
     clear_predictions(&b);
     return failed ? th_error_no_memory(err) : 0;
 }

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "predictor/op/make_op.h"
 
 typedef struct {
     th_network_prediction *out;
@@ -101,10 +102,9 @@ static int rule_backward(maker *k, int layer, const th_layer_part *part, th_laye
     int extra = extra_gradients(k->workload, layer);
     const th_layer *x = &k->workload->layers[layer];
     if (extra > 0 && th_predictor_find(k->predictor, TH_OP_ELEMENTWISE, TH_PHASE_EXECUTION)) {
-        ops[n] = (th_layer_op){{TH_OP_ELEMENTWISE, {0}}, extra};
-        ops[n].op.x[TH_OP_BATCH] = part->dim[TH_DIM_B] * part->dim[TH_DIM_H] * part->dim[TH_DIM_W];
-        ops[n].op.x[TH_OP_CHANNELS_IN] = part->dim[TH_DIM_K];
-        n++;
+        int32_t rows = part->dim[TH_DIM_B] * part->dim[TH_DIM_H] * part->dim[TH_DIM_W];
+        ops[n++] = (th_layer_op){
+            th_op_pass(TH_EW_ADD, rows, part->dim[TH_DIM_K], TH_PRECISION_FP32), extra};
     }
     if (x->tied_to > 0) /* gradients of weights with several readers are summed, too */
         n += th_update_ops(TH_OPTIMIZER_SGD, th_layer_weights(x), ops + n);

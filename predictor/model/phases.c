@@ -58,13 +58,11 @@ static parts parts_of(const th_layer_model *m, const th_op *op, const th_gpu *gp
     parts p = {.all = 0};
     th_terms t;
     th_law_terms(op, m->phase, gpu, NULL, &t);
+    p.all = th_law_parts(&t, weight, p.part);
     double pass = pass_weight(&t, weight);
-    for (int i = 0; i < t.n; i++) {
-        p.part[t.class[i]] += t.amount[i] * weight[i];
-        p.all += t.amount[i] * weight[i];
-        if (t.class[i] == TH_TERM_LAYOUT && n_layouts < 2)
+    for (int i = 0; i < t.n && n_layouts < 2; i++)
+        if (t.class[i] == TH_TERM_LAYOUT)
             p.layout[n_layouts++] = t.amount[i] * fmin(weight[i], pass);
-    }
     return p;
 }
 
@@ -121,14 +119,12 @@ static double throttled_share(const th_layer_model *m, const th_op *op, const th
     const double *weight = m->weight + (size_t)m->n_devices * (size_t)m->n_terms;
     th_op x = th_phases_as_measured(m, op);
     th_terms t;
-    double throttled = 0;
+    double part[TH_N_TERM_CLASSES];
     if (!th_gpu_throttles(gpu))
         return 0;
     th_law_terms(&x, m->phase, gpu, NULL, &t);
-    for (int i = 0; i < t.n; i++)
-        if (t.class[i] == TH_TERM_THROTTLED)
-            throttled += t.amount[i] * weight[i];
-    return throttled > 0 ? throttled / th_law_ms(&t, weight) : 0;
+    double all = th_law_parts(&t, weight, part);
+    return part[TH_TERM_THROTTLED] > 0 ? part[TH_TERM_THROTTLED] / all : 0;
 }
 
 /* Reads and writes everything once, at the data sheet's bandwidth. */

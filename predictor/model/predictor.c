@@ -131,15 +131,6 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value that a share q of n sorted ones does not exceed, between neighbours by their distance.
- */
-static double quantile(const double *sorted, size_t n, double q)
-{
-    double at = q * (double)(n - 1), below = floor(at);
-    size_t i = (size_t)below;
-    return i + 1 < n ? sorted[i] + (at - below) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
-}
-
 typedef struct {
     const th_layer_model *model;
     const th_measurements *m;
@@ -175,8 +166,8 @@ static th_accuracy accuracy_of(const judge *j, int32_t device)
     qsort(j->error, a.n, sizeof *j->error, compare);
     a.mape = sum / n;
     a.inside = inside / n;
-    a.median = quantile(j->error, a.n, 0.5);
-    a.p95 = quantile(j->error, a.n, 0.95);
+    a.median = th_quantile(j->error, 1, a.n, 0.5);
+    a.p95 = th_quantile(j->error, 1, a.n, 0.95);
     a.rmse_ms = sqrt(squares / n);
     a.r2 = is_spread ? 1 - squares / sum_of_squares : NAN;
     return a;

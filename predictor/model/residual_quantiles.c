@@ -18,6 +18,7 @@ typedef struct {
     double predicted, residual;
     int group;
 } row;
+enum { STRIDE = sizeof(row) / sizeof(double) };
 
 static int by_prediction(const void *a, const void *b)
 {
@@ -33,13 +34,11 @@ static int by_group_and_residual(const void *a, const void *b)
     return (r->residual > s->residual) - (r->residual < s->residual);
 }
 
-/* Between neighbours by their distance. */
-static double quantile(const row *sorted, size_t n, double q)
+double th_quantile(const double *sorted, size_t stride, size_t n, double q)
 {
     double at = q * (double)(n - 1), below = floor(at);
-    size_t i = (size_t)below;
-    double x = sorted[i].residual;
-    return i + 1 < n ? x + (at - below) * (sorted[i + 1].residual - x) : x;
+    const double *x = sorted + (size_t)below * stride;
+    return (size_t)below + 1 < n ? x[0] + (at - below) * (x[stride] - x[0]) : x[0];
 }
 
 /* Groups of few rows are passed over, unless there is but one. */
@@ -52,8 +51,9 @@ static void fit_bin(row *rows, size_t n, struct th_residual_bin *out)
             ;
         if (to - from < ROWS_PER_GROUP_MIN && to - from < n)
             continue;
-        out->low = fmin(out->low, quantile(rows + from, to - from, TAIL));
-        out->high = fmax(out->high, quantile(rows + from, to - from, 1 - TAIL));
+        const double *residual = &rows[from].residual;
+        out->low = fmin(out->low, th_quantile(residual, STRIDE, to - from, TAIL));
+        out->high = fmax(out->high, th_quantile(residual, STRIDE, to - from, 1 - TAIL));
     }
 }
 

@@ -20,6 +20,9 @@ typedef struct th_residual_quantiles {
  * 0, or -1: memory is out. */
 int th_residual_quantiles_fit(th_residual_quantiles *out, const double *predicted,
                               const double *measured, const int *group, size_t n);
+/* The value that a share q of n > 0 ascending ones, each stride behind the one before, does not
+ * exceed; between neighbours by their distance. */
+double th_quantile(const double *sorted, size_t stride, size_t n, double q);
 /* Of a prediction: low <= 0 <= high. Nothing known: twice and half. */
 void th_residual_quantiles_at(const th_residual_quantiles *s, double ln_ms, double *low,
                               double *high);

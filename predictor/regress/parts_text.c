@@ -58,16 +58,6 @@ static void write_node(const th_trees *t, int tree, size_t at, int depth, th_str
     write_node(t, tree, 2 * at + 2, depth + 1, out);
 }
 
-void th_trees_write(const th_trees *t, th_strbuf *out)
-{
-    th_strbuf_printf(out, "trees %d depth %d unit %.17g\n", t->n, t->depth, TH_TREES_UNIT);
-    for (int i = 0; i < t->n; i++) {
-        th_strbuf_add(out, "tree");
-        write_node(t, i, 0, 0, out);
-        th_strbuf_add(out, "\n");
-    }
-}
-
 typedef struct {
     th_trees *trees;
     int tree, n_features;
@@ -119,72 +109,84 @@ static int read_node(tree_reader *t, size_t at, int depth)
     return read_node(t, 2 * at + 1, depth + 1) || read_node(t, 2 * at + 2, depth + 1) ? -1 : 0;
 }
 
-int th_trees_read(th_text_reader *r, int n_features, th_trees *out)
+static int read_tree(th_text_io *io, int n_features, th_trees *t, int tree, double *most)
 {
-    int n, depth;
-    double unit, most = 0;
-    if (th_text_scan(r, 3, "trees %d depth %d unit %lf", &n, &depth, &unit))
-        return -1;
-    if (depth < 0 || depth > DEPTH_MAX || n < 0 || n > TREES_MAX || unit != TH_TREES_UNIT ||
+    tree_reader r = {t, tree, n_features, io->at, 0};
+    if (read_node(&r, 0, 0))
+        return th_text_fail(io);
+    io->at = r.at;
+    *most += r.most;
+    return 0;
+}
+
+static int read_trees(const th_text_io *io, int n_features, int n, int depth, th_trees *t)
+{
+    if (depth < 0 || depth > DEPTH_MAX || n < 0 || n > TREES_MAX ||
         n_features > TH_TREES_FEATURES_MAX)
-        return th_text_fail(r);
-    if (th_trees_init(out, n, depth))
-        return th_error_no_memory(r->err);
+        return th_text_fail(io);
+    return th_trees_init(t, n, depth) ? th_error_no_memory(io->err) : 0;
+}
+
+int th_trees_text(th_text_io *io, int n_features, th_trees *t)
+{
+    int n = t->n, depth = t->depth;
+    double unit = TH_TREES_UNIT, most = 0;
+    if (th_text_line(io, "trees %d depth %d unit %f", &n, &depth, &unit) ||
+        th_text_check(io, unit == TH_TREES_UNIT) ||
+        (!io->out && read_trees(io, n_features, n, depth, t)))
+        return -1;
     for (int i = 0; i < n; i++) {
-        tree_reader t = {out, i, n_features, th_text_skip(r, "tree"), 0};
-        if (!t.at || read_node(&t, 0, 0) || t.at[strspn(t.at, " ")] != '\0')
-            return th_text_fail(r);
-        most += t.most;
+        if (th_text_open(io, "tree"))
+            return -1;
+        if (io->out)
+            write_node(t, i, 0, 0, io->out);
+        else if (read_tree(io, n_features, t, i, &most))
+            return -1;
+        if (th_text_close(io, NULL))
+            return -1;
     }
-    return most <= INT32_MAX ? 0 : th_text_fail(r); /* or sums would not be whole numbers */
+    return th_text_check(io, most <= INT32_MAX); /* or sums would not be whole numbers */
 }
 
 /* --- perceptrons ------------------------------------------------------------------------------ */
 
-void th_mlp_write(const th_mlp *m, th_strbuf *out)
+static int floats(th_text_io *io, const char *word, float *x, size_t n)
 {
-    th_strbuf_printf(out, "perceptron %d\nsizes", m->n_layers);
-    for (int l = 0; l <= m->n_layers; l++)
-        th_strbuf_printf(out, " %d", m->size[l]);
-    th_strbuf_add(out, "\n");
-    th_text_add_floats("mean", m->mean, (size_t)m->size[0], out);
-    th_text_add_floats("scale", m->scale, (size_t)m->size[0], out);
-    for (int l = 0; l < m->n_layers; l++) {
-        th_text_add_floats("weight", m->weight[l], (size_t)m->size[l] * (size_t)m->size[l + 1],
-                           out);
-        th_text_add_floats("bias", m->bias[l], (size_t)m->size[l + 1], out);
-    }
+    int failed = th_text_open(io, word);
+    for (size_t i = 0; !failed && i < n; i++)
+        failed = th_text_more(io, " %g", &x[i]);
+    return failed || th_text_close(io, NULL) ? -1 : 0;
 }
 
-static int read_sizes(th_text_reader *r, int n_layers, int n_features, int *sizes)
+/* Of n layers; those of an empty perceptron are read. */
+static int sizes(th_text_io *io, int n, int n_features, th_mlp *m)
 {
-    char *at = th_text_skip(r, "sizes");
-    for (int l = 0; l <= n_layers; l++) {
-        double size;
-        if (!at || th_text_number(&at, &size) || !(size >= 1 && size <= TH_MLP_WIDTH_MAX))
-            return th_text_fail(r);
-        sizes[l] = (int)size;
-    }
-    return sizes[0] == n_features && sizes[n_layers] == 1 ? 0 : th_text_fail(r);
+    int size[TH_MLP_LAYERS_MAX + 1];
+    memcpy(size, m->size, sizeof size);
+    int failed = th_text_open(io, "sizes");
+    for (int l = 0; !failed && l <= n; l++)
+        failed = th_text_more(io, " %d", &size[l]) ||
+                 th_text_check(io, size[l] >= 1 && size[l] <= TH_MLP_WIDTH_MAX);
+    if (failed || th_text_close(io, NULL) ||
+        th_text_check(io, size[0] == n_features && size[n] == 1))
+        return -1;
+    return !io->out && th_mlp_init(m, size, n) ? th_error_no_memory(io->err) : 0;
 }
 
-int th_mlp_read(th_text_reader *r, int n_features, th_mlp *m)
+int th_mlp_text(th_text_io *io, int n_features, th_mlp *m)
 {
-    int sizes[TH_MLP_LAYERS_MAX + 1], n_layers;
-    if (th_text_scan(r, 1, "perceptron %d", &n_layers))
+    int n = m->n_layers;
+    if (th_text_line(io, "perceptron %d", &n) ||
+        th_text_check(io, n >= 1 && n <= TH_MLP_LAYERS_MAX) || sizes(io, n, n_features, m))
         return -1;
-    if (n_layers < 1 || n_layers > TH_MLP_LAYERS_MAX)
-        return th_text_fail(r);
-    if (read_sizes(r, n_layers, n_features, sizes))
+    if (floats(io, "mean", m->mean, (size_t)m->size[0]) ||
+        floats(io, "scale", m->scale, (size_t)m->size[0]))
         return -1;
-    if (th_mlp_init(m, sizes, n_layers))
-        return th_error_no_memory(r->err);
-    if (th_text_floats(r, "mean", m->mean, (size_t)sizes[0]) ||
-        th_text_floats(r, "scale", m->scale, (size_t)sizes[0]))
-        return -1;
-    for (int l = 0; l < n_layers; l++)
-        if (th_text_floats(r, "weight", m->weight[l], (size_t)sizes[l] * (size_t)sizes[l + 1]) ||
-            th_text_floats(r, "bias", m->bias[l], (size_t)sizes[l + 1]))
+    for (int l = 0; l < n; l++) {
+        size_t width = (size_t)m->size[l + 1];
+        if (floats(io, "weight", m->weight[l], (size_t)m->size[l] * width) ||
+            floats(io, "bias", m->bias[l], width))
             return -1;
+    }
     return 0;
 }

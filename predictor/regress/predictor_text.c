@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* predictor_text.c - lines of predictors. Numbers have enough digits to be read back exactly. */
+/* predictor_text.c - lines of predictors.
+ *   open: next -> convert: { a letter of the format | read_value or write_value } */
 #include <config.h>
 
 #include "predictor/regress/predictor_text.h"
 
+#include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int th_text_fail(const th_text_reader *r)
+int th_text_fail(const th_text_io *io)
 {
-    return th_error_set(r->err, "PRED-0080", "%s:%d: is no line of a predictor", r->path, r->line);
+    return th_error_set(io->err, "PRED-0080", "%s:%d: is no line of a predictor", io->path,
+                        io->line);
 }
 
-char *th_text_line(th_text_reader *r)
+int th_text_check(const th_text_io *io, bool holds)
 {
-    char *line = r->rest;
+    return io->out || holds ? 0 : th_text_fail(io);
+}
+
+char *th_text_next(th_text_io *io)
+{
+    char *line = io->rest;
     if (!line || *line == '\0')
         return NULL;
     char *end = strchr(line, '\n');
-    r->rest = end ? end + 1 : NULL;
-    r->line++;
+    io->rest = end ? end + 1 : NULL;
+    io->line++;
     if (end)
         *end = '\0';
     char *remark = strstr(line, " #");
@@ -32,63 +41,71 @@ char *th_text_line(th_text_reader *r)
     return line;
 }
 
-int th_text_scan(th_text_reader *r, int n_fields, const char *format, ...)
-{
-    va_list list;
-    const char *line = th_text_line(r);
-    if (!line)
-        return th_text_fail(r);
-    va_start(list, format);
-    int n = vsscanf(line, format, list);
-    va_end(list);
-    return n == n_fields ? 0 : th_text_fail(r);
-}
+/* ---- values ---- */
 
-char *th_text_skip(th_text_reader *r, const char *word)
+static int read_word(th_text_io *io, char *out)
 {
-    char *line = th_text_line(r);
-    size_t n = strlen(word);
-    return line && strncmp(line, word, n) == 0 && line[n] == ' ' ? line + n + 1 : NULL;
-}
-
-int th_text_number(char **at, double *out)
-{
-    char *end;
-    *out = strtod(*at, &end);
-    if (end == *at || !isfinite(*out) || (*end != ' ' && *end != '\0'))
+    size_t n = strcspn(io->at, " ");
+    if (n == 0 || n >= TH_TEXT_WORD_MAX)
         return -1;
-    *at = end;
+    memcpy(out, io->at, n);
+    out[n] = '\0';
+    io->at += n;
     return 0;
 }
 
-/* Nothing but blanks is left of a line. 0 or -1. */
-static int end_line(const th_text_reader *r, const char *at)
+static int end_number(th_text_io *io, char *end)
 {
-    return at && at[strspn(at, " ")] == '\0' ? 0 : th_text_fail(r);
+    bool is_good = end != io->at && (*end == ' ' || *end == '\0');
+    io->at = end;
+    return is_good ? 0 : -1;
 }
 
-int th_text_doubles(th_text_reader *r, const char *word, double *x, size_t n)
+static int read_real(th_text_io *io, char kind, void *out)
 {
-    char *at = th_text_skip(r, word);
-    for (size_t i = 0; i < n; i++)
-        if (!at || th_text_number(&at, &x[i]))
-            return th_text_fail(r);
-    return end_line(r, at);
+    char *end;
+    double x = strtod(io->at, &end);
+    if (!isfinite(x) || (kind == 'g' && fabs(x) > FLT_MAX))
+        return -1;
+    if (kind == 'g')
+        *(float *)out = (float)x;
+    else
+        *(double *)out = x;
+    return end_number(io, end);
 }
 
-int th_text_floats(th_text_reader *r, const char *word, float *x, size_t n)
+static int read_whole(th_text_io *io, char kind, void *out)
 {
-    char *at = th_text_skip(r, word);
-    double number;
-    for (size_t i = 0; i < n; i++) {
-        if (!at || th_text_number(&at, &number) || fabs(number) > FLT_MAX)
-            return th_text_fail(r);
-        x[i] = (float)number;
+    char *end;
+    errno = 0;
+    if (kind == 'x') {
+        *(uint64_t *)out = strtoull(io->at, &end, 16);
+    } else {
+        long long x = strtoll(io->at, &end, 10);
+        if (kind == 'z' ? x < 0 : x < INT32_MIN || x > INT32_MAX)
+            return -1;
+        if (kind == 'z')
+            *(size_t *)out = (size_t)x;
+        else
+            *(int32_t *)out = (int32_t)x;
     }
-    return end_line(r, at);
+    return errno != 0 ? -1 : end_number(io, end);
 }
 
-static void add_float(float x, th_strbuf *out)
+static int read_value(th_text_io *io, char kind, void *out)
+{
+    io->at += strspn(io->at, " ");
+    if (kind == 's')
+        return read_word(io, out);
+    if (kind == 'e' && *io->at == '-') {
+        *(double *)out = INFINITY;
+        io->at++;
+        return 0;
+    }
+    return strchr("efg", kind) ? read_real(io, kind, out) : read_whole(io, kind, out);
+}
+
+static void write_float(float x, th_strbuf *out)
 {
     enum { DIGITS = 9 };
     char text[40];
@@ -97,21 +114,84 @@ static void add_float(float x, th_strbuf *out)
         if (strtof(text, NULL) == x)
             break;
     }
-    th_strbuf_printf(out, " %s", text);
+    th_strbuf_add(out, text);
 }
 
-void th_text_add_floats(const char *word, const float *x, size_t n, th_strbuf *out)
+static void write_value(th_strbuf *out, char kind, const void *value)
 {
-    th_strbuf_add(out, word);
-    for (size_t i = 0; i < n; i++)
-        add_float(x[i], out);
-    th_strbuf_add(out, "\n");
+    if (kind == 's')
+        th_strbuf_add(out, value);
+    else if (kind == 'd')
+        th_strbuf_printf(out, "%" PRId32, *(const int32_t *)value);
+    else if (kind == 'z')
+        th_strbuf_printf(out, "%zu", *(const size_t *)value);
+    else if (kind == 'x')
+        th_strbuf_printf(out, "%016" PRIx64, *(const uint64_t *)value);
+    else if (kind == 'g')
+        write_float(*(const float *)value, out);
+    else if (kind == 'e' && !isfinite(*(const double *)value))
+        th_strbuf_add(out, "-");
+    else
+        th_strbuf_printf(out, kind == 'e' ? "%.6g" : "%.17g", *(const double *)value);
 }
 
-void th_text_add_doubles(const char *word, const double *x, size_t n, th_strbuf *out)
+/* ---- lines ---- */
+
+static int convert(th_text_io *io, const char *format, va_list values)
 {
-    th_strbuf_add(out, word);
-    for (size_t i = 0; i < n; i++)
-        th_strbuf_printf(out, " %.17g", x[i]);
-    th_strbuf_add(out, "\n");
+    for (; *format != '\0'; format++) {
+        bool is_value = *format == '%';
+        if (is_value && io->out)
+            write_value(io->out, *++format, va_arg(values, void *));
+        else if (io->out)
+            th_strbuf_add_bytes(io->out, format, 1);
+        else if (is_value ? read_value(io, *++format, va_arg(values, void *)) : *io->at != *format)
+            return th_text_fail(io);
+        else
+            io->at += !is_value;
+    }
+    return 0;
+}
+
+static int begin(th_text_io *io)
+{
+    if (io->out)
+        return 0;
+    io->at = th_text_next(io);
+    return io->at ? 0 : th_text_fail(io);
+}
+
+int th_text_more(th_text_io *io, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    int failed = convert(io, format, values);
+    va_end(values);
+    return failed;
+}
+
+int th_text_open(th_text_io *io, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    int failed = begin(io) || convert(io, format, values) ? -1 : 0;
+    va_end(values);
+    return failed;
+}
+
+int th_text_close(th_text_io *io, const char *remark)
+{
+    if (!io->out)
+        return th_text_check(io, io->at[strspn(io->at, " ")] == '\0');
+    th_strbuf_printf(io->out, "%s%s\n", remark ? " # " : "", remark ? remark : "");
+    return 0;
+}
+
+int th_text_line(th_text_io *io, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    int failed = begin(io) || convert(io, format, values) || th_text_close(io, NULL) ? -1 : 0;
+    va_end(values);
+    return failed;
 }

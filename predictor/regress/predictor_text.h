@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* predictor_text.h - private to the code that reads and writes the parts of predictors. A line is a
- * word and its values; " #" begins a comment. */
+/* predictor_text.h - private to the code that reads and writes the parts of predictors. One
+ * function does both: it reads a text or, where out is there, writes one.
+ *   line | open -> more ... -> close, for every line
+ * A format has words, blanks, and values by their addresses:
+ *   %d int32_t   %z size_t   %x uint64_t, in hexadecimal   %f double   %g float
+ *   %e double to 6 digits, "-" for INFINITY   %s char[TH_TEXT_WORD_MAX]
+ * Numbers have as many digits as bring them back exactly; what is read is finite. " #" begins a
+ * remark. */
 #ifndef TH_PREDICTOR_REGRESS_PREDICTOR_TEXT_H
 #define TH_PREDICTOR_REGRESS_PREDICTOR_TEXT_H
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "predictor/regress/mlp.h"
@@ -11,34 +19,31 @@
 #define PREDICTOR_MAGIC "tharsis-predictor"
 /* Changes with the format, and with terms and features: their order is part of a model. */
 enum { PREDICTOR_VERSION = 9 };
+enum { TH_TEXT_WORD_MAX = 48 };
 
-typedef struct th_text_reader {
-    const char *path;
+typedef struct th_text_io {
+    const char *path; /* what is read */
     char *rest;
     int line;
     th_error *err;
-} th_text_reader;
+    th_strbuf *out; /* NULL: the text is read */
+    char *at;       /* what is left of the line that is read */
+} th_text_io;
 
-int th_text_fail(const th_text_reader *r); /* "is no line of a predictor"; -1 */
-/* The next line, ended where its remark begins; NULL at the end. */
-char *th_text_line(th_text_reader *r);
-/* Whole lines by the formats of scanf. 0, or -1: n_fields were not there. */
-int th_text_scan(th_text_reader *r, int n_fields, const char *format, ...)
-    __attribute__((format(scanf, 3, 4)));
-/* What follows the word that the next line must begin with; NULL: it does not. */
-char *th_text_skip(th_text_reader *r, const char *word);
-/* The next of numbers divided by blanks; moves *at on. 0 or -1, without a message. */
-int th_text_number(char **at, double *out);
-/* A line of a word and n numbers. */
-int th_text_floats(th_text_reader *r, const char *word, float *x, size_t n);
-int th_text_doubles(th_text_reader *r, const char *word, double *x, size_t n);
-void th_text_add_floats(const char *word, const float *x, size_t n, th_strbuf *out);
-void th_text_add_doubles(const char *word, const double *x, size_t n, th_strbuf *out);
+/* All: 0, or -1 with "is no line of a predictor". Writing fails by out alone. */
+int th_text_fail(const th_text_io *io);
+/* Does what was read hold? */
+int th_text_check(const th_text_io *io, bool holds);
+int th_text_open(th_text_io *io, const char *format, ...);
+int th_text_more(th_text_io *io, const char *format, ...);
+int th_text_close(th_text_io *io, const char *remark); /* NULL: none */
+/* A whole line. */
+int th_text_line(th_text_io *io, const char *format, ...);
+/* The next line that is read, its remark cut off; NULL at the end. */
+char *th_text_next(th_text_io *io);
 
-/* parts_text.c. Readers fill what is all zero; what they leave on failure is to be cleared. */
-void th_trees_write(const th_trees *t, th_strbuf *out);
-int th_trees_read(th_text_reader *r, int n_features, th_trees *out);
-void th_mlp_write(const th_mlp *m, th_strbuf *out);
-int th_mlp_read(th_text_reader *r, int n_features, th_mlp *out);
+/* parts_text.c. What is read fills what is all zero; what it leaves on failure is to be cleared. */
+int th_trees_text(th_text_io *io, int n_features, th_trees *t);
+int th_mlp_text(th_text_io *io, int n_features, th_mlp *m);
 
 #endif

@@ -2,6 +2,7 @@
 /* cmd_table.c - read_table, and the same for lib/. */
 #include <config.h>
 #include <string.h>
+#include "base/files/text_file.h"
 #include "tcl/command.h"
 #include "tcl/core/table_read.h"
 #include "tcl/core/lib_report.h"
@@ -53,22 +54,76 @@ static int run_read_table(th_call *c)
     return rows ? 0 : -1;
 }
 
+/* The path of the first word, and the number of bytes that the file may have. NULL: no number. */
+static const char *path_of(const th_call *c, size_t *most)
+{
+    Tcl_WideInt n;
+    const char *path = Tcl_FSGetNativePath(c->words[0]);
+    if (Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK)
+        return NULL;
+    *most = (size_t)n;
+    return path ? path : th_call_word(c, 0);
+}
+
 /* table PATH BYTES: is the last line without an end, then the rows of CSV with their lines. */
 static int run_table(th_call *c)
 {
-    Tcl_WideInt most;
+    size_t most;
     bool is_cut = false;
-    if (Tcl_GetWideIntFromObj(NULL, c->words[1], &most) != TCL_OK)
+    const char *path = path_of(c, &most);
+    if (!path)
         return th_lib_fault(c, "table");
-    Tcl_Obj *rows =
-        th_table_read(th_call_word(c, 0), TH_TABLE_CSV, true, (size_t)most, &is_cut, &c->err);
+    Tcl_Obj *rows = th_table_read(path, TH_TABLE_CSV, true, most, &is_cut, &c->err);
     if (rows)
         Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, (Tcl_Obj *[]){Tcl_NewIntObj(is_cut), rows}));
     return rows ? 0 : -1;
 }
 
+/* columns PATH TEXT NAMES N: {LINE FIELD ...} of each row of a file's text, of the columns with
+ * these names, of which the first N must be there; and notes of what was left out. */
+static int run_columns(th_call *c)
+{
+    enum { COLUMNS_MAX = 100 };
+    int n_required, n;
+    Tcl_Obj **name;
+    if ((n = th_lib_elements(c->words[2], -1, &name)) < 0 || n > COLUMNS_MAX ||
+        Tcl_GetIntFromObj(NULL, c->words[3], &n_required) != TCL_OK)
+        return th_lib_fault(c, "columns");
+    const char *names[COLUMNS_MAX + 1];
+    for (int i = 0; i < n; i++)
+        names[i] = Tcl_GetString(name[i]);
+    names[n] = NULL;
+    th_strbuf text = TH_STRBUF_INIT, notes = TH_STRBUF_INIT;
+    th_strbuf_add(&text, th_call_word(c, 1));
+    Tcl_Obj *rows = text.failed ? NULL
+                                : th_table_columns(th_call_word(c, 0), text.text, names, n_required,
+                                                   &notes, &c->err);
+    if (text.failed)
+        th_error_no_memory(&c->err);
+    if (rows)
+        Tcl_SetObjResult(c->interp, TH_LIB_LIST(rows, Tcl_NewStringObj(notes.text, -1)));
+    th_strbuf_clear(&text);
+    th_strbuf_clear(&notes);
+    return rows ? 0 : -1;
+}
+
+/* text PATH BYTES */
+static int run_text(th_call *c)
+{
+    size_t most;
+    th_strbuf text = TH_STRBUF_INIT;
+    const char *path = path_of(c, &most);
+    int failed = path ? th_text_file_read(path, most, &text, &c->err) : th_lib_fault(c, "text");
+    if (!failed)
+        th_call_return_text(c, text.text);
+    th_strbuf_clear(&text);
+    return failed;
+}
+
 const th_command th_core_table_commands[] = {
-    {.name = "table", .words = "PATH BYTES", .min_words = 2, .max_words = 2, .run = run_table},
+    TH_CORE_ROW("table", "PATH BYTES", 2, 2, run_table),
+    TH_CORE_ROW("columns", "PATH TEXT NAMES N", 4, 4, run_columns),
+    TH_CORE_ROW("text", "PATH BYTES", 2, 2, run_text),
     {.name = NULL}};
 
 const th_command th_table_commands[] = {

@@ -143,6 +143,15 @@ static int run_warn(th_call *c)
     return 0;
 }
 
+/* note FILE NOTES: what was left out of a file, if anything. */
+static int run_note(th_call *c)
+{
+    th_strbuf notes = TH_STRBUF_INIT;
+    th_strbuf_add(&notes, th_call_word(c, 1));
+    th_warn_notes(th_lib_caller(c), th_call_word(c, 0), false, &notes);
+    return 0;
+}
+
 /* poll: an error after Ctrl-C. */
 static int run_poll(th_call *c)
 {
@@ -151,6 +160,7 @@ static int run_poll(th_call *c)
 
 const th_command th_core_session_commands[] = {
     TH_CORE_ROW("warn", "ID TEXT", 2, 2, run_warn),
+    TH_CORE_ROW("note", "FILE NOTES", 2, 2, run_note),
     TH_CORE_ROW("poll", "", 0, 0, run_poll),
     {.name = "need", .words = "WHAT", .min_words = 1, .max_words = 1, .run = run_need},
     TH_CORE_ROW("fail_unknown", "ID WHAT TEXT NAMES", 4, 4, run_fail_unknown),

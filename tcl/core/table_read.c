@@ -6,6 +6,7 @@
 #include <yaml.h>
 #include "base/files/csv.h"
 #include "base/files/text_file.h"
+#include "tcl/core/lib_report.h"
 #include "tcl/core/table_read.h"
 
 static Tcl_Obj *text_of(const char *text)
@@ -30,6 +31,32 @@ static Tcl_Obj *read_csv(const char *path, char *text, bool has_lines, bool *is_
     }
     if (is_cut)
         *is_cut = !csv.rest && csv.line > 0;
+    th_csv_clear(&csv);
+    if (status == 0)
+        return rows;
+    Tcl_DecrRefCount(rows);
+    return NULL;
+}
+
+Tcl_Obj *th_table_columns(const char *path, char *text, const char *const *names, int n_required,
+                          th_strbuf *notes, th_error *err)
+{
+    th_csv csv = th_csv_open(path, text);
+    Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
+    int n = 0, status = th_csv_first(&csv, err);
+    while (names[n])
+        n++;
+    int place[n + 1];
+    if (status == 0)
+        status = th_csv_place(&csv, names, n_required, place, notes, err);
+    while (status == 0 && (status = th_csv_row(&csv, err)) > 0) {
+        Tcl_Obj *row = TH_LIB_LIST(Tcl_NewIntObj(csv.line));
+        for (int i = 0; i < n; i++)
+            Tcl_ListObjAppendElement(NULL, row, text_of(place[i] < 0 ? "" : csv.field[place[i]]));
+        Tcl_ListObjAppendElement(NULL, rows, row);
+        status = 0;
+    }
+    th_csv_note_cut(&csv, notes);
     th_csv_clear(&csv);
     if (status == 0)
         return rows;

@@ -4,6 +4,7 @@
 #define TH_TCL_TABLE_READ_H
 #include <tcl.h>
 #include "base/error.h"
+#include "base/strbuf.h"
 
 typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
 
@@ -12,5 +13,11 @@ typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
  * line has no end. NULL on failure, FILE:LINE in err. */
 Tcl_Obj *th_table_read(const char *path, th_table_format format, bool has_lines, size_t size_max,
                        bool *is_cut, th_error *err);
+/* CSV with a line of headings, in text, which is changed: the rows, each the number of its line and
+ * the fields that these names head (th_csv_place: the first n_required must be there; of others the
+ * fields are empty); lines of comments are skipped. notes: of what was left out. path: for
+ * messages. NULL on failure. */
+Tcl_Obj *th_table_columns(const char *path, char *text, const char *const *names, int n_required,
+                          th_strbuf *notes, th_error *err);
 
 #endif

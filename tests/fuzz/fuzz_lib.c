@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_lib.c - the bytes as files that lib/ reads: SCALE-Sim's configuration and topology, which
- * become the texts of ours, and tables of read_table, whose format the first byte says. */
+ * become the texts of ours, measured collectives, to which a law is fitted, and tables of
+ * read_table, whose format the first byte says. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,27 @@ static void run_table(const uint8_t *data, size_t size)
     Tcl_ResetResult(interp);
 }
 
+/* The law predicts a finite time of each, from parts that are not negative. */
+static void run_collectives(const uint8_t *data, size_t size)
+{
+    static const char *const scripts[] = {
+        "lindex [::tharsis::lib::nccl::measured {%s} {}] 0",
+        "lindex [::tharsis::lib::nccl::measured {%s} all_reduce] 0"};
+    for (int i = 0; i < 2; i++) {
+        const char *path = fuzz_input_file(data, size);
+        if (!answer(scripts[i], path))
+            continue;
+        Tcl_SetVar2Ex(interp, "rows", NULL, Tcl_GetObjResult(interp), TCL_GLOBAL_ONLY);
+        must(Tcl_Eval(interp,
+                      "lassign [::tharsis::core::link_law $rows] - parts\n"
+                      "foreach x [concat {*}$parts] {if {!($x >= 0 && $x < Inf)} {error $x}}"
+                      "\nif {[llength $parts] != [llength $rows]} {error rows}") == TCL_OK);
+    }
+    Tcl_UnsetVar(interp, "rows", TCL_GLOBAL_ONLY);
+    Tcl_ResetResult(interp);
+}
+
+const fuzz_target fuzz_nccl_log = {"nccl_log", run_collectives, begin};
 const fuzz_target fuzz_scalesim_config = {"scalesim_config", run_configuration, begin};
 const fuzz_target fuzz_scalesim_topology = {"scalesim_topology", run_topology, begin};
 const fuzz_target fuzz_table = {"table", run_table, begin};

@@ -75,10 +75,11 @@ static double error_of(const th_learner_type *type, const th_training_set *t,
     type->run(state, &t->samples, predicted);
     for (int i = 0; i < ROWS; i++)
         sum += fabs(exp(predicted[i]) / t->ms[i] - 1);
-    type->write(state, &text);
-    th_text_reader r = {"text", text.text, 0, &e};
-    CU_ASSERT_EQUAL_FATAL(type->read(&r, t->samples.n_features, &back), 0);
-    CU_ASSERT(!r.rest || *r.rest == '\0');
+    th_text_io writer = {.out = &text};
+    CU_ASSERT_EQUAL_FATAL(type->text(&writer, t->samples.n_features, &state), 0);
+    th_text_io reader = {.path = "text", .rest = text.text, .err = &e};
+    CU_ASSERT_EQUAL_FATAL(type->text(&reader, t->samples.n_features, &back), 0);
+    CU_ASSERT(!reader.rest || *reader.rest == '\0');
     type->run(back, &t->samples, again);
     CU_ASSERT_EQUAL(memcmp(predicted, again, sizeof predicted), 0);
     th_strbuf_clear(&text);
@@ -168,8 +169,8 @@ static int read_ensemble(const char *text, th_error *e)
     th_ensemble p = {.n = 0};
     char lines[200]; /* which the reader changes */
     snprintf(lines, sizeof lines, "%s", text);
-    th_text_reader r = {"text", lines, 0, e};
-    int failed = th_ensemble_read(&r, "seen", model.n_features, &p);
+    th_text_io io = {.path = "text", .rest = lines, .err = e};
+    int failed = th_ensemble_text(&io, "seen", model.n_features, &p);
     CU_ASSERT_TRUE(failed || (p.n == 1 && p.member[0].share == 0.5));
     th_ensemble_clear(&p);
     return failed;

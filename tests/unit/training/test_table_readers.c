@@ -10,13 +10,14 @@
 #include "base/files/text_file.h"
 #include "training/pipeline_schedule.h"
 #include "predictor/data/measurements.h"
-#include "predictor/data/nccl_log.h"
 #include "sim/design/table_read.h"
+#include "tcl/init.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/predict_help.h"
 #include "topology/files/astra_read.h"
 
 static th_gpus gpus;
+static Tcl_Interp *interp;
 
 /* What a reader says of a file. */
 typedef struct {
@@ -65,22 +66,21 @@ static int read_devices(const char *path, uint64_t *digest, th_strbuf *notes, th
     return status;
 }
 
+/* Read in lib/: the rows, and how many lines were left out. */
 static int read_collectives(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
 {
-    auto_strbuf text = TH_STRBUF_INIT;
-    th_nccl_log log = {0};
-    int status = th_text_file_read(path, 1 << 20, &text, e) ||
-                         th_nccl_log_read(&log, text.text, path, -1, NULL, e)
-                     ? -1
-                     : 0;
-    for (size_t i = 0; i < log.n; i++) {
-        const th_nccl_row *r = &log.rows[i];
-        const double row[] = {(double)r->kind, r->nodes, r->ranks, r->bytes, r->us};
-        add(digest, row, sizeof row);
+    char script[200];
+    snprintf(script, sizeof script, "::tharsis::lib::nccl::measured {%s} {}", path);
+    if (Tcl_Eval(interp, script) != TCL_OK) {
+        snprintf(e->text, sizeof e->text, "%s", Tcl_GetStringResult(interp));
+        return -1;
     }
-    th_strbuf_add(notes, log.notes.text ? log.notes.text : "");
-    th_nccl_log_clear(&log);
-    return status;
+    Tcl_Obj *rows, *read = Tcl_GetObjResult(interp), *left_out;
+    CU_ASSERT_FATAL(Tcl_ListObjIndex(interp, read, 0, &rows) == TCL_OK &&
+                    Tcl_ListObjIndex(interp, read, 2, &left_out) == TCL_OK && left_out);
+    add_text(digest, Tcl_GetString(rows));
+    th_strbuf_add(notes, Tcl_GetString(left_out));
+    return 0;
 }
 
 static int read_times(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
@@ -347,6 +347,9 @@ TEST(another_heading_is_told)
 static void make_all(void)
 {
     gpus = two_gpus();
+    interp = Tcl_CreateInterp();
+    if (Tharsis_Init(interp) != TCL_OK)
+        exit(1);
 }
 
 TAP_MAIN_WITH("table_readers", make_all)
