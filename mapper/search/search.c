@@ -265,6 +265,11 @@ int th_search_left(const th_search *s, int wanted)
     return wanted > 0 ? wanted : 0;
 }
 
+bool th_search_is_large(const th_search *s)
+{
+    return s->problem.system->n_accels >= TH_INITIAL_LARGE_SET;
+}
+
 th_initial_generator *th_search_initial_generator(th_search *s, th_error *err)
 {
     while (s->parent)

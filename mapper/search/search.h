@@ -93,6 +93,8 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
                        th_fitness *fitness, th_error *err);
 /* Evaluations that it and the searches around it may still spend; at most "wanted". */
 int th_search_left(const th_search *s, int wanted);
+/* Has the system so many accelerators that dynamic programming over all of them takes long? */
+bool th_search_is_large(const th_search *s);
 /* The generator that a search and all its inner searches share. NULL: out of memory. */
 struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
 /* And the partitioner: what shares in proportion to speed are. NULL on failure. */

@@ -2,8 +2,8 @@
 /* portfolio.c - the default search: runs the others one after the other, each from the best found
  * so far.
  *
- *   init -> iterate: all mappings of a space where they are few (th_search_try_all) -> the first
- *     of dp -> the baselines but uniform -> a brief round of polish, annealing and two_level ->
+ *   init -> iterate: all mappings of a space where they are few (th_search_try_all) -> on a large
+ *     system greedy -> the first of dp -> the other baselines but uniform -> a brief round of polish, annealing and two_level ->
  *     uniform, the rest of dp, each to its end -> longer rounds -> done when several rounds in a
  *     row brought nothing, or the budget is spent -> clear
  *
@@ -41,6 +41,7 @@ enum {
 };
 
 typedef enum {
+    STAGE_GREEDY, /* on a large system: what dp makes of it then need not be far above */
     STAGE_FIRST,
     STAGE_BASELINES,
     STAGE_BRIEF_ROUND,
@@ -55,7 +56,7 @@ static const th_search_type *const turns[] = {&th_search_polish, &th_search_anne
 enum { MOST_TURNS = sizeof turns / sizeof *turns, ONE_KIND_TURNS = MOST_TURNS - 1, NO_TURN = -1 };
 /* uniform has a stage of its own. */
 static const th_search_type *const baselines[] = {
-    &th_search_computation_prioritized, &th_search_greedy,
+    &th_search_computation_prioritized, &th_search_greedy, /* neither on a large system */
     &th_search_greedy_rotating,         &th_search_single,
     &th_search_data_parallel,           &th_search_model_parallel,
     &th_search_pipeline_parallel,       &th_search_h2h};
@@ -103,6 +104,7 @@ static int init(th_search *s, th_error *err)
     p->n_turns = several_kinds ? MOST_TURNS : ONE_KIND_TURNS;
     p->stage = s->options.initial != TH_INITIAL_HEURISTIC ? STAGE_ROUNDS
                : s->problem.constraints                   ? STAGE_DP /* baselines ignore them */
+               : th_search_is_large(s)                    ? STAGE_GREEDY
                                                           : STAGE_FIRST;
     p->now = NO_TURN;
     p->round_best = p->polished = INFINITY;
@@ -120,6 +122,20 @@ static void clear(th_search *s)
 
 /* --- before the rounds --- */
 
+/* NULL: none is left. On a large system greedy has been, and computation_prioritized takes longer
+ * than all others: it ignores transfers, so that most of its flows contend. */
+static const th_search_type *next_baseline(const th_search *s)
+{
+    portfolio *p = s->state;
+    while (p->baseline < N_BASELINES) {
+        const th_search_type *next = baselines[p->baseline++];
+        if (!th_search_is_large(s) ||
+            (next != &th_search_computation_prioritized && next != &th_search_greedy))
+            return next;
+    }
+    return NULL;
+}
+
 /* The inner search of the present stage, where it has another one; else p->inner stays NULL. */
 static int begin_inner(th_search *s, th_error *err)
 {
@@ -127,11 +143,14 @@ static int begin_inner(th_search *s, th_error *err)
     const th_search_type *type = &th_search_dp;
     int64_t evaluations = reasonable(&s->problem, MOST_EVALUATIONS) / 4;
     switch (p->stage) {
+    case STAGE_GREEDY:
+        type = &th_search_greedy;
+        break;
     case STAGE_FIRST:
         evaluations = FIRST_INITIAL;
         break;
     case STAGE_BASELINES:
-        type = p->baseline < N_BASELINES ? baselines[p->baseline++] : NULL;
+        type = next_baseline(s);
         break;
     case STAGE_UNIFORM:
         type = &th_search_uniform;

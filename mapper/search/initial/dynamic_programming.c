@@ -135,8 +135,9 @@ static int accumulate(dynamic_program *p, int l, th_error *err)
 
 /* Computes transitions after the ancestor's choice until that to the best one is known: each as
  * far as it takes to tell that another is better, or twice as far as before. Other threads compute
- * some meanwhile. 1: the best one or its time is another than was accumulated; 0: as it was; -1. */
-static int compute_chosen(dynamic_program *p, int l, th_error *err)
+ * some meanwhile. 1: the best one or its time is another than was accumulated; 0: as it was; -1.
+ * *longer: by how much that time is; where it is more than `most`, the rest does not matter. */
+static int compute_chosen(dynamic_program *p, int l, th_time most, th_time *longer, th_error *err)
 {
     cell *c = &p->cells[l];
     const int i = c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0, before = c->chosen;
@@ -148,25 +149,35 @@ static int compute_chosen(dynamic_program *p, int l, th_error *err)
         if (best < 0)
             return -1;
         const th_time time = atomic_load_explicit(&known[j], memory_order_relaxed);
-        if (time >= 0 && time + c->total[j] == best)
-            return j != before || best != c->least[i];
+        *longer = best - c->least[i];
+        if (*longer > most || (time >= 0 && time + c->total[j] == best))
+            return j != before || *longer != 0;
         if (time >= 0)
             continue;
         if (th_initial_trim_plans(p->generator))
             return -1;
-        const th_time twice = 2 * (best - c->total[j]), lost = second - c->total[j];
-        if (th_transition_time(p->generator, &transition, i, j, lost > twice ? lost : twice, err) <
-            0)
+        const th_time twice = 2 * (best - c->total[j]), lost = second - c->total[j],
+                      far = lost > twice ? lost : twice,
+                      matters = best - c->total[j] + most - *longer;
+        if (th_transition_time(p->generator, &transition, i, j, far < matters ? far : matters,
+                               err) < 0)
             return -1;
     }
 }
 
-static th_time choose(dynamic_program *p, int l)
+static void choose(dynamic_program *p, int l)
 {
     cell *c = &p->cells[l];
     c->chosen = c->best[c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0];
     p->mapping->strategy[l] = c->choices->strategy[c->chosen];
-    return c->ancestor >= 0 ? 0 : c->least[0];
+}
+
+static th_time sum_of_roots(const dynamic_program *p)
+{
+    th_time sum = 0;
+    for (int l = 0; l < p->generator->workload->n_layers; l++)
+        sum += p->cells[l].choices && p->cells[l].ancestor < 0 ? p->cells[l].least[0] : 0;
+    return sum;
 }
 
 /* Twice as high for the last layer as for the first: with one price, layers of one shape would all
@@ -189,39 +200,51 @@ static void begin(dynamic_program *p)
     }
 }
 
-/* The choices of least time by what is known of transitions. 1: more is known now; 0: all that
- * these choices need was, and they are the best; or -1. */
+/* How much longer than this estimate a mapping may be that is wanted; below 0: it is not. What is
+ * estimated so far never falls; prices are no times. */
+static th_time slack(const dynamic_program *p, th_time estimate)
+{
+    const bool is_limited = p->jitter.enough > 0 && p->price <= 0;
+    return (is_limited ? p->jitter.enough : TH_TIME_MAX / 4) - estimate;
+}
+
+/* The choices of least time by what is known of transitions. 1: more is known now, maybe only so
+ * much that these choices are too slow; 0: all that they need was, and they are the best; or -1. */
 static int choose_all(dynamic_program *p, th_time *estimate, th_error *err)
 {
     const int n = p->generator->workload->n_layers;
     int more = 0;
+    th_time longer, all_longer = 0;
     begin(p);
     for (int l = n - 1; l >= 0; l--)
         if (p->cells[l].choices && accumulate(p, l, err))
             return -1;
-    *estimate = 0;
-    for (int l = 0; l < n; l++) {
+    *estimate = sum_of_roots(p);
+    for (int l = 0; l < n && slack(p, *estimate + all_longer) >= 0; l++) {
         if (!p->cells[l].choices)
             continue;
-        *estimate += choose(p, l);
-        int status = compute_chosen(p, l, err);
+        choose(p, l);
+        int status = compute_chosen(p, l, slack(p, *estimate + all_longer), &longer, err);
         if (status < 0)
             return -1;
+        all_longer += longer;
         more |= status;
     }
     return more;
 }
 
-/* The strategies of least time and price. 0; 1: a layer of the vector unit cannot follow; -1:
- * error. */
+/* The strategies of least time and price. 0; 1: a layer of the vector unit cannot follow, or the
+ * mapping is not wanted; -1: error. */
 static int solve(dynamic_program *p, th_time *estimate, th_error *err)
 {
     int more;
     do
         more = choose_all(p, estimate, err);
-    while (more > 0);
+    while (more > 0 && slack(p, *estimate) >= 0);
     if (more < 0)
         return -1;
+    if (slack(p, *estimate) < 0)
+        return 1;
     return th_mapping_follow(p->mapping, p->generator->workload, p->generator->batch) ? 0 : 1;
 }
 

@@ -9,10 +9,15 @@
 
 typedef struct th_initial_generator th_initial_generator;
 
+/* Accelerators of a set from which on there are more choices, and transitions are planned one by
+ * one. */
+enum { TH_INITIAL_LARGE_SET = 32 };
+
 /* How far estimates are perturbed: each is multiplied by a random factor from 1 to 1 + most. */
 typedef struct th_jitter {
     double most; /* 0: not at all */
     gsl_rng *random;
+    th_time enough; /* mappings of an estimate above it are not wanted, in ps; 0: all are */
 } th_jitter;
 double th_jitter_factor(th_jitter j);
 
@@ -63,7 +68,7 @@ const th_error *th_initial_infeasibility(const th_initial_generator *g);
 
 /* Gives the layers of m on set the strategies of least estimated time, including transitions;
  * layers of the vector unit follow. Estimates are perturbed by jitter. *estimate: the sum of
- * times. 0; 1 when some layer cannot run there; -1: error. */
+ * times. 0; 1 when some layer cannot run there, or the sum is above jitter.enough; -1: error. */
 int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter jitter,
                      th_time *estimate, th_error *err);
 

@@ -44,9 +44,6 @@ typedef struct th_initial_path {
     int between[TH_INITIAL_PATH_MAX]; /* in order of computation */
 } th_initial_path;
 
-/* Accelerators of a set from which on there are more choices, and transitions are planned one by
- * one. */
-enum { TH_INITIAL_LARGE_SET = 32 };
 
 /* --- initial_mapping.c --- */
 

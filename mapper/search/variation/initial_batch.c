@@ -56,7 +56,22 @@ typedef struct {
     const th_partition *partition;
     int32_t design[TH_PARTITION_SETS_MAX];
     double jitter;
+    th_time enough; /* th_jitter's */
 } order;
+
+/* Inside a portfolio that has a mapping on a large system, dynamic programming is for those whose
+ * estimate is not far above its latency: there it takes longer than all the rest. 0: no limit. */
+static th_time worth_solving(const th_variation *v)
+{
+    const double FAR = 1.3;
+    const th_search *portfolio = v->search->parent;
+    const th_goal *goal = &v->search->problem.goal;
+    if (!portfolio || !portfolio->best || !v->cursor.dynamic_programming_only ||
+        !th_search_is_large(portfolio) || goal->objective != TH_OBJECTIVE_LATENCY ||
+        goal->n_front > 0 || portfolio->best_fitness.metrics.lateness_ps > 0)
+        return 0;
+    return (th_time)(FAR * (double)portfolio->best_fitness.metrics.latency_ps);
+}
 
 /* Every partition with its fastest designs first, so that a small budget has seen them all; then
  * with the others. 1; 0: none this time; or -1. */
@@ -83,6 +98,7 @@ static int next_order(th_variation *v, order *out, th_error *err)
     }
     out->partition = p;
     out->jitter = JITTERS[c->jitter];
+    out->enough = worth_solving(v);
     memcpy(out->design, c->design, sizeof out->design);
     c->jitter = c->dynamic_programming_only ? 0 : (c->jitter + 1) % N_JITTERS;
     return 1;
@@ -92,7 +108,7 @@ static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_e
 {
     const order *o = (const order *)orders + i;
     return th_partitioner_mapping(&v->partitioner, o->partition, o->design,
-                                  (th_jitter){o->jitter, v->random}, out, err);
+                                  (th_jitter){o->jitter, v->random, o->enough}, out, err);
 }
 
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */

@@ -256,14 +256,19 @@ TEST(which_pending_tasks_are_the_last_is_in_the_key)
 /* --- generators of initial mappings --- */
 
 /* What dynamic programming gives a set: its strategies, and the estimate; -1: it cannot run. */
-static th_time solve(th_initial_generator *g, th_mapping *m, int set)
+static th_time solve_up_to(th_initial_generator *g, th_mapping *m, int set, th_time enough)
 {
     th_error e = {"", ""};
     th_time estimate = 0;
-    int status = th_initial_solve(g, m, set, (th_jitter){0, NULL}, &estimate, &e);
+    int status = th_initial_solve(g, m, set, (th_jitter){.enough = enough}, &estimate, &e);
     if (status < 0)
         bail_out(&e);
     return status ? -1 : estimate;
+}
+
+static th_time solve(th_initial_generator *g, th_mapping *m, int set)
+{
+    return solve_up_to(g, m, set, 0);
 }
 
 static bool same_choices(th_initial_generator *a, th_initial_generator *b, const th_mapping *m,
@@ -330,6 +335,42 @@ TEST(a_generator_answers_like_a_new_one)
     CU_ASSERT_TRUE(n_wrong == 0 && n > 4 * CASES);
     for (int i = 0; i < 2; i++)
         th_system_free(systems[i]);
+}
+
+/* Of every set of a mapping, by a new generator each: what stays within enough, to the picosecond,
+ * is what is found without a limit, and what does not is not made. */
+static bool keeps_within(const th_problem *p, const th_mapping *m)
+{
+    bool keeps = true;
+    for (int set = 0; set < m->n_sets; set++) {
+        auto_evaluator *e = evaluator_of(*p);
+        auto_initial_generator *any = th_initial_new(e, NULL), *within = th_initial_new(e, NULL),
+                               *below = th_initial_new(e, NULL);
+        auto_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m), *z = th_mapping_copy(m);
+        th_time t = solve(any, x, set);
+        if (t > 1)
+            keeps &= solve_up_to(within, y, set, t) == t && th_mapping_equal(x, y) &&
+                     solve_up_to(below, z, set, t - 1) == -1 && solve(below, z, set) == t &&
+                     th_mapping_equal(x, z);
+    }
+    return keeps;
+}
+
+TEST(a_mapping_is_made_up_to_an_estimate)
+{
+    enum { CASES = TAP_REPEATS(40) };
+    th_system *s = shipped_system("f1_16xlarge");
+    int n = 0, n_wrong = 0;
+    for (int i = 0; i < CASES; i++) {
+        auto_rng *r = th_random_stream(33, "enough", (uint64_t)i);
+        auto_workload *w = network(r, i);
+        auto_mapping *m = first_mapping(r, s, w, i);
+        th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+        n += m != NULL;
+        n_wrong += m && !keeps_within(&p, m);
+    }
+    CU_ASSERT_TRUE(n_wrong == 0 && n > CASES / 2);
+    th_system_free(s);
 }
 
 TAP_MAIN("mapping_keys")

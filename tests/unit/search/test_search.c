@@ -3,6 +3,7 @@
 #include <config.h>
 #include "mapper/search/search.h"
 #include "tests/unit/no_memory.h"
+#include "tests/unit/generated.h"
 #include "tests/unit/random_net.h"
 #include "tests/unit/search_main.h"
 
@@ -101,6 +102,22 @@ TEST(a_short_portfolio_is_good_already)
         CU_ASSERT_TRUE(long_one->best_fitness.value <= baseline->best_fitness.value);
         CU_ASSERT_TRUE(brief->best_fitness.value <= 1.05 * baseline->best_fitness.value);
     }
+}
+
+/* On a large system greedy comes first, and dynamic programming is left out where it is far above:
+ * the result is behind neither, on any number of threads. */
+TEST(a_portfolio_on_a_large_system_begins_with_greedy)
+{
+    auto_system *torus = generated("torus", (const int[]){8, 4}, 2);
+    th_problem p = problem_of(torus, branches);
+    th_search_options o = {.seed = 1, .evaluations = 30, .threads = 1};
+    auto_search *one = found("portfolio", &p, &o), *greedy = found("greedy", &p, &o);
+    o.threads = 2;
+    auto_search *two = found("portfolio", &p, &o);
+    assert_same(one, two);
+    TAP_ASSERT_TEXT(one->improvements.at[0].found_by->name, "greedy");
+    CU_ASSERT_EQUAL(one->improvements.at[0].evaluation, 1);
+    CU_ASSERT_TRUE(one->best_fitness.value <= greedy->best_fitness.value);
 }
 
 /* A budget of time: the evaluations that it took give the same. */
