@@ -3,6 +3,8 @@
 lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
+	lib/complete.tcl \
+	lib/help.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \

@@ -65,6 +65,7 @@ const th_command *const th_core_families[] = {
     th_core_where_commands,
     th_core_parallel_commands,
     th_core_study_commands,
+    th_core_help_commands,
     NULL,
 };
 
@@ -120,10 +121,22 @@ int th_call_prefix_error(th_call *c, const char *what, const th_error *e)
 
 /* ---- parsing ---- */
 
+void th_command_synopsis(const th_command *row, const char *separator, th_strbuf *out)
+{
+    th_strbuf_add(out, row->name);
+    if (row->words[0] != '\0')
+        th_strbuf_printf(out, "%s%s", separator, row->words);
+    for (const th_option *o = row->options; o && o->name; o++)
+        th_strbuf_printf(out, o->required ? "%s%s%s%s" : "%s?%s%s%s?", separator, o->name,
+                         o->value ? " " : "", o->value ? o->value : "");
+    if (row->is_report)
+        th_strbuf_printf(out, "%s?> FILE?%s?>> FILE?", separator, separator);
+}
+
 static int usage(th_call *c, const char *problem)
 {
     th_strbuf synopsis = TH_STRBUF_INIT;
-    th_help_synopsis(c->command, &synopsis);
+    th_command_synopsis(c->command, " ", &synopsis);
     th_error_set(&c->err, "TCL-0001", "%s: should be \"%s\"", problem,
                  synopsis.text ? synopsis.text : "");
     th_strbuf_clear(&synopsis);
@@ -281,15 +294,6 @@ static bool wants_help(int objc, Tcl_Obj *const objv[])
     return objc == 2 && strcmp(Tcl_GetString(objv[1]), "-help") == 0;
 }
 
-static int print_help(th_call *c)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    th_help_command(c->interp, c->command, &text);
-    int failed = th_session_print(c->session, text.text, &c->err);
-    th_strbuf_clear(&text);
-    return failed;
-}
-
 int th_call_cancel(th_call *c, const char *message)
 {
     (void)th_session_is_interrupted(c->session); /* the cancellation ends here */
@@ -352,7 +356,7 @@ static int write_text(th_call *c)
 static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
 {
     if (c->command->group && wants_help(objc, objv))
-        return print_help(c);
+        return th_lib_help(c, Tcl_ObjPrintf("words %s", c->command->name));
     if (parse_words(c, objc, objv) != 0)
         return -1;
     if (c->command->not_while_running && th_tcl_of(c->session)->is_running)

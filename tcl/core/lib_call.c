@@ -99,6 +99,37 @@ int th_lib_run(th_call *c)
     return c->command->is_report ? th_lib_report(c, Tcl_GetObjResult(c->interp)) : 0;
 }
 
+/* Prints a text, or writes it to a file, where it has a path. */
+static int put_out(th_call *c, Tcl_Obj *path, Tcl_Obj *text)
+{
+    th_strbuf bytes = TH_STRBUF_INIT;
+    if (Tcl_GetString(path)[0] == '\0')
+        return th_session_print(c->session, Tcl_GetString(text), &c->err);
+    th_strbuf_add(&bytes, Tcl_GetString(text));
+    int failed = th_session_write_file(c->session, Tcl_GetString(path), false, &bytes, &c->err);
+    th_strbuf_clear(&bytes);
+    return failed;
+}
+
+int th_lib_help(th_call *c, Tcl_Obj *options)
+{
+    Tcl_Obj *texts, **x;
+    if (th_lib_call(c, "help", 1, &options) != 0)
+        return -1;
+    Tcl_IncrRefCount(texts = Tcl_GetObjResult(c->interp));
+    int failed = 0, n = th_lib_elements(texts, -1, &x);
+    for (int i = 0; !failed && i + 1 < n; i += 2)
+        failed = put_out(c, x[i], x[i + 1]);
+    Tcl_DecrRefCount(texts);
+    Tcl_ResetResult(c->interp);
+    return failed;
+}
+
+int th_lib_run_help(th_call *c)
+{
+    return th_lib_help(c, options_of(c));
+}
+
 int th_lib_read(th_call *c, const char *procedure, int n, Tcl_Obj *const *words, th_strbuf *text,
                 th_strbuf *notes)
 {

@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "base/strbuf.h"
 #include "base/units.h"
-#include "tcl/shell/complete.h"
 #include "tcl/shell/confine.h"
 #include "tcl/init.h"
 #include "report/interrupt.h"
@@ -209,7 +208,6 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     if (th_source_create(interp, first_prompt) != TCL_OK)
         return TCL_ERROR;
     th_unknown_create(interp);
-    th_complete_create(interp, th_session_of(interp));
     /* For "load {} Tharsis CHILD". */
     Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, Tharsis_SafeInit);
     th_session *s = th_session_of(interp);
