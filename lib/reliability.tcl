@@ -98,7 +98,7 @@ proc ::tharsis::lib::kinds_of_system {} {
 
 proc ::tharsis::lib::seconds_of {o name otherwise} {
     if {![dict exists $o $name]} {return $otherwise}
-    return [about -$name {core::seconds [dict get $o $name]}]
+    return [core::seconds [dict get $o $name]]
 }
 
 proc ::tharsis::lib::training_run {o kinds} {
@@ -111,12 +111,6 @@ proc ::tharsis::lib::training_run {o kinds} {
     set spares [get $o spares -1]
     set runs [get $o runs 100]
     set seed [get $o seed 1]
-    if {[dict exists $o repair_time] && $spares < 0} {
-        fail TCL-1116 "-repair_time: is for -spares"
-    }
-    if {$duration <= 0} {
-        fail TCL-1117 "-duration \"[dict get $o duration]\": must be more than 0"
-    }
     set x [dict create]
     foreach name {duration write stall restart detection repair step spares runs seed kinds} {
         dict set x $name [set $name]
@@ -147,15 +141,8 @@ proc ::tharsis::lib::training_forms {x every} {
 
 # {WRITE STALL RESTART}, a restart with reading over the network.
 proc ::tharsis::lib::checkpoint_of {o} {
-    set has_bytes [dict exists $o checkpoint_bytes]
-    if {[dict exists $o checkpoint_time] == $has_bytes} {
-        fail TCL-1112 "-checkpoint_time TIME or -checkpoint_bytes SIZE: one of them is required"
-    }
-    if {[dict exists $o storage] && !$has_bytes} {
-        fail TCL-1113 "-storage: is for -checkpoint_bytes"
-    }
     set read 0.0
-    if {$has_bytes} {
+    if {[dict exists $o checkpoint_bytes]} {
         lassign [simulate_checkpoint $o] write read
     } else {
         set write [seconds_of $o checkpoint_time 0]
@@ -174,9 +161,7 @@ proc ::tharsis::lib::checkpoint_of {o} {
 proc ::tharsis::lib::simulate_checkpoint {o} {
     core::need system
     if {[dict exists $o storage]} {
-        set nodes [elements [dict get $o storage] TCL-1110 \
-            "-storage \"[clip [dict get $o storage] 100]\": must be a list of nodes"]
-        foreach node $nodes {about -storage {core::node $node}}
+        set nodes [dict get $o storage]
     } else {
         set nodes [get_nodes -filter {kind == host} -quiet]
     }
@@ -212,10 +197,7 @@ proc ::tharsis::lib::step_of {o} {
 proc ::tharsis::lib::wanted_interval {o} {
     set text [get $o checkpoint_interval daly]
     if {$text in {young daly best}} {return $text}
-    set interval [seconds_of $o checkpoint_interval 0]
-    if {$interval > 0} {return $interval}
-    fail TCL-1115 "-checkpoint_interval \"[clip $text 60]\": must be a time above 0, young, daly or\
-        best"
+    return [core::seconds $text]
 }
 
 # Whole steps, at least one.

@@ -7,9 +7,6 @@
 # or bandwidths is a column of that kind.
 
 proc ::tharsis::lib::report_study {o} {
-    if {[dict exists $o increasing] && ![dict exists $o sort_by]} {
-        fail STUDY-0082 "-increasing: is for -sort_by"
-    }
     set s [open_study [lindex [dict get $o words] 0]]
     set tables [study_table $s $o]
     return [dict create name study title Study own_head 1 arranged 1 \
@@ -217,10 +214,7 @@ proc ::tharsis::lib::is_wanted {s where interp columns variables values} {
 
 # The rows that no other one dominates, of those that have all values.
 proc ::tharsis::lib::study_front {s o columns rows} {
-    if {![dict exists $o pareto]} {
-        if {[dict exists $o maximize]} {fail STUDY-0076 "-maximize: is for -pareto"}
-        return $rows
-    }
+    if {![dict exists $o pareto]} {return $rows}
     set more [expr {[dict exists $o maximize] ?
         [find_columns $s $columns -maximize [dict get $o maximize] 24] : {}}]
     set of [find_columns $s $columns -pareto [dict get $o pareto] 24]

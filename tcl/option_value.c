@@ -103,7 +103,8 @@ static int parse_duration(th_call *c, const th_option *o, const char *text, doub
         return th_call_prefix_error(c, o->name, &e);
     if (is_in_range(o, *out))
         return 0;
-    return th_error_set(&c->err, "TCL-2321", "%s \"%.40s\": must be a time above 0", o->name, text);
+    return th_error_set(&c->err, "TCL-2321", "%s \"%.40s\": must be %s above 0", o->name, text,
+                        o->names ? o->value : "a time");
 }
 
 /* ---- quantities ---- */
@@ -202,7 +203,9 @@ static int resolve_object(th_call *c, const th_option *o, const char *text, th_o
 
 static int resolve_node(th_call *c, const th_option *o, const char *text, int64_t *out)
 {
-    int node = th_node_parse(c->session, text, &c->err);
+    int node = -1;
+    if (th_session_need_system(c->session, &c->err) == 0)
+        node = th_node_parse(c->session, text, &c->err);
     *out = node;
     if (node < 0)
         return th_call_prefix_error(c, o->name, &c->err);
@@ -482,7 +485,8 @@ int th_options_check_together(th_call *c)
     for (const th_option *o = options; o && o->name; o++) {
         bool is_given = th_call_has(c, (int)(o - options));
         if (o->required && !is_given && !(o->unless && first_given(c, o->unless)))
-            return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
+            return th_error_set(&c->err, "TCL-0008", "%s %s: is required%s%s", o->name, o->value,
+                                o->unless ? ", or " : "", o->unless ? o->unless : "");
         if (is_given && check_together(c, o) != 0)
             return -1;
     }

@@ -83,17 +83,6 @@ static int run_unit_mtbfs(th_call *c)
 
 /* ---- transfers on the network of the system ---- */
 
-/* node TEXT: its number; an error where the system has no such node. */
-static int run_node(th_call *c)
-{
-    int node = th_session_need_system(c->session, &c->err);
-    if (node == 0)
-        node = th_node_parse(c->session, th_call_word(c, 0), &c->err);
-    if (node >= 0)
-        Tcl_SetObjResult(c->interp, Tcl_NewIntObj(node));
-    return node >= 0 ? 0 : -1;
-}
-
 /* A transfer of bytes from the first to the second node of every pair. 0 or -1. */
 static int add_transfers(th_call *c, th_program *p, Tcl_Obj **node, int n, int64_t bytes)
 {
@@ -311,7 +300,6 @@ const th_command th_core_reliability_commands[] = {
      .max_words = 1,
      .run = run_failure_times},
     {.name = "unit_mtbfs", .words = "", .run = run_unit_mtbfs},
-    {.name = "node", .words = "TEXT", .min_words = 1, .max_words = 1, .run = run_node},
     {.name = "transfer_time",
      .words = "BYTES {FROM TO ...}",
      .min_words = 2,
