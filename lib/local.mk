@@ -3,7 +3,7 @@
 lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
-	lib/complete.tcl \
+	lib/prompt.tcl \
 	lib/help.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \

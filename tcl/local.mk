@@ -116,11 +116,7 @@ libshell_la_SOURCES = \
 	tcl/shell/shell.c \
 	tcl/shell/shell.h \
 	tcl/shell/source.c \
-	tcl/shell/source.h \
-	tcl/shell/typed_lines.c \
-	tcl/shell/typed_lines.h \
-	tcl/shell/unknown.c \
-	tcl/shell/unknown.h
+	tcl/shell/source.h
 libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
 shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 

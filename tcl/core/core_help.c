@@ -5,6 +5,7 @@
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/names.h"
 #include "report/table/legend.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/files.h"
@@ -117,6 +118,15 @@ static int run_legends(th_call *c)
     return 0;
 }
 
+/* nearest NAME: the most similar command; empty: none is similar. */
+static int run_nearest(th_call *c)
+{
+    const char *names[TH_COMMANDS_MAX + 1];
+    const char *near = th_name_nearest(th_call_word(c, 0), names, th_command_names(names));
+    th_call_return_text(c, near ? near : "");
+    return 0;
+}
+
 /* ---- what the session has ---- */
 
 enum { OBJECTS_MAX = 500 };
@@ -223,7 +233,16 @@ static int run_runs(th_call *c)
     return 0;
 }
 
+/* is_typed: was the present command typed at the prompt? */
+static int run_is_typed(th_call *c)
+{
+    Tcl_SetObjResult(c->interp, Tcl_NewBooleanObj(th_session_is_typed(c->session)));
+    return 0;
+}
+
 const th_command th_core_help_commands[] = {
+    TH_CORE_ROW("nearest", "NAME", 1, 1, run_nearest),
+    TH_CORE_ROW("is_typed", "", 0, 0, run_is_typed),
     TH_CORE_ROW("commands", "", 0, 0, run_commands),
     TH_CORE_ROW("command", "NAME", 1, 1, run_command),
     TH_CORE_ROW("report_options", "", 0, 0, run_report_options),

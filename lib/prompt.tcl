@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# complete.tcl - what the line editor offers when Tab is pressed.
+# prompt.tcl - what the shell does with what is typed: completion, names that are no commands, and
+# lines that repeat others.
 #   Complete: position of the word -> candidates for it -> their common beginning and the candidates
-# Nothing is made for it: tasks are offered only once the mapping has been lowered.
+# Nothing is made for completion: tasks are offered only once the mapping has been lowered.
 
 # LINE from START to END, in bytes, is WORD. Returns a list: the longest common beginning of the
 # candidates, then the candidates, if there are several.
@@ -129,4 +130,62 @@ proc ::tharsis::lib::of_argument {row n last word} {
     set object [string range $word 0 [string last . $word]-1]
     set names [lmap name [core::attributes $object] {string cat $object . $name}]
     return [expr {[begun $names $word] eq "" ? [core::objects $word] : $names}]
+}
+
+# ---- names that are no commands ----
+
+# In the shell, instead of the handler of Tcl, which at a prompt would also run programs: loads the
+# command from a Tcl library, says what a removed one is now, takes the name for the beginning of a
+# command where it was typed, or suggests the command that was meant.
+proc ::tharsis::Unknown {name args} {
+    if {[uplevel #0 [list ::auto_load $name]]} {tailcall ::$name {*}$args}
+    set all [lmap command [core::commands] {lindex $command 0}]
+    if {[regexp {^[a-z]} $name] && $name ni $all && [info commands ::tharsis::$name] ne ""} {
+        tailcall ::tharsis::$name {*}$args
+    }
+    set found {}
+    if {$name ne "" && [uplevel 1 ::tharsis::core::is_typed]} {
+        set found [lib::begun [lsort [namespace eval :: {info commands}]] $name]
+    }
+    if {[llength $found] == 1} {tailcall ::[lindex $found 0] {*}$args}
+    set near [core::nearest $name]
+    if {$found ne ""} {
+        set text [lib::ambiguity $name $found]
+    } elseif {$near ne ""} {
+        set text "invalid command name \"$name\": did you mean \"$near\"?"
+    } else {
+        set text "invalid command name \"$name\": \"help\" lists the commands"
+    }
+    return -code error -errorcode [list TCL LOOKUP COMMAND $name] $text
+}
+
+# What a beginning may have meant, as far as it fits on a line of 80 columns.
+proc ::tharsis::lib::ambiguity {name found} {
+    set text "ambiguous command name \"$name\":"
+    for {set rest [llength $found]} {$rest > 0} {incr rest -1} {
+        set command [lindex $found end-[expr {$rest - 1}]]
+        if {[string length "$text $command"] > ($rest > 1 ? 68 : 80)} {
+            return "$text and $rest more"
+        }
+        append text " $command"
+    }
+    return $text
+}
+
+# ---- lines that repeat others ----
+
+# Adds a command to Tcl's history. Where it is "!!", "!12", "!-2" or "!run", this is instead the
+# last command, number 12, the last but one, or the last that begins with "run"; what follows a
+# blank is added to it. Tcl counts back from the present command, so that one is recorded first, and
+# changed to what it stands for. A "!" elsewhere is Tcl's.
+proc ::tharsis::lib::typed {command} {
+    set line [string trimright $command " \t\n"]
+    ::history add $line
+    if {![regexp {^(!([^ \t\n]*))(.*)$} $line -> word event rest]} {return $command}
+    if {$event eq "!"} {set event -1}
+    if {$event eq "" || [catch {::history event $event} meant]} {
+        return -code error "\"$word\": no command typed before is meant: \"history\" lists them"
+    }
+    ::history change $meant$rest 0
+    return $meant$rest
 }
