@@ -268,15 +268,10 @@ static int run_add_job(th_call *c)
 
 enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE };
 
-static const char *format_name(int i)
-{
-    return i == 0 ? "chakra" : NULL;
-}
-
 static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "chakra: Chakra execution traces, as ASTRA-sim reads them.",
-                     .choice = format_name},
+                     .names = TH_NAMES("chakra")},
     [READ_GROUPS] = {"-groups", TH_OPTION_TEXT, "FILE",
                      "The groups of ranks, by number: {\"1\": [0, 1], \"2\": [2, 3]}."},
     [READ_MEMORY] = {"-memory", TH_OPTION_TEXT, "FILE",
@@ -331,7 +326,7 @@ static int run_read_program(th_call *c)
 
 static const th_option write_options[] = {
     {"-format", TH_OPTION_CHOICE, "FORMAT",
-     "chakra: Chakra execution traces, as ASTRA-sim reads them.", .choice = format_name},
+     "chakra: Chakra execution traces, as ASTRA-sim reads them.", .names = TH_NAMES("chakra")},
     {.name = NULL},
 };
 

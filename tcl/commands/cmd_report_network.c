@@ -19,11 +19,6 @@ static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME, LINKS_BY, LINKS_WHY };
 enum { WHY_LINKS = 3, WHY_FLOWS = 3 }; /* rows without -limit */
 
-static const char *links_by(int i)
-{
-    return i == 0 ? "job" : NULL;
-}
-
 static const th_option links_options[] = {
     TABLE_OPTIONS,
     [LINKS_USED] = {"-used", TH_OPTION_FLAG, NULL, "Only links that carried something."},
@@ -35,7 +30,7 @@ static const th_option links_options[] = {
          "most 64); the run is simulated once more for it."},
     [LINKS_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
                   "Only what each job sent over each link; the most bytes first.",
-                  .choice = links_by},
+                  .names = TH_NAMES("job")},
     [LINKS_WHY] = {"-why", TH_OPTION_FLAG, NULL,
                    "Why the three most loaded links (or that of -flows) were slow: when flows "
                    "shared them, the -limit (3) pairs of nodes whose flows lost most by it, and "

@@ -11,17 +11,11 @@
 enum { TABLE_FORMAT, TABLE_LINES };
 enum { LARGEST = 1 << 30 };
 
-static const char *format_name(int i)
-{
-    static const char *const names[] = {"csv", "json", "yaml", NULL};
-    return names[i];
-}
-
 static const th_option table_options[] = {
     [TABLE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "csv, json or yaml; by default the extension says it: .json, .yaml or .yml, "
                       "otherwise csv.",
-                      .choice = format_name},
+                      .names = TH_NAMES("csv", "json", "yaml")},
     [TABLE_LINES] = {"-lines", TH_OPTION_FLAG, NULL,
                      "Of CSV: every row begins with the number of its line."},
     {.name = NULL},
@@ -68,8 +62,7 @@ static int run_table(th_call *c)
 }
 
 const th_command th_core_table_commands[] = {
-    {.name = "table", .words = "PATH BYTES", .min_words = 2, .max_words = 2, .run = run_table},
-    {.name = NULL}};
+    TH_CORE_ROW_OF_RUN("table", "PATH BYTES", 2, run_table), {.name = NULL}};
 
 const th_command th_table_commands[] = {
     {"read_table", "build", "FILE", 1, 1, table_options,

@@ -152,11 +152,11 @@ static int run_poll(th_call *c)
 const th_command th_core_session_commands[] = {
     TH_CORE_ROW("warn", "ID TEXT", 2, 2, run_warn),
     TH_CORE_ROW("poll", "", 0, 0, run_poll),
-    {.name = "need", .words = "WHAT", .min_words = 1, .max_words = 1, .run = run_need},
+    TH_CORE_ROW_OF_RUN("need", "WHAT", 1, run_need),
     TH_CORE_ROW("fail_unknown", "ID WHAT TEXT NAMES", 4, 4, run_fail_unknown),
     TH_CORE_ROW("quantity", "KIND VALUE", 2, 2, run_quantity),
     TH_CORE_ROW("check_columns", "TABLE", 1, 1, run_check_columns),
-    {.name = "about", .words = "", .run = run_about},
-    {.name = "figure", .words = "CLASS NAME", .min_words = 2, .max_words = 2, .run = run_figure},
+    TH_CORE_ROW_OF_RUN("about", "", 0, run_about),
+    TH_CORE_ROW_OF_RUN("figure", "CLASS NAME", 2, run_figure),
     {.name = NULL},
 };
