@@ -151,9 +151,7 @@ proc ::tharsis::lib::help_of {row} {
 # ---- all commands ----
 
 proc ::tharsis::lib::help_line {command} {
-    lassign $command name - summary alias_of
-    return [format "    %-20s %s\n" $name \
-        [expr {$alias_of eq "" ? $summary : "short for $alias_of"}]]
+    return [format "    %-20s %s\n" [lindex $command 0] [lindex $command 2]]
 }
 
 proc ::tharsis::lib::command_groups {} {
@@ -234,13 +232,10 @@ proc ::tharsis::lib::roff {text} {
 }
 
 proc ::tharsis::lib::man_options {options} {
-    set text ""
-    foreach o $options {
-        append text ".TP\n.B " [roff [dict get $o name]]
-        if {[dict get $o value] ne ""} {append text " \\fI" [roff [dict get $o value]] \\fP}
-        append text \n [roff [option_help $o]] \n
-    }
-    return $text
+    return [join [lmap o $options {
+        set value [regsub {.+} [roff [dict get $o value]] { \\fI&\\fP}]
+        string cat ".TP\n.B [roff [dict get $o name]]$value\n[roff [option_help $o]]\n"
+    }] ""]
 }
 
 proc ::tharsis::lib::man_command {command} {
@@ -308,7 +303,6 @@ What an error message means stands in the message; [messages.md](messages.md) li
         append text "\n## [capital $group]\n\n| | |\n|---|---|\n"
         foreach command $commands {
             lassign $command name - summary alias_of
-            if {$alias_of ne ""} {set summary "short for $alias_of"}
             set page [expr {$alias_of eq "" ? $name : $alias_of}]
             append text "| \[$name](commands/$page.md) | [cell $summary] |\n"
         }
@@ -333,13 +327,13 @@ proc ::tharsis::lib::markdown_page {name} {
             reports](../commands.md#options-of-reports) |\n"
     }
     if {$options ne ""} {append text [markdown_options $own] \n}
-    set has_columns [expr {[core::legends $name] ne ""}]
-    if {$has_columns} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
-    dict for {table columns} [columns_of_command $name] {
+    set tables [columns_of_command $name]
+    if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
+    dict for {table columns} $tables {
         append text "\n| column of `[lindex $table 1]` | meaning |\n|---|---|\n"
         foreach {column meaning} $columns {append text "| `$column` | $meaning |\n"}
     }
-    if {$has_columns} {append text \n}
+    if {$tables ne ""} {append text \n}
     if {$example ne ""} {append text "## Example\n\n```tcl\n$example```\n\n"}
     if {[dict exists $pictures $name]} {
         lassign [dict get $pictures $name] file caption

@@ -28,10 +28,7 @@ proc ::tharsis::Complete {word start end line} {
 
 # The names that begin with the word.
 proc ::tharsis::lib::begun {names word} {
-    return [lmap name $names {
-        if {![string equal -length [string length $word] $word $name]} continue
-        set name
-    }]
+    return [lsearch -all -inline -glob $names [regsub -all {[][*?\\]} $word {\\&}]*]
 }
 
 # The unfinished command at the end of the text: how many words it has, the first and the last of

@@ -62,7 +62,10 @@ static int run_commands(th_call *c)
         for (const th_command *row = th_command_families[f]; row->name; row++)
             Tcl_ListObjAppendElement(NULL, all,
                                      TH_LIB_LIST(text_of(row->name), text_of(row->group),
-                                                 text_of(row->summary), text_of(row->alias_of)));
+                                                 row->summary
+                                                     ? text_of(row->summary)
+                                                     : Tcl_ObjPrintf("short for %s", row->alias_of),
+                                                 text_of(row->alias_of)));
     Tcl_SetObjResult(c->interp, all);
     return 0;
 }

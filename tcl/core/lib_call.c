@@ -51,7 +51,14 @@ static Tcl_Obj *options_of(const th_call *c)
         if (th_call_has(c, i))
             Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(options[i].name + 1, -1),
                            value_of(c, &options[i], &c->option[i]));
-    Tcl_DictObjPut(NULL, all, Tcl_NewStringObj("words", -1), Tcl_NewListObj(c->n_words, c->words));
+    Tcl_Obj *words = Tcl_NewListObj(0, NULL);
+    for (int i = 0, n_kinds = 0; i < c->n_words; i++) {
+        n_kinds += c->command->kinds && n_kinds == i && c->command->kinds[i].name;
+        Tcl_ListObjAppendElement(NULL, words,
+                                 i < n_kinds ? value_of(c, &c->command->kinds[i], &c->word[i])
+                                             : c->words[i]);
+    }
+    Tcl_DictObjPut(NULL, all, Tcl_NewStringObj("words", -1), words);
     return all;
 }
 
