@@ -82,10 +82,6 @@ proc ::tharsis::lib::capital {text} {
     return [string toupper [string index $text 0]][string range $text 1 end]
 }
 
-proc ::tharsis::lib::option_form {o} {
-    return [string trimright "[dict get $o name] [dict get $o value]"]
-}
-
 proc ::tharsis::lib::option_help {o} {
     set all [expr {[dict get $o is_choice] ? " One of [join [dict get $o names] {, }]." : ""}]
     return [dict get $o help]$all
@@ -100,7 +96,7 @@ proc ::tharsis::lib::divide {options} {
 }
 
 proc ::tharsis::lib::explain {options} {
-    set forms [lmap o $options {option_form $o}]
+    set forms [lmap o $options {dict get $o form}]
     set width [lindex [lsort -integer [lmap form $forms {string length $form}]] end]
     return [join [lmap form $forms o $options {
         entry $form [option_help $o] [expr {6 + $width}]
@@ -285,7 +281,7 @@ proc ::tharsis::lib::cell {text} {return [string map {| \\|} $text]}
 
 proc ::tharsis::lib::markdown_options {options} {
     return [join [lmap o $options {
-        string cat "| `[cell [option_form $o]]` | [cell [option_help $o]] |\n"
+        string cat "| `[cell [dict get $o form]]` | [cell [option_help $o]] |\n"
     }] ""]
 }
 

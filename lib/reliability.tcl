@@ -107,7 +107,7 @@ proc ::tharsis::lib::training_run {o kinds} {
     set detection [seconds_of $o detection_time 0]
     set repair [seconds_of $o repair_time Inf]
     set step [step_of $o]
-    set wanted [wanted_interval $o]
+    set wanted [get $o checkpoint_interval daly]
     set spares [get $o spares -1]
     set runs [get $o runs 100]
     set seed [get $o seed 1]
@@ -123,6 +123,8 @@ proc ::tharsis::lib::training_run {o kinds} {
                 checkpoint takes no time"
         }
         set wanted [set $wanted]
+    } else {
+        set wanted [core::seconds $wanted]
     }
     dict set x interval [check_interval $x $wanted]
     check_draws $runs $draws
@@ -160,11 +162,7 @@ proc ::tharsis::lib::checkpoint_of {o} {
 # Every accelerator writes its bytes to one of the nodes, in turn, and reads them: {WRITE READ}.
 proc ::tharsis::lib::simulate_checkpoint {o} {
     core::need system
-    if {[dict exists $o storage]} {
-        set nodes [dict get $o storage]
-    } else {
-        set nodes [get_nodes -filter {kind == host} -quiet]
-    }
+    set nodes [get $o storage [get_nodes -filter {kind == host} -quiet]]
     if {[llength $nodes] == 0} {
         fail TCL-1111 "-storage: the system has no host: name the nodes that checkpoints are\
             written to"
@@ -192,13 +190,6 @@ proc ::tharsis::lib::step_of {o} {
 }
 
 # ---- the interval between checkpoints ----
-
-# The word for a formula, or seconds.
-proc ::tharsis::lib::wanted_interval {o} {
-    set text [get $o checkpoint_interval daly]
-    if {$text in {young daly best}} {return $text}
-    return [core::seconds $text]
-}
 
 # Whole steps, at least one.
 proc ::tharsis::lib::whole_steps {x interval} {

@@ -87,8 +87,10 @@ proc ::tharsis::lib::report_sensitivity {o} {
 proc ::tharsis::lib::sensitivity_request {o} {
     lassign [core::next_run] network is_hand_built
     set q [dict create group [get $o group each] remap [get $o remap 0] \
-        is_hand_built $is_hand_built is_default [expr {![dict exists $o properties]}]]
-    dict set q by [get $o by 0.1]
+        is_hand_built $is_hand_built is_default [expr {![dict exists $o properties]}] \
+        by [get $o by 0.1] links [core::links] accels [core::accels] \
+        wants_all [expr {![dict exists $o of]}] link {} accel {}]
+    foreach name [get $o of {}] {dict set q {*}[core::object $name] 1} ;# their numbers, as keys
     if {[dict get $q by] == 0} {fail TCL-0702 "-by 0%: must be another percentage, as 10%"}
     if {[dict get $q remap] > 0 && $is_hand_built} {
         fail TCL-0720 "-remap: a hand-built program has no mapping"
@@ -97,9 +99,7 @@ proc ::tharsis::lib::sensitivity_request {o} {
     if {[dict get $q by] >= 1 && [regexp latency [dict get $q properties]]} {
         fail TCL-0705 "-by: latencies can only be reduced by less than 100%"
     }
-    dict set q links [core::links]
-    dict set q accels [core::accels]
-    return [dict merge $q [wanted_objects $o]]
+    return $q
 }
 
 # The astra networks have bandwidths of dimensions, which links only stand for.
@@ -123,13 +123,6 @@ proc ::tharsis::lib::wanted_properties {o remap is_astra} {
         if {$property ni $given} continue
         set property
     }]
-}
-
-# The numbers of -of, as keys: {wants_all 0 link {NUMBER 1 ...} accel {...}}.
-proc ::tharsis::lib::wanted_objects {o} {
-    set wanted [dict create wants_all [expr {![dict exists $o of]}] link {} accel {}]
-    foreach name [get $o of {}] {dict set wanted {*}[core::object $name] 1}
-    return $wanted
 }
 
 # {PROPERTY OBJECTS} of each group that can change.

@@ -38,6 +38,8 @@ static Tcl_Obj *option_of(const th_option *o)
     Tcl_Obj *dict = Tcl_NewDictObj();
     put(dict, "name", text_of(o->name));
     put(dict, "value", text_of(o->value));
+    put(dict, "form",
+        Tcl_ObjPrintf("%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : ""));
     put(dict, "help", text_of(o->help));
     put(dict, "names", names_of(o));
     put(dict, "is_choice", Tcl_NewBooleanObj(o->kind == TH_OPTION_CHOICE));
