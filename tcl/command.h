@@ -38,7 +38,8 @@ typedef enum {
     TH_OPTION_PERCENT,   /* "5%": a share, low .. high */
     TH_OPTION_DURATION,  /* "50000h": seconds, low .. high */
     TH_OPTION_OBJECT,    /* "accel/3", of one of the classes */
-    TH_OPTION_NODE,      /* "3", "host", "accel/3": any node, or, with classes, an accelerator */
+    TH_OPTION_NODE,      /* "3", "host", "accel/3": any node, or, with classes, an accelerator; in
+                            lists "8-15", too: accelerators by number */
     TH_OPTION_RUNS,      /* a list of saved runs */
     TH_OPTION_FILE       /* a file of the kind `file`, or any; or one of the names */
 } th_option_kind;

@@ -14,8 +14,6 @@
 #define GROUP "report"
 
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
-static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
-
 /* ---- report_utilization ---- */
 
 enum { USE_FROM = REPORT_N_OPTIONS, USE_TO, USE_WINDOWS, USE_WINDOW, USE_OF };
@@ -278,7 +276,7 @@ const th_command th_report_commands[] = {
      "and the contention of every task, and the time between ready and start (queued). With -limit "
      "the N longest tasks have a row each and the others are merged into one row per gap.",
      .run = run_report_critical_path, .is_report = true},
-    {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,
+    {"report_breakpoints", GROUP, "", 0, 0, th_table_options, "print all breakpoints", NULL,
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

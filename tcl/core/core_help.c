@@ -99,8 +99,7 @@ static int run_command(th_call *c)
 /* report_options: what most reports take. */
 static int run_report_options(th_call *c)
 {
-    static const th_option of_reports[] = {TABLE_OPTIONS, {.name = NULL}};
-    Tcl_SetObjResult(c->interp, options_of(of_reports));
+    Tcl_SetObjResult(c->interp, options_of(th_table_options));
     return 0;
 }
 
