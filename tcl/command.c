@@ -120,8 +120,8 @@ void th_command_synopsis(const th_command *row, const char *separator, th_strbuf
     if (row->words[0] != '\0')
         th_strbuf_printf(out, "%s%s", separator, row->words);
     for (const th_option *o = row->options; o && o->name; o++)
-        th_strbuf_printf(out, o->required ? "%s%s%s%s" : "%s?%s%s%s?", separator, o->name,
-                         o->value ? " " : "", o->value ? o->value : "");
+        th_strbuf_printf(out, o->required && !o->unless ? "%s%s%s%s" : "%s?%s%s%s?", separator,
+                         o->name, o->value ? " " : "", o->value ? o->value : "");
     if (row->is_report)
         th_strbuf_printf(out, "%s?> FILE?%s?>> FILE?", separator, separator);
 }
@@ -332,6 +332,13 @@ static int fail(th_call *c)
     return TCL_ERROR;
 }
 
+static int print_help(th_call *c)
+{
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::tharsis::help", -1),
+                              Tcl_NewStringObj(c->command->name, -1)};
+    return th_eval_words(c->interp, 2, words) == TCL_OK ? 0 : -1;
+}
+
 static int write_text(th_call *c)
 {
     th_strbuf text = TH_STRBUF_INIT;
@@ -349,7 +356,7 @@ static int write_text(th_call *c)
 static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
 {
     if (c->command->group && wants_help(objc, objv))
-        return th_lib_help(c, Tcl_ObjPrintf("words %s", c->command->name));
+        return print_help(c);
     if (parse_words(c, objc, objv) != 0)
         return -1;
     if (c->command->not_while_running && th_tcl_of(c->session)->is_running)

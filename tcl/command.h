@@ -199,9 +199,7 @@ const char *th_option_choice(const th_option *o, int i);
 
 /* core/lib_call.c: for rows whose work is a procedure of the same name in lib/. */
 int th_lib_run(th_call *c);
-/* The row of help; and help with these options, a dict: prints, or writes pages. 0 or -1. */
-int th_lib_run_help(th_call *c);
-int th_lib_help(th_call *c, Tcl_Obj *options);
+int th_lib_run_help(th_call *c);   /* prints, or writes pages */
 extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
 
 /* The words of the synopsis, options with their values, each behind a separator. */

@@ -166,7 +166,7 @@ const th_command th_session_commands[] = {
      "WORD is a command (\"COMMAND -help\" prints the same), or any word: then the commands that "
      "are about it are listed, by names, summaries and options, and those whose help mentions it. "
      "Endings do not matter: stepping finds step.",
-     .run = th_lib_run_help},
+     .run = th_lib_run_help, .ignores_run = true},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
     {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return the number of threads",
      "Searches, studies and what-if runs use them; no result depends on their number. The default "

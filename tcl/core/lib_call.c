@@ -132,9 +132,9 @@ static int put_out(th_call *c, Tcl_Obj *path, Tcl_Obj *text)
     return failed;
 }
 
-int th_lib_help(th_call *c, Tcl_Obj *options)
+int th_lib_run_help(th_call *c)
 {
-    Tcl_Obj *texts, **x;
+    Tcl_Obj *texts, **x, *options = options_of(c);
     if (th_lib_call(c, "help", 1, &options) != 0)
         return -1;
     Tcl_IncrRefCount(texts = Tcl_GetObjResult(c->interp));
@@ -144,11 +144,6 @@ int th_lib_help(th_call *c, Tcl_Obj *options)
     Tcl_DecrRefCount(texts);
     Tcl_ResetResult(c->interp);
     return failed;
-}
-
-int th_lib_run_help(th_call *c)
-{
-    return th_lib_help(c, options_of(c));
 }
 
 int th_lib_read(th_call *c, const char *procedure, int n, Tcl_Obj *const *words, th_strbuf *text,
