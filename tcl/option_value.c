@@ -105,7 +105,7 @@ static int parse_duration(th_call *c, const th_option *o, const char *text, doub
     if (is_in_range(o, *out))
         return 0;
     return th_error_set(&c->err, "TCL-2321", "%s \"%.40s\": must be %s above 0", o->name, text,
-                        o->names ? o->value : "a time");
+                        strchr(o->value, '|') ? o->value : "a time");
 }
 
 /* ---- quantities ---- */
