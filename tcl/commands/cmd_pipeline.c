@@ -180,8 +180,6 @@ static int run_add_pipeline(th_call *c)
     return status;
 }
 
-/* ---- report_pipeline ---- */
-
 const th_command th_pipeline_commands[] = {
     {"add_pipeline", "program", "", 0, 0, pipeline_options,
      "add a pipeline schedule to the program",
