@@ -9,11 +9,7 @@ proc ::tharsis::lib::report_advice {o} {
     core::need mapping
     set kinds {accelerator bandwidth dram_bandwidth clock memory design topology}
     set wanted [get $o changes $kinds]
-    if {[catch {llength $wanted} n] || $n < 1} {
-        fail TCL-0733 "-changes \"[clip $wanted 100]\": must be a list of changes"
-    }
-    foreach kind $wanted {check_kind -changes $kind $kinds}
-    set items [list_changes $wanted [advice_costs $o $kinds]]
+    set items [list_changes $wanted [dict create {*}[get $o costs {}]]]
     if {[llength $items] == 0} {
         fail TCL-0737 "-changes: none of them can be made in this system"
     }
@@ -32,29 +28,6 @@ proc ::tharsis::lib::report_advice {o} {
     if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
     return [dict create name advice title Advice is_kept 1 arranged 1 head $head \
         tables [list [advice_table $items $baseline [lrange $results 1 end]]]]
-}
-
-proc ::tharsis::lib::check_kind {option kind kinds} {
-    if {$kind ni $kinds} {fail_unknown TCL-0732 $option $kind $kinds}
-}
-
-# The costs of -costs by kind of change. What stands in the system file is not said twice.
-proc ::tharsis::lib::advice_costs {o kinds} {
-    set text [get $o costs {}]
-    if {[catch {llength $text} n] || $n % 2 != 0} {
-        fail TCL-0734 "-costs \"[clip $text 100]\": must be a list of changes and their costs"
-    }
-    foreach {kind cost} $text {
-        check_kind -costs $kind $kinds
-        if {$kind ni {dram_bandwidth clock memory design}} {
-            fail TCL-0735 "-costs $kind: is the key cost of accelerators and links in the system\
-                file"
-        }
-        if {![is_within $cost 0 1e15]} {
-            fail TCL-0736 "-costs $kind \"[clip $cost 40]\": must be from 0 to 1e+15"
-        }
-    }
-    return [dict create {*}$text]
 }
 
 # ---- which changes a system allows ----

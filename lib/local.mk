@@ -4,6 +4,8 @@ lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
 	lib/nccl.tcl \
+	lib/prompt.tcl \
+	lib/help.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \

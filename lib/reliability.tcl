@@ -98,7 +98,7 @@ proc ::tharsis::lib::kinds_of_system {} {
 
 proc ::tharsis::lib::seconds_of {o name otherwise} {
     if {![dict exists $o $name]} {return $otherwise}
-    return [about -$name {core::seconds [dict get $o $name]}]
+    return [core::seconds [dict get $o $name]]
 }
 
 proc ::tharsis::lib::training_run {o kinds} {
@@ -107,16 +107,10 @@ proc ::tharsis::lib::training_run {o kinds} {
     set detection [seconds_of $o detection_time 0]
     set repair [seconds_of $o repair_time Inf]
     set step [step_of $o]
-    set wanted [wanted_interval $o]
+    set wanted [get $o checkpoint_interval daly]
     set spares [get $o spares -1]
     set runs [get $o runs 100]
     set seed [get $o seed 1]
-    if {[dict exists $o repair_time] && $spares < 0} {
-        fail TCL-1116 "-repair_time: is for -spares"
-    }
-    if {$duration <= 0} {
-        fail TCL-1117 "-duration \"[dict get $o duration]\": must be more than 0"
-    }
     set x [dict create]
     foreach name {duration write stall restart detection repair step spares runs seed kinds} {
         dict set x $name [set $name]
@@ -129,6 +123,8 @@ proc ::tharsis::lib::training_run {o kinds} {
                 checkpoint takes no time"
         }
         set wanted [set $wanted]
+    } else {
+        set wanted [core::seconds $wanted]
     }
     dict set x interval [check_interval $x $wanted]
     check_draws $runs $draws
@@ -147,15 +143,8 @@ proc ::tharsis::lib::training_forms {x every} {
 
 # {WRITE STALL RESTART}, a restart with reading over the network.
 proc ::tharsis::lib::checkpoint_of {o} {
-    set has_bytes [dict exists $o checkpoint_bytes]
-    if {[dict exists $o checkpoint_time] == $has_bytes} {
-        fail TCL-1112 "-checkpoint_time TIME or -checkpoint_bytes SIZE: one of them is required"
-    }
-    if {[dict exists $o storage] && !$has_bytes} {
-        fail TCL-1113 "-storage: is for -checkpoint_bytes"
-    }
     set read 0.0
-    if {$has_bytes} {
+    if {[dict exists $o checkpoint_bytes]} {
         lassign [simulate_checkpoint $o] write read
     } else {
         set write [seconds_of $o checkpoint_time 0]
@@ -173,13 +162,7 @@ proc ::tharsis::lib::checkpoint_of {o} {
 # Every accelerator writes its bytes to one of the nodes, in turn, and reads them: {WRITE READ}.
 proc ::tharsis::lib::simulate_checkpoint {o} {
     core::need system
-    if {[dict exists $o storage]} {
-        set nodes [elements [dict get $o storage] TCL-1110 \
-            "-storage \"[clip [dict get $o storage] 100]\": must be a list of nodes"]
-        foreach node $nodes {about -storage {core::node $node}}
-    } else {
-        set nodes [get_nodes -filter {kind == host} -quiet]
-    }
+    set nodes [get $o storage [get_nodes -filter {kind == host} -quiet]]
     if {[llength $nodes] == 0} {
         fail TCL-1111 "-storage: the system has no host: name the nodes that checkpoints are\
             written to"
@@ -207,16 +190,6 @@ proc ::tharsis::lib::step_of {o} {
 }
 
 # ---- the interval between checkpoints ----
-
-# The word for a formula, or seconds.
-proc ::tharsis::lib::wanted_interval {o} {
-    set text [get $o checkpoint_interval daly]
-    if {$text in {young daly best}} {return $text}
-    set interval [seconds_of $o checkpoint_interval 0]
-    if {$interval > 0} {return $interval}
-    fail TCL-1115 "-checkpoint_interval \"[clip $text 60]\": must be a time above 0, young, daly or\
-        best"
-}
 
 # Whole steps, at least one.
 proc ::tharsis::lib::whole_steps {x interval} {

@@ -537,3 +537,22 @@ proc ::tharsis::lib::report_memory {o} {
         share=memory_share
     }]] arranged 1]
 }
+
+# ---- objects ----
+
+proc ::tharsis::lib::report_property {o} {
+    set objects [lindex [dict get $o words] 0]
+    set rows [concat {*}[lmap object $objects {
+        set class [lindex [split $object /] 0]s
+        lmap {name value} [get_property $object] {
+            list $object $name [or_dash $value] [lindex [core::figure $class $name] 3]
+        }
+    }]]
+    set table {name properties wraps 1 columns {{object object text} {attribute attribute text}
+        {value value text} {meaning meaning text}}}
+    if {[llength $objects] == 1} { ;# which needs no column of its own, in text
+        dict set table title [lindex $objects 0]
+        dict set table columns [lreplace [dict get $table columns] 0 0 {object {} text}]
+    }
+    return [report property Properties [list [rows_of $table $rows]] arranged 1]
+}

@@ -7,9 +7,6 @@
 # or bandwidths is a column of that kind.
 
 proc ::tharsis::lib::report_study {o} {
-    if {[dict exists $o increasing] && ![dict exists $o sort_by]} {
-        fail STUDY-0082 "-increasing: is for -sort_by"
-    }
     set s [open_study [lindex [dict get $o words] 0]]
     set tables [study_table $s $o]
     return [dict create name study title Study own_head 1 arranged 1 \
@@ -79,11 +76,7 @@ proc ::tharsis::lib::typed_values {values} {
 }
 
 # Their numbers, by the names with or without the unit.
-proc ::tharsis::lib::find_columns {s columns option list most} {
-    if {[catch {llength $list} n] || $n < 1 || $n > $most} {
-        set said [clip $list 80]
-        fail STUDY-0071 "$option \"$said\": must be a list of 1 to $most columns"
-    }
+proc ::tharsis::lib::find_columns {s columns option list} {
     set names [lmap column $columns {lindex $column 0}]
     return [lmap name $list {
         set metric [lsearch -exact -index 2 [dict get $s metrics] $name]
@@ -104,13 +97,13 @@ proc ::tharsis::lib::study_table {s o} {
     set typed [lmap parameter [dict get $s parameters] {typed_values [lindex $parameter 2]}]
     set columns [study_columns $s $typed [expr {[dict get $counts waiting] == 0 &&
         [dict get $counts failed] == 0}]]
-    set by [expr {[dict exists $o by] ? [find_columns $s $columns -by [dict get $o by] 24] : {}}]
+    set by [expr {[dict exists $o by] ? [find_columns $s $columns -by [dict get $o by]] : {}}]
     lassign [study_rows $s [get $o where ""] $typed $columns $by] rows failed
     if {$by ne ""} {lappend columns {by text 0}}
     set rows [study_front $s $o $columns $rows]
     set shown [dict exists $o columns]
     if {$shown} {
-        set chosen [find_columns $s $columns -columns [dict get $o columns] 64]
+        set chosen [find_columns $s $columns -columns [dict get $o columns]]
         set columns [lmap at $chosen {lindex $columns $at}]
         set rows [lmap row $rows {lmap at $chosen {lindex $row $at}}]
     }
@@ -217,13 +210,10 @@ proc ::tharsis::lib::is_wanted {s where interp columns variables values} {
 
 # The rows that no other one dominates, of those that have all values.
 proc ::tharsis::lib::study_front {s o columns rows} {
-    if {![dict exists $o pareto]} {
-        if {[dict exists $o maximize]} {fail STUDY-0076 "-maximize: is for -pareto"}
-        return $rows
-    }
+    if {![dict exists $o pareto]} {return $rows}
     set more [expr {[dict exists $o maximize] ?
-        [find_columns $s $columns -maximize [dict get $o maximize] 24] : {}}]
-    set of [find_columns $s $columns -pareto [dict get $o pareto] 24]
+        [find_columns $s $columns -maximize [dict get $o maximize]] : {}}]
+    set of [find_columns $s $columns -pareto [dict get $o pareto]]
     foreach at $of {
         lassign [lindex $columns $at] name kind
         if {$kind eq "text"} {fail STUDY-0074 "-pareto $name: must be a column of numbers"}

@@ -166,9 +166,6 @@ proc ::tharsis::lib::parallel_foreach {o} {
     set names [elements $names TCL-2223 "NAMES \"[clip $names 80]\": must be a list of variables"]
     set list [elements $list TCL-2224 "LIST \"[clip $list 80]\": must be a list"]
     set set [get $o set {}]
-    if {[catch {llength $set} n] || $n % 2 != 0} {
-        fail TCL-2225 "-set \"[clip $set 80]\": must be a list {NAME VALUE ...}"
-    }
     if {$names eq ""} {fail TCL-2226 "NAMES: must name a variable"}
     set globals [core::globals]
     foreach name [concat $names [dict keys $set]] {

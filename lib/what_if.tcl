@@ -87,25 +87,19 @@ proc ::tharsis::lib::report_sensitivity {o} {
 proc ::tharsis::lib::sensitivity_request {o} {
     lassign [core::next_run] network is_hand_built
     set q [dict create group [get $o group each] remap [get $o remap 0] \
-        is_hand_built $is_hand_built is_default [expr {![dict exists $o properties]}]]
-    dict set q by [share_of_change [get $o by 10%]]
+        is_hand_built $is_hand_built is_default [expr {![dict exists $o properties]}] \
+        by [get $o by 0.1] links [core::links] accels [core::accels] \
+        wants_all [expr {![dict exists $o of]}] link {} accel {}]
+    foreach name [get $o of {}] {dict set q {*}[core::object $name] 1} ;# their numbers, as keys
+    if {[dict get $q by] == 0} {fail TCL-0702 "-by 0%: must be another percentage, as 10%"}
     if {[dict get $q remap] > 0 && $is_hand_built} {
         fail TCL-0720 "-remap: a hand-built program has no mapping"
     }
     dict set q properties [wanted_properties $o [dict get $q remap] [string match astra* $network]]
     if {[dict get $q by] >= 1 && [regexp latency [dict get $q properties]]} {
-        fail TCL-0705 "-by \"[get $o by ""]\": latencies can only be reduced by less than 100%"
+        fail TCL-0705 "-by: latencies can only be reduced by less than 100%"
     }
-    dict set q links [core::links]
-    dict set q accels [core::accels]
-    return [dict merge $q [wanted_objects $o]]
-}
-
-proc ::tharsis::lib::share_of_change {text} {
-    set share [core::percent $text]
-    if {$share ne "" && $share > -1 && $share <= 9 && $share != 0} {return $share}
-    fail TCL-0702 "-by \"[clip $text 40]\": must be a percentage as 10%, above -100%, at most 900%,\
-        and not 0%"
+    return $q
 }
 
 # The astra networks have bandwidths of dimensions, which links only stand for.
@@ -116,11 +110,7 @@ proc ::tharsis::lib::wanted_properties {o remap is_astra} {
             [expr {$remap > 0 ? "memory" : ""}]]
     }
     set given [dict get $o properties]
-    if {[catch {llength $given} n] || $n < 1} {
-        fail TCL-0703 "-properties \"[clip $given 100]\": must be a list of properties"
-    }
     foreach property $given {
-        if {$property ni $all} {fail_unknown TCL-0704 -properties $property $all}
         if {[is_of_links $property] && $is_astra} {
             fail TCL-0709 "-properties $property: on the astra networks it belongs to dimensions,\
                 not links"
@@ -133,21 +123,6 @@ proc ::tharsis::lib::wanted_properties {o remap is_astra} {
         if {$property ni $given} continue
         set property
     }]
-}
-
-# The numbers of -of, as keys: {wants_all 0 link {NUMBER 1 ...} accel {...}}.
-proc ::tharsis::lib::wanted_objects {o} {
-    set wanted [dict create wants_all [expr {![dict exists $o of]}] link {} accel {}]
-    if {[dict get $wanted wants_all]} {return $wanted}
-    set of [dict get $o of]
-    foreach text [elements $of TCL-0707 "-of \"[clip $of 100]\": must be a list of objects"] {
-        set object [about -of {core::link_or_accel $text}]
-        if {$object eq ""} {
-            fail TCL-0706 "-of \"[clip $text 100]\": must be a link or an accelerator"
-        }
-        dict set wanted {*}$object 1
-    }
-    return $wanted
 }
 
 # {PROPERTY OBJECTS} of each group that can change.

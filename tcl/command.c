@@ -59,7 +59,8 @@ const th_command *const th_core_families[] = {
     th_core_saved_commands,       th_core_run_commands,
     th_core_mapping_commands,     th_core_where_commands,
     th_core_parallel_commands,    th_core_study_commands,
-    th_core_link_law_commands,    NULL,
+    th_core_link_law_commands,    th_core_help_commands,
+    NULL,
 };
 
 /* What a Tcl command carries. */
@@ -114,10 +115,22 @@ int th_call_prefix_error(th_call *c, const char *what, const th_error *e)
 
 /* ---- parsing ---- */
 
+void th_command_synopsis(const th_command *row, const char *separator, th_strbuf *out)
+{
+    th_strbuf_add(out, row->name);
+    if (row->words[0] != '\0')
+        th_strbuf_printf(out, "%s%s", separator, row->words);
+    for (const th_option *o = row->options; o && o->name; o++)
+        th_strbuf_printf(out, o->required && !o->unless ? "%s%s%s%s" : "%s?%s%s%s?", separator,
+                         o->name, o->value ? " " : "", o->value ? o->value : "");
+    if (row->is_report)
+        th_strbuf_printf(out, "%s?> FILE?%s?>> FILE?", separator, separator);
+}
+
 static int usage(th_call *c, const char *problem)
 {
     th_strbuf synopsis = TH_STRBUF_INIT;
-    th_help_synopsis(c->command, &synopsis);
+    th_command_synopsis(c->command, " ", &synopsis);
     th_error_set(&c->err, "TCL-0001", "%s: should be \"%s\"", problem,
                  synopsis.text ? synopsis.text : "");
     th_strbuf_clear(&synopsis);
@@ -275,15 +288,6 @@ static bool wants_help(int objc, Tcl_Obj *const objv[])
     return objc == 2 && strcmp(Tcl_GetString(objv[1]), "-help") == 0;
 }
 
-static int print_help(th_call *c)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    th_help_command(c->interp, c->command, &text);
-    int failed = th_session_print(c->session, text.text, &c->err);
-    th_strbuf_clear(&text);
-    return failed;
-}
-
 int th_call_cancel(th_call *c, const char *message)
 {
     (void)th_session_is_interrupted(c->session); /* the cancellation ends here */
@@ -327,6 +331,13 @@ static int fail(th_call *c)
                        Tcl_NewIntObj(number), Tcl_NewStringObj(c->err.text, -1)};
     Tcl_SetObjErrorCode(c->interp, Tcl_NewListObj(4, code));
     return TCL_ERROR;
+}
+
+static int print_help(th_call *c)
+{
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::tharsis::help", -1),
+                              Tcl_NewStringObj(c->command->name, -1)};
+    return th_eval_words(c->interp, 2, words) == TCL_OK ? 0 : -1;
 }
 
 static int write_text(th_call *c)

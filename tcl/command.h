@@ -17,7 +17,6 @@
 #include "base/strbuf.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
-#include "report/table/legend.h"
 
 #ifndef TCL_SIZE_MAX /* Tcl 8.6 counts in int */
 typedef int Tcl_Size;
@@ -39,7 +38,8 @@ typedef enum {
     TH_OPTION_PERCENT,   /* "5%": a share, low .. high */
     TH_OPTION_DURATION,  /* "50000h": seconds, low .. high */
     TH_OPTION_OBJECT,    /* "accel/3", of one of the classes */
-    TH_OPTION_NODE,      /* "3", "host", "accel/3": any node, or, with classes, an accelerator */
+    TH_OPTION_NODE,      /* "3", "host", "accel/3": any node, or, with classes, an accelerator; in
+                            lists "8-15", too: accelerators by number */
     TH_OPTION_RUNS,      /* a list of saved runs */
     TH_OPTION_FILE       /* a file of the kind `file`, or any; or one of the names */
 } th_option_kind;
@@ -153,7 +153,7 @@ extern const th_command th_core_session_commands[], th_core_reliability_commands
     th_core_what_if_commands[], th_core_plot_commands[], th_core_query_commands[],
     th_core_saved_commands[], th_core_run_commands[], th_core_mapping_commands[],
     th_core_where_commands[], th_core_table_commands[], th_core_parallel_commands[],
-    th_core_study_commands[], th_core_link_law_commands[];
+    th_core_study_commands[], th_core_link_law_commands[], th_core_help_commands[];
 extern const th_command *const th_core_families[];
 
 /* removed.c: rows of names that are gone, which answer with the line that does the same now. They
@@ -199,41 +199,13 @@ const char *th_option_choice(const th_option *o, int i);
 
 /* core/lib_call.c: for rows whose work is a procedure of the same name in lib/. */
 int th_lib_run(th_call *c);
+int th_lib_run_help(th_call *c);   /* prints, or writes pages */
 extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
 
-/* help.c: the synopsis, the help of one command, and the list of all commands. */
-void th_help_synopsis(const th_command *row, th_strbuf *out);
-/* interp: of lib/, which knows columns of reports. */
-void th_help_command(Tcl_Interp *interp, const th_command *row, th_strbuf *out);
-/* The twenty commands of a first script, in the order of their use; all, by groups. */
-void th_help_first(th_strbuf *out);
-void th_help_all(th_strbuf *out);
-void th_help_line(th_strbuf *out, const th_command *row); /* of one command, in that list */
-/* help_search.c: the commands that are about a word; returns how many. */
-int th_help_search(const char *word, th_strbuf *out);
-/* What most reports take, and is it one of these, explained alike? */
-extern const th_option th_options_of_reports[];
-bool th_help_is_of_reports(const th_option *o);
-/* Shared with help_man.c and help_markdown.c: the synopsis in lines, wrapped between its words, so
- * that "?-seed N?" stays together; "-seed N"; " One of a, b." after the help of an option with
- * choices, nothing for others. */
-void th_help_synopsis_lines(const th_command *row, th_strbuf *out);
-void th_help_option_form(const th_option *o, char *out, size_t size);
-void th_help_choices(th_strbuf *out, const th_option *o);
-/* The columns of a report, table by table; nothing for other commands. */
-void th_help_each_column(Tcl_Interp *interp, const th_command *row, th_strbuf *out,
-                         void (*begin)(th_strbuf *out, const char *table),
-                         void (*add)(th_strbuf *out, const th_legend *l));
-/* Every group once, in the order of the table, and its rows. */
-void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
-                        void (*add)(th_strbuf *out, const th_command *row));
+/* The words of the synopsis, options with their values, each behind a separator. */
+void th_command_synopsis(const th_command *row, const char *separator, th_strbuf *out);
 /* examples.c: example lines of a command, each ending in a newline; NULL: none. They can be run
  * once a system, a workload and a mapping were read and a run has finished. */
 const char *th_example_of(const char *command);
-/* help_man.c: all commands as the page tharsis-commands(7). */
-void th_help_man(th_strbuf *out);
-/* help_markdown.c: the list of all commands, and the page of one. */
-void th_help_markdown_list(th_strbuf *out);
-void th_help_markdown_page(Tcl_Interp *interp, const th_command *row, th_strbuf *out);
 
 #endif

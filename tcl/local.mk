@@ -48,7 +48,8 @@ face_sources = \
 	tcl/core/tcl_session_parts.c \
 	tcl/core/core_parallel.c tcl/core/core_study.c tcl/core/item.c tcl/core/item.h \
 	tcl/core/core_study.h \
-	tcl/core/core_link_law.c tcl/core/core_mapping.c tcl/core/core_plot.c tcl/core/core_reliability.c \
+	tcl/core/core_help.c tcl/core/core_link_law.c tcl/core/core_mapping.c tcl/core/core_plot.c \
+	tcl/core/core_reliability.c \
 	tcl/core/core_run.c tcl/core/core_saved.c tcl/core/core_session.c \
 	tcl/core/core_what_if.c tcl/core/core_where.c \
 	tcl/core/lib_call.c \
@@ -68,10 +69,6 @@ face_sources = \
 	tcl/goal_option.h \
 	tcl/gpu_option.c \
 	tcl/gpu_option.h \
-	tcl/help.c \
-	tcl/help_man.c \
-	tcl/help_markdown.c \
-	tcl/help_search.c \
 	tcl/init.c \
 	tcl/init.h \
 	tcl/log.c \
@@ -109,8 +106,6 @@ libface_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
 # What makes a program of it.
 noinst_LTLIBRARIES += libshell.la
 libshell_la_SOURCES = \
-	tcl/shell/complete.c \
-	tcl/shell/complete.h \
 	tcl/shell/confine.c \
 	tcl/shell/confine.h \
 	tcl/shell/ctrl_c.c \
@@ -122,11 +117,7 @@ libshell_la_SOURCES = \
 	tcl/shell/shell.c \
 	tcl/shell/shell.h \
 	tcl/shell/source.c \
-	tcl/shell/source.h \
-	tcl/shell/typed_lines.c \
-	tcl/shell/typed_lines.h \
-	tcl/shell/unknown.c \
-	tcl/shell/unknown.h
+	tcl/shell/source.h
 libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
 shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 

@@ -6,6 +6,7 @@
  * One id per kind: command, option, the text, what was expected. */
 #include <config.h>
 #include "tcl/command.h"
+#include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
@@ -103,7 +104,8 @@ static int parse_duration(th_call *c, const th_option *o, const char *text, doub
         return th_call_prefix_error(c, o->name, &e);
     if (is_in_range(o, *out))
         return 0;
-    return th_error_set(&c->err, "TCL-2321", "%s \"%.40s\": must be a time above 0", o->name, text);
+    return th_error_set(&c->err, "TCL-2321", "%s \"%.40s\": must be %s above 0", o->name, text,
+                        strchr(o->value, '|') ? o->value : "a time");
 }
 
 /* ---- quantities ---- */
@@ -202,7 +204,9 @@ static int resolve_object(th_call *c, const th_option *o, const char *text, th_o
 
 static int resolve_node(th_call *c, const th_option *o, const char *text, int64_t *out)
 {
-    int node = th_node_parse(c->session, text, &c->err);
+    int node = -1;
+    if (th_session_need_system(c->session, &c->err) == 0)
+        node = th_node_parse(c->session, text, &c->err);
     *out = node;
     if (node < 0)
         return th_call_prefix_error(c, o->name, &c->err);
@@ -374,14 +378,47 @@ static int append_matching(th_call *c, const th_option *o, Tcl_Obj *word, Tcl_Ob
                                 pattern);
 }
 
-/* The list with names in place of patterns. */
+/* "8-15": accelerators by number. */
+static bool is_range(const char *text, int64_t *first, int64_t *last)
+{
+    enum { DIGITS_MAX = 9 };
+    size_t n = strspn(text, "0123456789"),
+           m = text[n] == '-' ? strspn(text + n + 1, "0123456789") : 0;
+    if (n == 0 || n > DIGITS_MAX || m == 0 || m > DIGITS_MAX || text[n + 1 + m] != '\0')
+        return false;
+    *first = strtoll(text, NULL, 10);
+    *last = strtoll(text + n + 1, NULL, 10);
+    return true;
+}
+
+static int append_range(th_call *c, const th_option *o, Tcl_Obj *word, Tcl_Obj *names)
+{
+    int64_t first, last;
+    if (th_session_need_system(c->session, &c->err) != 0)
+        return -1;
+    const th_system *s = c->session->system;
+    const char *text = Tcl_GetString(word);
+    if (!is_range(text, &first, &last) || th_object_find(c->session, TH_CLASS_NODE, text) >= 0)
+        return Tcl_ListObjAppendElement(NULL, names, word);
+    if (first > last || last >= s->n_accels)
+        return th_error_set(&c->err, "TCL-0937",
+                            "%s \"%.40s\": must be a range within the accelerators, 0-%d", o->name,
+                            text, s->n_accels - 1);
+    for (; first <= last; first++)
+        Tcl_ListObjAppendElement(NULL, names,
+                                 Tcl_NewStringObj(s->nodes[s->accel_node[first]].name, -1));
+    return 0;
+}
+
+/* The list with names in place of patterns and ranges. */
 static int expand_patterns(th_call *c, const th_option *o, th_value *v)
 {
     Tcl_Obj *names = Tcl_NewListObj(0, NULL);
     int failed = 0;
     Tcl_IncrRefCount(names);
     for (int i = 0; i < v->n && !failed; i++)
-        failed = append_matching(c, o, v->words[i], names);
+        failed =
+            (o->kind == TH_OPTION_NODE ? append_range : append_matching)(c, o, v->words[i], names);
     Tcl_DecrRefCount(v->list);
     v->list = names;
     Tcl_ListObjGetElements(NULL, names, &v->n, &v->words);
@@ -425,7 +462,7 @@ int th_value_resolve(th_call *c, const th_option *o, th_value *v)
         return resolve_one(c, o, v->word, v);
     if (split_list(c, o, v->word, v) != 0)
         return -1;
-    if (o->kind == TH_OPTION_OBJECT && expand_patterns(c, o, v) != 0)
+    if ((o->kind == TH_OPTION_OBJECT || o->kind == TH_OPTION_NODE) && expand_patterns(c, o, v) != 0)
         return -1;
     return o->kind == TH_OPTION_RUNS ? find_runs(c, v) : take_elements(c, o, v);
 }
@@ -482,7 +519,8 @@ int th_options_check_together(th_call *c)
     for (const th_option *o = options; o && o->name; o++) {
         bool is_given = th_call_has(c, (int)(o - options));
         if (o->required && !is_given && !(o->unless && first_given(c, o->unless)))
-            return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
+            return th_error_set(&c->err, "TCL-0008", "%s %s: is required%s%s", o->name, o->value,
+                                o->unless ? ", or " : "", o->unless ? o->unless : "");
         if (is_given && check_together(c, o) != 0)
             return -1;
     }

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include "tcl/tcl_session.h"
 
+const th_option th_table_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
 th_format th_report_format(const th_call *c)
 {
     return (th_format)th_call_number(c, REPORT_FORMAT, TH_FORMAT_TEXT);

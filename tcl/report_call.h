@@ -57,6 +57,8 @@ enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 }
             "Numbers from large to small, texts in order; columns have the names of -format csv, " \
             "without the unit, or their headings in text."}
 
+extern const th_option th_table_options[];
+
 th_format th_report_format(const th_call *c);
 /* A report whose head names what is simulated. NULL: memory is out. */
 th_report *th_report_of_call(th_call *c, const char *name, const char *title);

@@ -5,13 +5,6 @@
 
 enum { EVALUATIONS = REPORT_N_OPTIONS, SEED, CHANGES, COSTS };
 
-static const char *change_name(int i)
-{
-    static const char *const names[] = {"accelerator", "bandwidth", "dram_bandwidth", "clock",
-                                        "memory",      "design",    "topology",       NULL};
-    return names[i];
-}
-
 static const th_option advice_options[] = {
     TABLE_OPTIONS,
     [EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
@@ -20,13 +13,16 @@ static const th_option advice_options[] = {
     [SEED] = {"-seed", TH_OPTION_INTEGER, "N",
               "Seed of these searches; default: that of the search that found the mapping.", 0,
               INT64_MAX},
-    [CHANGES] = {"-changes", TH_OPTION_TEXT, "{CHANGE ...}",
-                 "Which of accelerator bandwidth dram_bandwidth clock memory design topology; all "
-                 "when left out.",
-                 .choice = change_name},
-    [COSTS] = {"-costs", TH_OPTION_TEXT, "{CHANGE COST ...}",
+    [CHANGES] = {"-changes", TH_OPTION_CHOICE, "{CHANGE ...}",
+                 "What may change; all when left out.",
+                 .names = TH_NAMES("accelerator", "bandwidth", "dram_bandwidth", "clock", "memory",
+                                   "design", "topology"),
+                 .least = 1, .most = TH_MANY},
+    [COSTS] = {"-costs", TH_OPTION_NUMBER, "{CHANGE COST ...}",
                "Costs of changes that the system file does not know, per accelerator: of "
-               "dram_bandwidth, clock, memory, design (0 is allowed)."},
+               "dram_bandwidth, clock, memory, design (0 is allowed).",
+               .names = TH_NAMES("dram_bandwidth", "clock", "memory", "design"), .high = 1e15,
+               .most = TH_MANY, .is_pairs = true},
     {.name = NULL},
 };
 

@@ -19,7 +19,7 @@ enum { ADD_AT, ADD_ON, ADD_OF, ADD_WHEN, ADD_NAME, ADD_ONCE, ADD_DO, ADD_CONTINU
 static const th_option add_options[] = {
     [ADD_AT] = {"-at", TH_OPTION_TIME, "TIME",
                 "When simulated time reaches this, after all events of that time.",
-                .without = "-on -when"},
+                .without = "-on -when", .required = true, .unless = "-on -when"},
     [ADD_ON] = {"-on", TH_OPTION_CHOICE, "EVENT",
                 "Whenever this happens. task_start and task_end are of all tasks but transfers; "
                 "stall: an array begins to wait for an operand or for room; buffer_full: all "
@@ -96,8 +96,6 @@ static int parse_when(th_call *c, const char *text, th_breakpoint *b)
 
 static int parse_event(th_call *c, th_breakpoint *b)
 {
-    if (!th_call_has(c, ADD_AT) && !th_call_has(c, ADD_ON) && !th_call_has(c, ADD_WHEN))
-        return th_error_set(&c->err, "TCL-0405", "must have one of -at, -on and -when");
     b->at_ps = th_call_number(c, ADD_AT, -1);
     b->on = (int)th_call_number(c, ADD_ON, -1);
     if (parse_of(c, b) != 0)

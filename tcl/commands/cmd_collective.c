@@ -44,7 +44,8 @@ static const th_option collective_options[] = {
          "The largest buffer of any rank; all_to_all: what a rank sends, its own part included.",
          .maximum = TH_HAND_BUILT_BYTES_MAX, .without = "-sizes"},
     [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_NODE, "NODES",
-                           "The group, rank by rank: accelerators or hosts (all accelerators).",
+                           "The group, rank by rank: accelerators, {0-7} by number, or hosts (all "
+                           "accelerators).",
                            .most = TH_MANY},
     [COLLECTIVE_ALGORITHM] =
         {"-algorithm", TH_OPTION_CHOICE, "NAME",

@@ -11,22 +11,15 @@
 
 enum { COMPARE_METRICS = REPORT_N_OPTIONS, COMPARE_RELATIVE_TO };
 
-static const char *metric_name(int i)
-{
-    static const char *const names[] = {
-        "latency", "throughput", "batch_throughput", "link_utilization", "accel_utilization",
-        "energy",  NULL};
-    return names[i];
-}
-
 static const th_option compare_options[] = {
     TABLE_OPTIONS,
     [COMPARE_METRICS] =
-        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-         "Figures to print, out of latency throughput batch_throughput link_utilization "
-         "accel_utilization energy; default: all, batch_throughput only where a batch has more "
-         "than one sample. Energy is - for systems without energy costs.",
-         .choice = metric_name},
+        {"-metrics", TH_OPTION_CHOICE, "{METRIC ...}",
+         "Figures to print; default: all, batch_throughput only where a batch has more than one "
+         "sample. Energy is - for systems without energy costs.",
+         .names = TH_NAMES("latency", "throughput", "batch_throughput", "link_utilization",
+                           "accel_utilization", "energy"),
+         .least = 1, .most = 6},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},

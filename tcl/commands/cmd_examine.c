@@ -91,49 +91,30 @@ static int add_values(th_call *c, th_object o, const char *attributes, Tcl_Obj *
     return 0;
 }
 
-/* The values of the objects of the class that the pattern means, in *lines. Returns how many
- * objects these are, or -1. */
-static int32_t add_matching(th_call *c, th_class class, const char *objects, const char *attributes,
-                            Tcl_Obj *lines)
+/* The objects that a pattern means. 0 or -1; the caller clears them. */
+static int find_objects(th_call *c, const char *pattern, th_value *out)
 {
-    int32_t n = 0;
-    for (int32_t i = 0; i < th_class_count(c->session, class); i++) {
-        th_object o = {class, i};
-        if (th_interrupt_is_pending())
-            return th_error_interrupted(&c->err, "nothing is returned");
-        if (!Tcl_StringMatch(th_object_short_name(c->session, o), objects))
-            continue;
-        if (add_values(c, o, attributes, lines) != 0)
-            return -1;
-        n++;
-    }
-    return n;
+    static const th_option kind = {"OBJECT", TH_OPTION_OBJECT, "OBJECT", .most = TH_MANY};
+    Tcl_Obj *word = Tcl_NewStringObj(pattern, -1);
+    *out = (th_value){.word = Tcl_NewListObj(1, &word)};
+    Tcl_IncrRefCount(out->word);
+    int failed = th_value_resolve(c, &kind, out);
+    Tcl_DecrRefCount(out->word);
+    return failed;
 }
 
-/* The class that the path begins with; *rest is behind its slash. */
-static int parse_class(th_call *c, const char *path, th_class *class, const char **rest)
+/* Of these objects, the attributes that a name or pattern means. */
+static int return_values(th_call *c, const th_value *of, const char *attributes)
 {
-    th_object o;
-    for (int k = 0; k < TH_N_CLASSES; k++) {
-        size_t length = strlen(th_class_name((th_class)k));
-        if (strncmp(path, th_class_name((th_class)k), length) != 0 || path[length] != '/')
-            continue;
-        *class = (th_class)k;
-        *rest = path + length + 1;
-        return th_class_need(c->session, *class, &c->err);
-    }
-    return th_object_parse(c->session, path, &o, &c->err); /* which fails, and says why */
-}
-
-/* Have the patterns met objects, and attributes of theirs? */
-static int check_examined(th_call *c, th_class class, const char *attributes, int32_t n_objects,
-                          bool has_values)
-{
-    if (n_objects == 0)
-        return th_error_set(&c->err, "TCL-0745", "\"%.100s\": no %s matches", th_call_word(c, 0),
-                            th_class_name(class));
-    if (has_values)
-        return 0;
+    Tcl_Obj *lines = Tcl_NewObj();
+    th_class class = of->objects[0].class;
+    int failed = 0;
+    Tcl_SetObjResult(c->interp, lines);
+    for (int i = 0; i < of->n && !failed; i++)
+        failed = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
+                                           : add_values(c, of->objects[i], attributes, lines);
+    if (failed || Tcl_GetCharLength(lines) > 0)
+        return failed;
     if (is_pattern(attributes))
         return th_error_set(&c->err, "TCL-0746", "\"%.100s\": no attribute of %ss matches \"%s\"",
                             th_call_word(c, 0), th_class_name(class), attributes);
@@ -144,23 +125,21 @@ static int check_examined(th_call *c, th_class class, const char *attributes, in
  * hold dots, and "layer/l1.0.*" means layers. */
 static int examine_pattern(th_call *c)
 {
-    th_class class = TH_CLASS_ACCEL;
-    const char *path = th_call_word(c, 0), *dot = strrchr(path, '.'), *rest = "";
-    if (parse_class(c, path, &class, &rest) != 0)
-        return -1;
-    const char *attributes = dot && dot > rest ? dot + 1 : "*";
-    Tcl_Obj *lines = Tcl_NewObj(),
-            *objects = Tcl_NewStringObj(rest, dot && dot > rest ? (int)(dot - rest) : -1);
-    Tcl_IncrRefCount(lines);
-    Tcl_IncrRefCount(objects);
-    int32_t n = add_matching(c, class, Tcl_GetString(objects), attributes, lines);
-    if (n == 0 && dot)
-        n = add_matching(c, class, rest, "*", lines);
-    int failed = n < 0 ? -1 : check_examined(c, class, attributes, n, Tcl_GetCharLength(lines) > 0);
+    th_value objects;
+    const char *path = th_call_word(c, 0), *dot = strrchr(path, '.'), *attributes = "*";
+    Tcl_Obj *name = Tcl_NewStringObj(path, dot ? (int)(dot - path) : -1);
+    Tcl_IncrRefCount(name);
+    int failed = find_objects(c, Tcl_GetString(name), &objects);
+    if (!failed && dot)
+        attributes = dot + 1;
+    if (failed && dot) {
+        th_value_clear(&objects);
+        failed = find_objects(c, path, &objects);
+    }
     if (!failed)
-        Tcl_SetObjResult(c->interp, lines);
-    Tcl_DecrRefCount(objects);
-    Tcl_DecrRefCount(lines);
+        failed = return_values(c, &objects, attributes);
+    th_value_clear(&objects);
+    Tcl_DecrRefCount(name);
     return failed;
 }
 
@@ -185,66 +164,8 @@ static int run_get_property(th_call *c)
     return failed ? -1 : return_attribute(c, o, dot + 1);
 }
 
-static const th_option report_options[] = {TABLE_OPTIONS, {.name = NULL}};
-
-/* One object needs no column of its own, in text. */
-static const th_column one_column[] = {{"object", NULL, TH_KIND_TEXT},
-                                       {"attribute", "attribute", TH_KIND_TEXT},
-                                       {"value", "value", TH_KIND_TEXT},
-                                       {"meaning", "meaning", TH_KIND_TEXT},
-                                       {NULL, NULL, TH_KIND_TEXT}};
-static const th_column many_columns[] = {{"object", "object", TH_KIND_TEXT},
-                                         {"attribute", "attribute", TH_KIND_TEXT},
-                                         {"value", "value", TH_KIND_TEXT},
-                                         {"meaning", "meaning", TH_KIND_TEXT},
-                                         {NULL, NULL, TH_KIND_TEXT}};
-
-static int add_attribute(th_call *c, th_table *t, th_object o, int attribute)
-{
-    const th_attribute *a = &th_attributes_of(o.class)[attribute];
-    th_quantity value;
-    th_strbuf text = TH_STRBUF_INIT;
-    if (th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
-        return -1;
-    th_quantity_format(&value, &text);
-    Tcl_Obj *name = th_object_name(c->session, o);
-    Tcl_IncrRefCount(name);
-    const th_quantity cells[] = {th_text(Tcl_GetString(name)), th_text(a->name),
-                                 th_text(text.text ? text.text : ""), th_text(a->help)};
-    th_table_row(t, cells);
-    Tcl_DecrRefCount(name);
-    int failed = text.failed ? th_error_no_memory(&c->err) : 0;
-    th_strbuf_clear(&text);
-    return failed;
-}
-
-static int add_object(th_call *c, th_table *t, th_object o)
-{
-    int failed = 0;
-    for (int i = 0; !failed && th_attributes_of(o.class)[i].name; i++)
-        failed = add_attribute(c, t, o, i);
-    return failed;
-}
-
 static const th_option property_words[] = {
     {"OBJECTS", TH_OPTION_OBJECT, "OBJECTS", .least = 1, .most = TH_MANY}, {.name = NULL}};
-
-static int run_report_property(th_call *c)
-{
-    const th_value *objects = &c->word[0];
-    th_report *r = th_report_of_call(c, "property", "Properties");
-    if (!r)
-        return -1;
-    const char *title =
-        objects->n == 1 ? th_report_printf(r, "%s", Tcl_GetString(objects->words[0])) : NULL;
-    th_table *t =
-        th_report_table(r, "properties", title, objects->n == 1 ? one_column : many_columns);
-    th_table_wrap(t);
-    int failed = 0;
-    for (int i = 0; i < objects->n && failed == 0; i++)
-        failed = add_object(c, t, objects->objects[i]);
-    return th_report_finish(c, r, failed, t);
-}
 
 const th_command th_examine_commands[] = {
     {"get_property", GROUP, "OBJECT?.ATTRIBUTE? ?ATTRIBUTE?", 1, 2, property_options,
@@ -255,8 +176,8 @@ const th_command th_examine_commands[] = {
      "Unknown values are empty.",
      .run = run_get_property},
     {.name = "examine", .group = GROUP, .alias_of = "get_property"},
-    {"report_property", GROUP, "OBJECTS", 1, 1, report_options, "print the attributes of objects",
+    {"report_property", GROUP, "OBJECTS", 1, 1, th_table_options, "print the attributes of objects",
      "Their values now, as get_property returns them, and what they mean. - is not known yet.",
-     .run = run_report_property, .kinds = property_words, .is_report = true},
+     .run = th_lib_run, .kinds = property_words, .is_report = true},
     {.name = NULL},
 };

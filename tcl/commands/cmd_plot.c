@@ -24,7 +24,8 @@ static const th_option plot_options[] = {
      "Column shown as colour in the heat map of a study; of several points in a cell "
      "the best."},
     {"-by", TH_OPTION_TEXT, "COLUMN",
-     "A colour per value of this column; for a study, per combination of several columns."},
+     "A colour per value of this column; for a study, per combination of several columns.",
+     .least = 1, .most = 24},
     {"-where", TH_OPTION_TEXT, "EXPRESSION",
      "For a study: only points for which it holds, as in report_study."},
     {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",

@@ -56,16 +56,6 @@ enum {
     READ_DEVICES
 };
 
-static const char *format_name(int i)
-{
-    return th_measurement_formats[i];
-}
-
-static const char *unit_name(int i)
-{
-    return th_measurement_units[i];
-}
-
 static const char *kind_name(int i)
 {
     return i < TH_N_OP_KINDS ? th_op_kind_name((th_op_kind)i) : NULL;
@@ -81,7 +71,7 @@ static const th_option read_options[] = {
                    "The set that the rows are added to (measurements)."},
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "Names of the columns; auto (the default) detects them.",
-                     .choice = format_name},
+                     .names = th_measurement_formats},
     [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}", .most = TH_MANY,
                       .is_pairs = true,
                       .help =
@@ -90,7 +80,7 @@ static const th_option read_options[] = {
     [READ_UNITS] =
         {"-units", TH_OPTION_CHOICE, "UNIT",
          "Unit of times whose column does not name one (ms); never guessed for format tharsis.",
-         .choice = unit_name},
+         .names = th_measurement_units},
     [READ_KIND] = {"-kind", TH_OPTION_CHOICE, "KIND", "For all rows.", .choice = kind_name},
     [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "For all rows."},
     [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "For all rows: the phase that was timed.",
@@ -99,11 +89,6 @@ static const th_option read_options[] = {
                       .file = &th_devices_file},
     {.name = NULL},
 };
-
-static const char *choice_text(const th_call *c, int option, const char *(*name)(int))
-{
-    return th_call_has(c, option) ? name((int)c->option[option].number) : NULL;
-}
 
 /* Pairs into *out, freed by the caller; they are valid as long as the option's word. The number of
  * pairs, or -1. */
@@ -125,13 +110,13 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     th_strbuf notes = TH_STRBUF_INIT;
     const th_measurement_source source = {
         .path = path,
-        .format = choice_text(c, READ_FORMAT, format_name),
-        .kind = choice_text(c, READ_KIND, kind_name),
+        .format = th_call_text(c, READ_FORMAT, NULL),
+        .kind = th_call_text(c, READ_KIND, NULL),
         .device = th_call_text(c, READ_DEVICE, NULL),
-        .phase = choice_text(c, READ_PHASE, phase_name),
+        .phase = th_call_text(c, READ_PHASE, NULL),
         .columns = columns,
         .n_columns = n_columns,
-        .units = choice_text(c, READ_UNITS, unit_name),
+        .units = th_call_text(c, READ_UNITS, NULL),
         .notes = &notes,
     };
     th_measurements *m = th_gpu_models_measurements(

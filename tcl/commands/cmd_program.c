@@ -18,7 +18,6 @@
 #include "workloads/trace/trace_read.h"
 #include "workloads/trace/trace_write.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP "program"
@@ -105,6 +104,7 @@ static const th_option compute_options[] = {
     [COMPUTE_ON] = {"-on", TH_OPTION_NODE, "ACCEL", "The accelerator: 3, accel/3.",
                     .required = true, .classes = TH_BIT(TH_CLASS_ACCEL)},
     [COMPUTE_DURATION] = {"-duration", TH_OPTION_TIME, "TIME", "How long it takes.", .minimum = 1,
+                          .required = true, .unless = "-operations",
                           .without = "-operations -bytes"},
     [COMPUTE_OPERATIONS] = {"-operations", TH_OPTION_INTEGER, "N",
                             "Instead of -duration: operations (a multiply-accumulate is two) at "
@@ -146,11 +146,7 @@ static int parse_work(th_call *c, int node, th_fixed_work *w)
     *w = (th_fixed_work){.duration_ps = th_call_number(c, COMPUTE_DURATION, 0),
                          .operations = th_call_number(c, COMPUTE_OPERATIONS, 0),
                          .bytes = th_call_number(c, COMPUTE_BYTES, 0)};
-    if (w->duration_ps > 0)
-        return 0;
-    if (w->operations > 0)
-        return roofline(c, node, w);
-    return th_error_set(&c->err, "TCL-0807", "either -duration or -operations is required");
+    return w->operations > 0 ? roofline(c, node, w) : 0;
 }
 
 static int run_add_compute(th_call *c)
@@ -184,66 +180,12 @@ static const th_option job_options[] = {
     [JOB_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Its name in reports (that of the program)."},
     [JOB_START] = {"-start", TH_OPTION_TIME, "TIME", "Its tasks start no earlier (0)."},
     [JOB_RANKS] =
-        {"-ranks", TH_OPTION_TEXT, "ACCELS", .least = 1, .most = TH_MANY,
+        {"-ranks", TH_OPTION_NODE, "ACCELS", .least = 1, .most = TH_MANY,
+         .classes = TH_BIT(TH_CLASS_ACCEL), .is_distinct = true,
          .help = "The accelerators that take the place of those that the program uses, in the "
                  "order of their numbers: {8-15}, {0 2 accel/4} (these themselves)."},
     {.name = NULL},
 };
-
-static int add_rank(th_call *c, th_job_request *q, int32_t *nodes, int32_t node)
-{
-    for (int32_t i = 0; i < q->n; i++)
-        if (nodes[i] == node)
-            return th_error_set(&c->err, "TCL-0936", "-ranks: accel/%s is there twice",
-                                c->session->system->nodes[node].name);
-    nodes[q->n++] = node;
-    return 0;
-}
-
-/* "8-15": accelerators by number. */
-static bool is_range(const char *text, int64_t *first, int64_t *last)
-{
-    enum { DIGITS_MAX = 9 };
-    size_t n = strspn(text, "0123456789"),
-           m = text[n] == '-' ? strspn(text + n + 1, "0123456789") : 0;
-    if (n == 0 || n > DIGITS_MAX || m == 0 || m > DIGITS_MAX || text[n + 1 + m] != '\0')
-        return false;
-    *first = strtoll(text, NULL, 10);
-    *last = strtoll(text + n + 1, NULL, 10);
-    return true;
-}
-
-static int add_ranks(th_call *c, th_job_request *q, int32_t *nodes, const char *text)
-{
-    const th_system *s = c->session->system;
-    int64_t first, last;
-    if (is_range(text, &first, &last)) {
-        if (first > last || last >= s->n_accels)
-            return th_error_set(&c->err, "TCL-0937",
-                                "-ranks \"%.40s\": must be a range within the accelerators, 0-%d",
-                                text, s->n_accels - 1);
-        for (; first <= last; first++)
-            if (add_rank(c, q, nodes, s->accel_node[first]))
-                return -1;
-        return 0;
-    }
-    int node = th_node_parse(c->session, text, &c->err);
-    if (node < 0)
-        return th_call_prefix_error(c, "-ranks", &c->err);
-    if (s->nodes[node].kind != TH_NODE_ACCEL)
-        return th_error_set(&c->err, "TCL-0938", "-ranks \"%.40s\": must be an accelerator", text);
-    return add_rank(c, q, nodes, node);
-}
-
-static int parse_ranks(th_call *c, th_job_request *q, int32_t *nodes)
-{
-    const th_value *ranks = &c->option[JOB_RANKS];
-    q->nodes = nodes;
-    for (int i = 0; i < ranks->n; i++)
-        if (add_ranks(c, q, nodes, Tcl_GetString(ranks->words[i])))
-            return -1;
-    return 0;
-}
 
 static int run_add_job(th_call *c)
 {
@@ -254,29 +196,22 @@ static int run_add_job(th_call *c)
     q.name = th_call_text(c, JOB_NAME, q.program->name);
     if (check_name(c, "a job", q.name) != 0)
         return -1;
-    int32_t *nodes = th_alloc_array((size_t)s->system->n_accels + 1, sizeof *nodes);
-    int failed = !nodes                           ? th_error_no_memory(&c->err)
-                 : parse_ranks(c, &q, nodes) != 0 ? -1
-                                                  : th_job_add(s, &q, &c->err);
-    th_free(nodes);
-    if (!failed)
-        th_call_return_text(c, q.name);
-    return failed;
+    q.nodes = c->option[JOB_RANKS].indices;
+    q.n = c->option[JOB_RANKS].n;
+    if (th_job_add(s, &q, &c->err) != 0)
+        return -1;
+    th_call_return_text(c, q.name);
+    return 0;
 }
 
 /* ---- read_program ---- */
 
 enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE };
 
-static const char *format_name(int i)
-{
-    return i == 0 ? "chakra" : NULL;
-}
-
 static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "chakra: Chakra execution traces, as ASTRA-sim reads them.",
-                     .choice = format_name},
+                     .names = TH_NAMES("chakra")},
     [READ_GROUPS] = {"-groups", TH_OPTION_TEXT, "FILE",
                      "The groups of ranks, by number: {\"1\": [0, 1], \"2\": [2, 3]}."},
     [READ_MEMORY] = {"-memory", TH_OPTION_TEXT, "FILE",
@@ -331,7 +266,7 @@ static int run_read_program(th_call *c)
 
 static const th_option write_options[] = {
     {"-format", TH_OPTION_CHOICE, "FORMAT",
-     "chakra: Chakra execution traces, as ASTRA-sim reads them.", .choice = format_name},
+     "chakra: Chakra execution traces, as ASTRA-sim reads them.", .names = TH_NAMES("chakra")},
     {.name = NULL},
 };
 
@@ -388,8 +323,6 @@ static int run_write_program(th_call *c)
 }
 
 /* ---- report_ranks ---- */
-
-static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
 static int run_report_ranks(th_call *c)
 {
@@ -459,7 +392,8 @@ const th_command th_program_commands[] = {
      "error that names the task. Changes by set_property and inject_fault are not written. Missing "
      "folders are created. Returns PREFIX.",
      .run = run_write_program, .needs = {th_session_need_system}, .not_while_running = true},
-    {"report_ranks", "report", "", 0, 0, table_options, "print when each rank of a trace finished",
+    {"report_ranks", "report", "", 0, 0, th_table_options,
+     "print when each rank of a trace finished",
      "Exposed: the time of the finish less what the accelerator computed. Of a rank that has not "
      "finished, and of messages that nobody receives: which node waits for what.",
      .run = run_report_ranks, .is_report = true},

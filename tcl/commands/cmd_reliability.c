@@ -23,8 +23,9 @@ enum {
 
 static const th_option options[] = {
     RECORD_OPTIONS,
-    [RELIABILITY_DURATION] = {"-duration", TH_OPTION_TEXT, "TIME",
-                              "Length of the training run: 54d, 2000h.", .required = true},
+    [RELIABILITY_DURATION] = {"-duration", TH_OPTION_DURATION, "TIME",
+                              "Length of the training run: 54d, 2000h.", .range = TH_ABOVE,
+                              .required = true},
     [RELIABILITY_FAILURES] =
         {"-failures", TH_OPTION_TEXT, "LIST",
          "Kinds of failures, each {NAME UNITS MTBF ?shape K? ?spare 0|1?}: so many units, each of "
@@ -32,30 +33,33 @@ static const th_option options[] = {
          "{NAME times FILE}: a file with a time in each line. spare 0: no unit is replaced (of "
          "software). Without it: accelerators, hosts, switches and cables with the mtbf that the "
          "system file states; where it states none, nothing fails."},
-    [RELIABILITY_STEP] = {"-step_time", TH_OPTION_TEXT, "TIME",
+    [RELIABILITY_STEP] = {"-step_time", TH_OPTION_DURATION, "TIME",
                           "Time of a step; intervals are whole steps (that of the run, if there is "
                           "one, which must be at its end)."},
-    [RELIABILITY_INTERVAL] = {"-checkpoint_interval", TH_OPTION_TEXT, "TIME",
-                              "Training between two checkpoints: a time, or young, daly, best: the "
-                              "formulas (daly)."},
-    [RELIABILITY_WRITE] = {"-checkpoint_time", TH_OPTION_TEXT, "TIME",
-                           "From the start of a checkpoint until it is complete."},
+    [RELIABILITY_INTERVAL] = {"-checkpoint_interval", TH_OPTION_DURATION, "TIME|young|daly|best",
+                              "Training between two checkpoints: a time, or one of the formulas "
+                              "(daly).",
+                              .range = TH_ABOVE, .names = TH_NAMES("young", "daly", "best")},
+    [RELIABILITY_WRITE] = {"-checkpoint_time", TH_OPTION_DURATION, "TIME",
+                           "From the start of a checkpoint until it is complete.", .required = true,
+                           .unless = "-checkpoint_bytes", .without = "-checkpoint_bytes"},
     [RELIABILITY_BYTES] = {"-checkpoint_bytes", TH_OPTION_BYTES, "SIZE",
                            "Instead of it: what every accelerator writes; the time is simulated on "
                            "the network of the system. A restart then also reads it."},
-    [RELIABILITY_STORAGE] = {"-storage", TH_OPTION_TEXT, "NODES",
-                             "Nodes that checkpoints are written to, in turn (all hosts)."},
-    [RELIABILITY_STALL] = {"-checkpoint_stall", TH_OPTION_TEXT, "TIME",
+    [RELIABILITY_STORAGE] = {"-storage", TH_OPTION_NODE, "NODES",
+                             "Nodes that checkpoints are written to, in turn (all hosts).",
+                             .least = 1, .most = TH_MANY, .with = "-checkpoint_bytes"},
+    [RELIABILITY_STALL] = {"-checkpoint_stall", TH_OPTION_DURATION, "TIME",
                            "How long training stops for a checkpoint (until it is complete)."},
-    [RELIABILITY_DETECTION] = {"-detection_time", TH_OPTION_TEXT, "TIME",
+    [RELIABILITY_DETECTION] = {"-detection_time", TH_OPTION_DURATION, "TIME",
                                "From a failure until it is noticed (0)."},
-    [RELIABILITY_RESTART] = {"-restart_time", TH_OPTION_TEXT, "TIME",
+    [RELIABILITY_RESTART] = {"-restart_time", TH_OPTION_DURATION, "TIME",
                              "From there until training continues, without waiting for spares and "
                              "reading over the network (0)."},
     [RELIABILITY_SPARES] = {"-spares", TH_OPTION_INTEGER, "N",
                             "Spare units at the start (any number).", 0, INT64_MAX},
-    [RELIABILITY_REPAIR] = {"-repair_time", TH_OPTION_TEXT, "TIME",
-                            "After it a failed unit is a spare one (never)."},
+    [RELIABILITY_REPAIR] = {"-repair_time", TH_OPTION_DURATION, "TIME",
+                            "After it a failed unit is a spare one (never).", .with = "-spares"},
     [RELIABILITY_RUNS] = {"-runs", TH_OPTION_INTEGER, "N",
                           "Simulated runs (100). Failures of all of them together: at most some "
                           "100 million.",

@@ -14,8 +14,6 @@
 #define GROUP "report"
 
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
-static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
-
 /* ---- report_utilization ---- */
 
 enum { USE_FROM = REPORT_N_OPTIONS, USE_TO, USE_WINDOWS, USE_WINDOW, USE_OF };
@@ -26,9 +24,10 @@ static const th_option utilization_options[] = {
     [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "From this time (0)."},
     [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "Up to this time (now)."},
     [USE_WINDOWS] = {"-windows", TH_OPTION_INTEGER, "N",
-                     "In N windows of equal length, with links.", 1, WINDOWS_MAX},
+                     "In N windows of equal length, with links.", 1, WINDOWS_MAX,
+                     .without = "-window"},
     [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME",
-                    "In windows of this length, the last one shorter."},
+                    "In windows of this length, the last one shorter.", .minimum = 1},
     [USE_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS", "Only these accelerators and links.",
                 .most = TH_MANY, .classes = TH_BIT(TH_CLASS_ACCEL) | TH_BIT(TH_CLASS_LINK)},
     {.name = NULL},
@@ -47,9 +46,6 @@ static int parse_windows(th_call *c, th_windows *x)
     if (x->from >= x->to)
         return th_error_set(&c->err, "TCL-0713",
                             "-from: must be before -to, and before where the run stands");
-    if (th_call_has(c, USE_WINDOW) && (x->length == 0 || th_call_has(c, USE_WINDOWS)))
-        return th_error_set(&c->err, "TCL-0715",
-                            "-window: must be more than 0, and without -windows");
     if (x->length > 0)
         x->n = (x->to - x->from - 1) / x->length + 1;
     if (x->n > WINDOWS_MAX || x->n > x->to - x->from)
@@ -115,17 +111,11 @@ static const th_option layers_options[] = {
 
 enum { ENERGY_BY = REPORT_N_OPTIONS };
 
-static const char *energy_by(int i)
-{
-    static const char *const names[] = {"layer", "accel", NULL};
-    return names[i];
-}
-
 static const th_option energy_options[] = {
     TABLE_OPTIONS,
     [ENERGY_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
                    "Rows are layers (accelerators, for a hand-built program).",
-                   .choice = energy_by},
+                   .names = TH_NAMES("layer", "accel")},
     {.name = NULL},
 };
 
@@ -182,8 +172,9 @@ enum { HELD_IN_TEXT = 10 }; /* rows without -limit */
 
 static const th_option memory_options[] = {
     TABLE_OPTIONS,
-    [MEMORY_OF] = {"-of", TH_OPTION_TEXT, "ACCEL",
-                   "The tensors of this accelerator instead of the fullest one."},
+    [MEMORY_OF] = {"-of", TH_OPTION_NODE, "ACCEL",
+                   "The tensors of this accelerator instead of the fullest one.",
+                   .classes = TH_BIT(TH_CLASS_ACCEL)},
     {.name = NULL},
 };
 
@@ -194,13 +185,8 @@ static int held_accel(th_call *c)
     th_peak_place place;
     if (!th_call_has(c, MEMORY_OF))
         return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_memory_fullest(s, &c->err);
-    int node = th_node_parse(s, th_call_text(c, MEMORY_OF, ""), &c->err);
-    if (node < 0) {
-        th_call_prefix_error(c, "-of", &c->err);
-        return -2;
-    }
-    int accel = s->system->nodes[node].accel;
-    if (accel >= 0 && th_lower_peak_of(s->simulation->lower, accel, &place))
+    int accel = s->system->nodes[c->option[MEMORY_OF].number].accel;
+    if (th_lower_peak_of(s->simulation->lower, accel, &place))
         return accel;
     th_error_set(&c->err, "TCL-0701",
                  "-of \"%.100s\": must be an accelerator with something in its memory",
@@ -290,7 +276,7 @@ const th_command th_report_commands[] = {
      "and the contention of every task, and the time between ready and start (queued). With -limit "
      "the N longest tasks have a row each and the others are merged into one row per gap.",
      .run = run_report_critical_path, .is_report = true},
-    {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,
+    {"report_breakpoints", GROUP, "", 0, 0, th_table_options, "print all breakpoints", NULL,
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

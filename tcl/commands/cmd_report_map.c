@@ -17,9 +17,11 @@ static const th_option search_report_options[] = {
     TABLE_OPTIONS,
     [SEARCH_CONVERGENCE] =
         {"-convergence", TH_OPTION_FLAG, NULL,
-         "Every improvement of the best value, and the evaluation that found it."},
+         "Every improvement of the best value, and the evaluation that found it.",
+         .without = "-pareto -timing"},
     [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
-                       "The Pareto front that was found, by its first objective."},
+                       "The Pareto front that was found, by its first objective.",
+                       .without = "-timing"},
     [SEARCH_TIMING] =
         {"-timing", TH_OPTION_FLAG, NULL,
          "How long the search took, its evaluations per second, and the hit rate of the segment "
@@ -32,10 +34,6 @@ static int check_search_report(th_call *c)
 {
     const th_session *s = c->session;
     bool is_table = th_call_has(c, SEARCH_CONVERGENCE) || th_call_has(c, SEARCH_PARETO);
-    if (is_table + th_call_has(c, SEARCH_TIMING) > 1 ||
-        (th_call_has(c, SEARCH_CONVERGENCE) && th_call_has(c, SEARCH_PARETO)))
-        return th_error_set(&c->err, "TCL-0258",
-                            "-convergence, -pareto and -timing exclude each other");
     if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
         return -1;
     if (th_call_has(c, SEARCH_CONVERGENCE) && !s->search.type)

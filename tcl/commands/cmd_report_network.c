@@ -12,17 +12,10 @@
 
 #define GROUP "report"
 
-static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
-
 /* ---- report_links ---- */
 
 enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME, LINKS_BY, LINKS_WHY };
 enum { WHY_LINKS = 3, WHY_FLOWS = 3 }; /* rows without -limit */
-
-static const char *links_by(int i)
-{
-    return i == 0 ? "job" : NULL;
-}
 
 static const th_option links_options[] = {
     TABLE_OPTIONS,
@@ -35,7 +28,7 @@ static const th_option links_options[] = {
          "most 64); the run is simulated once more for it."},
     [LINKS_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
                   "Only what each job sent over each link; the most bytes first.",
-                  .choice = links_by},
+                  .names = TH_NAMES("job")},
     [LINKS_WHY] = {"-why", TH_OPTION_FLAG, NULL,
                    "Why the three most loaded links (or that of -flows) were slow: when flows "
                    "shared them, the -limit (3) pairs of nodes whose flows lost most by it, and "
@@ -100,12 +93,13 @@ const th_command th_report_network_commands[] = {
      "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
      "that window / its length.",
      .run = th_lib_run, .is_report = true, .needs_every_rank = true},
-    {"report_jobs", GROUP, "", 0, 0, table_options, "print when each job ended, and its slowdown",
+    {"report_jobs", GROUP, "", 0, 0, th_table_options,
+     "print when each job ended, and its slowdown",
      "Of a program that add_job made. Every job is simulated once more, alone: on the same "
      "accelerators, from the same start, on the same network, with the same faults and changes of "
      "properties. Slowdown: its time in the run / its time alone.",
      .run = th_lib_run, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
-    {"report_collectives", GROUP, "", 0, 0, table_options,
+    {"report_collectives", GROUP, "", 0, 0, th_table_options,
      "print time and bandwidths of each collective operation",
      "algbw: the algorithm bandwidth, size / time. busbw: algbw times the share of the size that "
      "each rank sends at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "

@@ -7,32 +7,22 @@
 
 enum { BY = REPORT_N_OPTIONS, OF, PROPERTIES, GROUP_BY, REMAP };
 
-static const char *grouping_name(int i)
-{
-    static const char *const names[] = {"each", "class", "all", NULL};
-    return names[i];
-}
-
-static const char *property_name(int i)
-{
-    return th_what_if_names[i];
-}
-
 static const th_option sensitivity_options[] = {
     TABLE_OPTIONS,
-    [BY] = {"-by", TH_OPTION_TEXT, "PERCENT",
+    [BY] = {"-by", TH_OPTION_PERCENT, "PERCENT",
             "How much more bandwidth, clock or memory, and less latency (10%); less than 0: the "
-            "other way."},
-    [OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these links and accelerators."},
-    [PROPERTIES] = {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
-                    "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency "
-                    "(of accelerators), and memory, their capacity, with -remap; all but the "
-                    "latencies when left out.",
-                    .choice = property_name},
+            "other way.",
+            .low = -1, .high = 9, .range = TH_ABOVE},
+    [OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS", "Only these links and accelerators.", .least = 1,
+            .most = TH_MANY, .classes = TH_BIT(TH_CLASS_LINK) | TH_BIT(TH_CLASS_ACCEL)},
+    [PROPERTIES] = {"-properties", TH_OPTION_CHOICE, "{PROPERTY ...}",
+                    "What changes: of links bandwidth and latency, the rest of accelerators; "
+                    "memory, their capacity, with -remap. All but the latencies when left out.",
+                    .names = th_what_if_names, .least = 1, .most = TH_MANY},
     [GROUP_BY] = {"-group", TH_OPTION_CHOICE, "GROUPS",
                   "What changes together: nothing, links (accelerators) of equal properties, or "
                   "all of them.",
-                  .choice = grouping_name},
+                  .names = TH_NAMES("each", "class", "all")},
     [REMAP] = {"-remap", TH_OPTION_INTEGER, "N",
                "The workload is mapped anew for the baseline and for each change: a search of N "
                "evaluations that starts from the mapping, with the algorithm and objective that "

@@ -67,7 +67,8 @@ static const th_option foreach_options[] = {
      "every other rank).",
      1, 1024},
     {"-set", TH_OPTION_TEXT, "{NAME VALUE ...}",
-     "Variables that the script has besides; it knows no others of the session."},
+     "Variables that the script has besides; it knows no others of the session.", .most = TH_MANY,
+     .is_pairs = true},
     {.name = NULL},
 };
 
@@ -81,10 +82,14 @@ static const th_option report_options[] = {
      "holds; it does not hold if a value is missing."},
     {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
      "Only the Pareto front: points that no other dominates in these columns, "
-     "where less is better."},
-    {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}", "Columns of -pareto where more is better."},
-    {"-columns", TH_OPTION_TEXT, "{COLUMN ...}", "Only these columns, in this order."},
-    {"-increasing", TH_OPTION_FLAG, NULL, "-sort_by: numbers from small to large instead."},
+     "where less is better.",
+     .least = 1, .most = 24},
+    {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}", "Columns of -pareto where more is better.",
+     .with = "-pareto", .least = 1, .most = 24},
+    {"-columns", TH_OPTION_TEXT, "{COLUMN ...}", "Only these columns, in this order.", .least = 1,
+     .most = 64},
+    {"-increasing", TH_OPTION_FLAG, NULL, "-sort_by: numbers from small to large instead.",
+     .with = "-sort_by"},
     {.name = NULL},
 };
 

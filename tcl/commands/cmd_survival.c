@@ -4,10 +4,8 @@
 #include <config.h>
 #include "tcl/report_call.h"
 
-static const th_option options[] = {TABLE_OPTIONS, {.name = NULL}};
-
 const th_command th_survival_commands[] = {
-    {"report_survival", "report", "", 0, 0, options,
+    {"report_survival", "report", "", 0, 0, th_table_options,
      "print what the mapping loses by any one failure",
      "For each accelerator and each link of the system that fails for good, the run with the best "
      "repair, by simulation. An accelerator: a spare one takes its place; or the others of its set "

@@ -12,17 +12,11 @@
 enum { TABLE_FORMAT, TABLE_LINES };
 enum { LARGEST = 1 << 30 };
 
-static const char *format_name(int i)
-{
-    static const char *const names[] = {"csv", "json", "yaml", NULL};
-    return names[i];
-}
-
 static const th_option table_options[] = {
     [TABLE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "csv, json or yaml; by default the extension says it: .json, .yaml or .yml, "
                       "otherwise csv.",
-                      .choice = format_name},
+                      .names = TH_NAMES("csv", "json", "yaml")},
     [TABLE_LINES] = {"-lines", TH_OPTION_FLAG, NULL,
                      "Of CSV: every row begins with the number of its line."},
     {.name = NULL},

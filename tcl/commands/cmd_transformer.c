@@ -44,17 +44,13 @@ static const char *preset_name(int i)
     return th_transformer_presets[i].shape.name;
 }
 
-static const char *precision_name(int i)
-{
-    static const char *const names[] = {[TH_TRAIN_BF16] = "bf16",
-                                        [TH_TRAIN_FP16] = "fp16",
-                                        [TH_TRAIN_FP8] = "fp8",
-                                        [TH_TRAIN_FP8_ROWS] = "fp8_rows",
-                                        [TH_TRAIN_MXFP8] = "mxfp8",
-                                        [TH_TRAIN_NVFP4] = "nvfp4",
-                                        NULL};
-    return names[i];
-}
+static const char *const precisions[] = {[TH_TRAIN_BF16] = "bf16",
+                                         [TH_TRAIN_FP16] = "fp16",
+                                         [TH_TRAIN_FP8] = "fp8",
+                                         [TH_TRAIN_FP8_ROWS] = "fp8_rows",
+                                         [TH_TRAIN_MXFP8] = "mxfp8",
+                                         [TH_TRAIN_NVFP4] = "nvfp4",
+                                         NULL};
 
 #define EXTENT(NAME, HELP)                                                                         \
     {                                                                                              \
@@ -101,7 +97,7 @@ static const th_option transformer_options[] = {
     [MODEL_PRECISION] = {"-precision", TH_OPTION_CHOICE, "P",
                          "Of products: bf16 (the default), fp16; in the layers fp8 with a scale "
                          "per tensor, fp8_rows per row, mxfp8 or nvfp4 per block.",
-                         .choice = precision_name},
+                         .names = precisions},
     [MODEL_RECOMPUTE] =
         {"-recompute", TH_OPTION_CHOICE, "WHAT",
          "What the backward operation computes again: none (the default), "
@@ -197,7 +193,7 @@ static int forward_precision(th_call *c, th_train_precision p, th_precision *out
         return 0;
     return th_error_set(&c->err, "TCL-0961",
                         "-forward: a workload has no precision %s: bf16 or fp16 was expected",
-                        precision_name((int)p));
+                        precisions[p]);
 }
 
 /* NULL: without -forward, or on failure. */

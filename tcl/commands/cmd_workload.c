@@ -41,17 +41,8 @@ enum {
 };
 enum { WORKLOAD_CFG, WORKLOAD_SCALESIM, WORKLOAD_ONNX };
 
-static const char *workload_format_name(int i)
-{
-    static const char *const names[] = {
-        [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", [WORKLOAD_ONNX] = "onnx", NULL};
-    return names[i];
-}
-
-static const char *precision_name(int i)
-{
-    return i < TH_N_PRECISIONS ? th_precision_name((th_precision)i) : NULL;
-}
+static const char *const formats[] = {
+    [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", [WORKLOAD_ONNX] = "onnx", NULL};
 
 enum { DIMS_MAX = 64 };
 
@@ -62,11 +53,11 @@ static const th_option read_workload_options[] = {
         {"-format", TH_OPTION_CHOICE, "FORMAT",
          "cfg; scalesim: a SCALE-Sim topology, whose layers are independent of each other; onnx: "
          "an ONNX model. Default: onnx or cfg, by the extension of FILE.",
-         .choice = workload_format_name},
+         .names = formats},
     [WORKLOAD_PRECISION] =
         {"-precision", TH_OPTION_CHOICE, "PRECISION",
          "Precision of all tensors, instead of that of the file (-format scalesim: int8).",
-         .choice = precision_name},
+         .names = th_precision_names},
     [WORKLOAD_DIM] =
         {"-dim", TH_OPTION_INTEGER, "LIST", .minimum = 1, .maximum = 1 << 28, .most = DIMS_MAX,
          .is_pairs = true,
@@ -196,8 +187,7 @@ static int check_format_options(th_call *c, int64_t format)
             return th_error_set(&c->err, "TCL-0277",
                                 "%s: a file of the format %s has no open axes and no unknown "
                                 "operators: only ONNX models do",
-                                read_workload_options[of_onnx[i]].name,
-                                workload_format_name((int)format));
+                                read_workload_options[of_onnx[i]].name, formats[format]);
     return 0;
 }
 
@@ -373,7 +363,7 @@ static const th_option layers_options[] = {
     [LAYERS_PRECISION] =
         {"-precision", TH_OPTION_CHOICE, "PRECISION",
          "Precision of the input, and of layers without a precision of their own (fp16).",
-         .choice = precision_name},
+         .names = th_precision_names},
     [LAYERS_LAYERS] = {"-layers", TH_OPTION_TEXT, "{LAYER ...}",
                        "In order; each is {NAME TYPE ?KEY VALUE ...?}.", .least = 1,
                        .most = TH_MANY, .required = true},
@@ -478,7 +468,7 @@ static void put_head(const th_call *c, th_strbuf *out)
     th_strbuf_add(out, "name = ");
     th_config_put_text(out, th_call_text(c, LAYERS_NAME, ""));
     th_strbuf_printf(out, "; precision = \"%s\"; input = {",
-                     precision_name((int)th_call_number(c, LAYERS_PRECISION, TH_FP16)));
+                     th_precision_name((th_precision)th_call_number(c, LAYERS_PRECISION, TH_FP16)));
     for (int i = 0; i < 3; i++) {
         th_strbuf_printf(out, " %s = ", keys[i]);
         put_scalar(out, c->option[LAYERS_INPUT].words[i]);

@@ -102,7 +102,7 @@ static int run_breakpoints(th_call *c)
 }
 
 const th_command th_core_mapping_commands[] = {
-    {.name = "alternatives", .words = "", .run = run_alternatives},
-    {.name = "breakpoints", .words = "", .run = run_breakpoints},
+    TH_CORE_ROW_OF_RUN("alternatives", "", 0, run_alternatives),
+    TH_CORE_ROW_OF_RUN("breakpoints", "", 0, run_breakpoints),
     {.name = NULL},
 };

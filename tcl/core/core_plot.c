@@ -375,21 +375,13 @@ static int run_draw_graph(th_call *c)
 }
 
 const th_command th_core_plot_commands[] = {
-    {.name = "plot_table",
-     .words = "SOURCE RUNS",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_plot_table},
-    {.name = "plot_unit",
-     .words = "KIND LARGEST",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_plot_unit},
+    TH_CORE_ROW_OF_RUN("plot_table", "SOURCE RUNS", 2, run_plot_table),
+    TH_CORE_ROW_OF_RUN("plot_unit", "KIND LARGEST", 2, run_plot_unit),
     {.name = "draw_plot",
      .words = "SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?",
      .min_words = 5,
      .max_words = 6,
      .run = run_draw_plot},
-    {.name = "draw_graph", .words = "FILE", .min_words = 1, .max_words = 1, .run = run_draw_graph},
+    TH_CORE_ROW_OF_RUN("draw_graph", "FILE", 1, run_draw_graph),
     {.name = NULL},
 };

@@ -83,17 +83,6 @@ static int run_unit_mtbfs(th_call *c)
 
 /* ---- transfers on the network of the system ---- */
 
-/* node TEXT: its number; an error where the system has no such node. */
-static int run_node(th_call *c)
-{
-    int node = th_session_need_system(c->session, &c->err);
-    if (node == 0)
-        node = th_node_parse(c->session, th_call_word(c, 0), &c->err);
-    if (node >= 0)
-        Tcl_SetObjResult(c->interp, Tcl_NewIntObj(node));
-    return node >= 0 ? 0 : -1;
-}
-
 /* A transfer of bytes from the first to the second node of every pair. 0 or -1. */
 static int add_transfers(th_call *c, th_program *p, Tcl_Obj **node, int n, int64_t bytes)
 {
@@ -304,29 +293,12 @@ static int run_step_time(th_call *c)
 }
 
 const th_command th_core_reliability_commands[] = {
-    {.name = "seconds", .words = "TEXT", .min_words = 1, .max_words = 1, .run = run_seconds},
-    {.name = "failure_times",
-     .words = "FILE",
-     .min_words = 1,
-     .max_words = 1,
-     .run = run_failure_times},
-    {.name = "unit_mtbfs", .words = "", .run = run_unit_mtbfs},
-    {.name = "node", .words = "TEXT", .min_words = 1, .max_words = 1, .run = run_node},
-    {.name = "transfer_time",
-     .words = "BYTES {FROM TO ...}",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_transfer_time},
-    {.name = "training_runs",
-     .words = "RUN KINDS N SEED",
-     .min_words = 4,
-     .max_words = 4,
-     .run = run_training_runs},
-    {.name = "training_forms",
-     .words = "RUN KINDS",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_training_forms},
-    {.name = "step_time", .words = "", .run = run_step_time},
+    TH_CORE_ROW_OF_RUN("seconds", "TEXT", 1, run_seconds),
+    TH_CORE_ROW_OF_RUN("failure_times", "FILE", 1, run_failure_times),
+    TH_CORE_ROW_OF_RUN("unit_mtbfs", "", 0, run_unit_mtbfs),
+    TH_CORE_ROW_OF_RUN("transfer_time", "BYTES {FROM TO ...}", 2, run_transfer_time),
+    TH_CORE_ROW_OF_RUN("training_runs", "RUN KINDS N SEED", 4, run_training_runs),
+    TH_CORE_ROW_OF_RUN("training_forms", "RUN KINDS", 2, run_training_forms),
+    TH_CORE_ROW_OF_RUN("step_time", "", 0, run_step_time),
     {.name = NULL},
 };

@@ -74,8 +74,8 @@ static int run_energy_sources(th_call *c)
 }
 
 const th_command th_core_run_commands[] = {
-    {.name = "bytes_by_job", .words = "", .run = run_bytes_by_job},
-    {.name = "job_alone", .words = "JOB", .min_words = 1, .max_words = 1, .run = run_job_alone},
-    {.name = "energy_sources", .words = "", .run = run_energy_sources},
+    TH_CORE_ROW_OF_RUN("bytes_by_job", "", 0, run_bytes_by_job),
+    TH_CORE_ROW_OF_RUN("job_alone", "JOB", 1, run_job_alone),
+    TH_CORE_ROW_OF_RUN("energy_sources", "", 0, run_energy_sources),
     {.name = NULL},
 };

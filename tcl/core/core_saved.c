@@ -67,16 +67,8 @@ static int run_saved_changes(th_call *c)
 }
 
 const th_command th_core_saved_commands[] = {
-    {.name = "saved_ids", .words = "NAMES", .min_words = 1, .max_words = 1, .run = run_saved_ids},
-    {.name = "model_errors",
-     .words = "IDS",
-     .min_words = 1,
-     .max_words = 1,
-     .run = run_model_errors},
-    {.name = "saved_changes",
-     .words = "ID WIDTH",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_saved_changes},
+    TH_CORE_ROW_OF_RUN("saved_ids", "NAMES", 1, run_saved_ids),
+    TH_CORE_ROW_OF_RUN("model_errors", "IDS", 1, run_model_errors),
+    TH_CORE_ROW_OF_RUN("saved_changes", "ID WIDTH", 2, run_saved_changes),
     {.name = NULL},
 };

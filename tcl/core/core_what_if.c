@@ -130,26 +130,14 @@ static int run_fabric(th_call *c)
     return 0;
 }
 
-/* link_or_accel TEXT: {link NUMBER} or {accel NUMBER}; nothing for another object. */
-static int run_link_or_accel(th_call *c)
+/* object NAME: {CLASS NUMBER}. */
+static int run_object(th_call *c)
 {
     th_object o;
     if (th_session_need_system(c->session, &c->err) != 0 ||
         th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
         return -1;
-    int accel = o.class == TH_CLASS_ACCEL  ? o.index
-                : o.class == TH_CLASS_NODE ? c->session->system->nodes[o.index].accel
-                                           : -1;
-    if (o.class == TH_CLASS_LINK)
-        return give(c, TH_LIB_LIST(text("link"), number(o.index)));
-    return accel >= 0 ? give(c, TH_LIB_LIST(text("accel"), number(accel))) : 0;
-}
-
-/* percent TEXT: of "10%" 0.1; nothing for another text. */
-static int run_percent(th_call *c)
-{
-    double share;
-    return th_parse_percent(th_call_word(c, 0), &share) == 0 ? give(c, Tcl_NewDoubleObj(share)) : 0;
+    return give(c, TH_LIB_LIST(text(th_class_name(o.class)), number(o.index)));
 }
 
 /* next_run: {NETWORK IS_HAND_BUILT N_EVENTS DESCRIPTION}, of trials; the last of bounds. */
@@ -455,27 +443,22 @@ static int run_survival(th_call *c)
 }
 
 const th_command th_core_what_if_commands[] = {
-    {.name = "links", .words = "", .run = run_links},
-    {.name = "accels", .words = "", .run = run_accels},
-    {.name = "designs", .words = "", .run = run_designs},
-    {.name = "fabric", .words = "", .run = run_fabric},
-    {.name = "link_or_accel",
-     .words = "TEXT",
-     .min_words = 1,
-     .max_words = 1,
-     .run = run_link_or_accel},
-    {.name = "percent", .words = "TEXT", .min_words = 1, .max_words = 1, .run = run_percent},
-    {.name = "next_run", .words = "", .run = run_next_run},
-    {.name = "goal", .words = "", .run = run_goal},
-    {.name = "changed", .words = "CHANGE", .min_words = 1, .max_words = 1, .run = run_changed},
-    {.name = "bound", .words = "CHANGE", .min_words = 1, .max_words = 1, .run = run_bound},
-    {.name = "own_clock", .words = "ACCELS", .min_words = 1, .max_words = 1, .run = run_own_clock},
+    TH_CORE_ROW_OF_RUN("links", "", 0, run_links),
+    TH_CORE_ROW_OF_RUN("accels", "", 0, run_accels),
+    TH_CORE_ROW_OF_RUN("designs", "", 0, run_designs),
+    TH_CORE_ROW_OF_RUN("fabric", "", 0, run_fabric),
+    TH_CORE_ROW_OF_RUN("object", "NAME", 1, run_object),
+    TH_CORE_ROW_OF_RUN("next_run", "", 0, run_next_run),
+    TH_CORE_ROW_OF_RUN("goal", "", 0, run_goal),
+    TH_CORE_ROW_OF_RUN("changed", "CHANGE", 1, run_changed),
+    TH_CORE_ROW_OF_RUN("bound", "CHANGE", 1, run_bound),
+    TH_CORE_ROW_OF_RUN("own_clock", "ACCELS", 1, run_own_clock),
     {.name = "try",
      .words = "runs|purchases CHANGES EVALUATIONS SEED",
      .min_words = 4,
      .max_words = 4,
      .run = run_try,
      .not_while_running = true},
-    {.name = "survival", .words = "", .run = run_survival},
+    TH_CORE_ROW_OF_RUN("survival", "", 0, run_survival),
     {.name = NULL},
 };

@@ -251,15 +251,11 @@ static int run_link_windows(th_call *c)
 }
 
 const th_command th_core_where_commands[] = {
-    {.name = "nexts", .words = "", .run = run_nexts},
-    {.name = "tasks_now", .words = "", .run = run_tasks_now},
-    {.name = "stopped", .words = "", .run = run_stopped},
-    {.name = "link", .words = "OPTION TEXT", .min_words = 2, .max_words = 2, .run = run_link},
-    {.name = "link_flows", .words = "LINK", .min_words = 1, .max_words = 1, .run = run_link_flows},
-    {.name = "link_windows",
-     .words = "LINK N",
-     .min_words = 2,
-     .max_words = 2,
-     .run = run_link_windows},
+    TH_CORE_ROW_OF_RUN("nexts", "", 0, run_nexts),
+    TH_CORE_ROW_OF_RUN("tasks_now", "", 0, run_tasks_now),
+    TH_CORE_ROW_OF_RUN("stopped", "", 0, run_stopped),
+    TH_CORE_ROW_OF_RUN("link", "OPTION TEXT", 2, run_link),
+    TH_CORE_ROW_OF_RUN("link_flows", "LINK", 1, run_link_flows),
+    TH_CORE_ROW_OF_RUN("link_windows", "LINK N", 2, run_link_windows),
     {.name = NULL},
 };

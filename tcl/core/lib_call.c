@@ -3,13 +3,15 @@
  *   th_lib_run: the row's options -> a dict -> the procedure -> its result, of a report a
  *   description that becomes tables -> printed
  * The procedure gets the options that were given, checked, without their "-": a flag is 1, a time
- * ps, a bandwidth bits per second, a size bytes. It fails as a core command does, by an error whose
+ * ps, a bandwidth bits per second, a size bytes, a percentage a share of 1, a list of objects their
+ * names. It fails as a core command does, by an error whose
  * code is {THARSIS AREA NUMBER TEXT}; any other error is one of lib/ itself. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
 #include "study/store.h"
 #include "tcl/core/lib_report.h"
+#include "tcl/objects/object_name.h"
 #include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"
 
@@ -21,11 +23,23 @@ const th_call *th_lib_caller(const th_call *c)
     return caller ? caller : c;
 }
 
-static Tcl_Obj *value_of(const th_option *o, const th_value *v)
+static Tcl_Obj *names_of_objects(const th_call *c, const th_value *v)
+{
+    Tcl_Obj *names = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < v->n; i++)
+        Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, v->objects[i]));
+    return names;
+}
+
+static Tcl_Obj *value_of(const th_call *c, const th_option *o, const th_value *v)
 {
     bool is_number = o->kind <= TH_OPTION_BYTES && o->kind != TH_OPTION_TEXT && o->most == 0;
+    if (o->kind == TH_OPTION_PERCENT && o->most == 0)
+        return Tcl_NewDoubleObj(v->real);
     if (o->kind == TH_OPTION_CHOICE && o->most == 0)
         return Tcl_NewStringObj(th_option_choice(o, (int)v->number), -1);
+    if (o->kind == TH_OPTION_OBJECT && o->most > 0)
+        return names_of_objects(c, v);
     return is_number ? Tcl_NewWideIntObj(v->number) : v->word;
 }
 
@@ -36,8 +50,15 @@ static Tcl_Obj *options_of(const th_call *c)
     for (int i = 0; options && options[i].name; i++)
         if (th_call_has(c, i))
             Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(options[i].name + 1, -1),
-                           value_of(&options[i], &c->option[i]));
-    Tcl_DictObjPut(NULL, all, Tcl_NewStringObj("words", -1), Tcl_NewListObj(c->n_words, c->words));
+                           value_of(c, &options[i], &c->option[i]));
+    Tcl_Obj *words = Tcl_NewListObj(0, NULL);
+    for (int i = 0, n_kinds = 0; i < c->n_words; i++) {
+        n_kinds += c->command->kinds && n_kinds == i && c->command->kinds[i].name;
+        Tcl_ListObjAppendElement(NULL, words,
+                                 i < n_kinds ? value_of(c, &c->command->kinds[i], &c->word[i])
+                                             : c->words[i]);
+    }
+    Tcl_DictObjPut(NULL, all, Tcl_NewStringObj("words", -1), words);
     return all;
 }
 
@@ -97,6 +118,32 @@ int th_lib_run(th_call *c)
     if (th_tcl_of(c->session)->was_stopped)
         return th_call_cancel(c, Tcl_GetStringResult(c->interp));
     return c->command->is_report ? th_lib_report(c, Tcl_GetObjResult(c->interp)) : 0;
+}
+
+/* Prints a text, or writes it to a file, where it has a path. */
+static int put_out(th_call *c, Tcl_Obj *path, Tcl_Obj *text)
+{
+    th_strbuf bytes = TH_STRBUF_INIT;
+    if (Tcl_GetString(path)[0] == '\0')
+        return th_session_print(c->session, Tcl_GetString(text), &c->err);
+    th_strbuf_add(&bytes, Tcl_GetString(text));
+    int failed = th_session_write_file(c->session, Tcl_GetString(path), false, &bytes, &c->err);
+    th_strbuf_clear(&bytes);
+    return failed;
+}
+
+int th_lib_run_help(th_call *c)
+{
+    Tcl_Obj *texts, **x, *options = options_of(c);
+    if (th_lib_call(c, "help", 1, &options) != 0)
+        return -1;
+    Tcl_IncrRefCount(texts = Tcl_GetObjResult(c->interp));
+    int failed = 0, n = th_lib_elements(texts, -1, &x);
+    for (int i = 0; !failed && i + 1 < n; i += 2)
+        failed = put_out(c, x[i], x[i + 1]);
+    Tcl_DecrRefCount(texts);
+    Tcl_ResetResult(c->interp);
+    return failed;
 }
 
 int th_lib_read(th_call *c, const char *procedure, int n, Tcl_Obj *const *words, th_strbuf *text,

@@ -44,7 +44,11 @@ int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
 const char *th_lib_kind_name(th_kind kind);
 
-/* A core command. */
+/* A core command that makes the run that is due, and one that does not. */
+#define TH_CORE_ROW_OF_RUN(name_, words_, n, run_)                                                 \
+    {                                                                                              \
+        .name = name_, .words = words_, .min_words = n, .max_words = n, .run = run_                \
+    }
 #define TH_CORE_ROW(name_, words_, least, most, run_)                                              \
     {                                                                                              \
         .name = name_, .words = words_, .min_words = least, .max_words = most, .run = run_,        \

@@ -12,13 +12,11 @@
 #include <unistd.h>
 #include "base/strbuf.h"
 #include "base/units.h"
-#include "tcl/shell/complete.h"
 #include "tcl/shell/confine.h"
 #include "tcl/init.h"
 #include "report/interrupt.h"
 #include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/error_text.h"
-#include "tcl/shell/typed_lines.h"
 #include "tcl/shell/line_editor.h"
 #include "tcl/log.h"
 #include "tcl/safe_interp.h"
@@ -26,7 +24,6 @@
 #include "tcl/tcl_session.h"
 #include "tcl/shell/shell.h"
 #include "tcl/shell/source.h"
-#include "tcl/shell/unknown.h"
 
 #if TCL_MAJOR_VERSION > 8 && !defined(Tcl_StaticPackage)
 #define Tcl_StaticPackage Tcl_StaticLibrary /* its name since Tcl 9 */
@@ -208,8 +205,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
                   TCL_GLOBAL_ONLY);
     if (th_source_create(interp, first_prompt) != TCL_OK)
         return TCL_ERROR;
-    th_unknown_create(interp);
-    th_complete_create(interp, th_session_of(interp));
+    Tcl_Eval(interp, "namespace eval :: {namespace unknown ::tharsis::Unknown}");
     /* For "load {} Tharsis CHILD". */
     Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, Tharsis_SafeInit);
     th_session *s = th_session_of(interp);
@@ -276,13 +272,19 @@ typedef struct th_input {
  * never typed. */
 static bool record(Tcl_Interp *interp, Tcl_Obj **command)
 {
-    Tcl_Obj *meant = th_typed_record(interp, *command);
-    if (!meant) {
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::tharsis::lib::typed", -1), *command};
+    th_log *log = th_tcl_of(th_session_of(interp))->log;
+    th_log_pause(log, 1);
+    bool is_meant = th_eval_words(interp, 2, words) == TCL_OK;
+    th_log_pause(log, 0);
+    if (!is_meant) {
         say(TCL_STDERR, Tcl_GetStringResult(interp));
         return false;
     }
-    if (meant != *command)
+    Tcl_Obj *meant = Tcl_GetObjResult(interp);
+    if (strcmp(Tcl_GetString(meant), Tcl_GetString(*command)) != 0)
         say(TCL_STDOUT, Tcl_GetString(meant));
+    Tcl_IncrRefCount(meant);
     Tcl_DecrRefCount(*command);
     *command = meant;
     return true;

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# help.tcl - help: the command table on the terminal, as a manual page and as pages of docs/.
+#   core::commands, core::command (tcl/core/core_help.c) -> text
+
+namespace eval ::tharsis::lib {
+    # For a first script, in the order of their use.
+    variable first_commands {
+        read_system create_system read_workload map_workload run step add_breakpoint report_summary
+        report_layers report_links report_utilization report_critical_path report_advice query
+        get_property write_plot write_report save_run report_compare create_study
+    }
+    # Words of users that stand in no text, and the commands that they mean.
+    variable topics {
+        {sweep} {create_study read_study run_study report_study write_plot parallel_foreach}
+        {debug} {step where examine add_breakpoint run report_breakpoints}
+        {waveform gtkwave} {open_trace add_trace close_trace}
+        {bottleneck} {report_critical_path report_bounds report_sensitivity report_utilization}
+        {buy upgrade} {report_advice report_sensitivity}
+        {llm} {create_transformer parallel_plan report_training read_workload}
+        {llama gpt} {create_transformer parallel_plan report_training}
+        {moe} {create_transformer parallel_plan}  {cluster dgx} create_system
+        {health} {inject_fault add_trace}  {straggler} inject_fault  {goodput} report_reliability
+        {congestion} {report_links report_critical_path}
+        {compare} {report_compare report_diff save_run write_plot}
+    }
+    # Of docs/pictures/, which scripts/pictures.tcl makes.
+    variable pictures {
+        report_utilization {utilization {write_plot FILE -of utilization}}
+        report_links {links {write_plot FILE -of links}}
+        report_layers {layers {write_plot FILE -of layers}}
+        report_search {convergence {write_plot FILE -of convergence}}
+        report_compare {topologies {write_plot RUNS FILE -x name -y latency -type bar}}
+        write_plot {links {write_plot FILE -of links}}
+        write_report {timeline {The timeline of a page shows the tasks of every accelerator}}
+    }
+}
+
+# Texts, each behind the path of its file; that without a path is printed.
+proc ::tharsis::lib::help {o} {
+    set words [dict get $o words]
+    if {[dict exists $o markdown]} {return [markdown_pages [dict get $o markdown]]}
+    if {$words ne ""} {
+        set row [core::command [lindex $words 0]]
+        set text [expr {$row eq "" ? [search_help [lindex $words 0]] : [help_of $row]}]
+    } else {
+        set text [expr {[dict exists $o man] ? [man_page] :
+            [dict exists $o all] ? [help_all] : [help_first]}]
+    }
+    return [list "" $text]
+}
+
+# ---- one command ----
+
+# Words in lines of at most 80 columns; the first begins at a column, the others at an indent.
+proc ::tharsis::lib::wrap {words column indent} {
+    set text ""
+    foreach word $words {
+        if {$text ne "" && $column + 1 + [string length $word] > 80} {
+            append text \n [string repeat " " $indent]
+            set column $indent
+        } elseif {$text ne ""} {
+            append text " "
+            incr column
+        }
+        append text $word
+        incr column [string length $word]
+    }
+    return $text\n
+}
+
+# A name, and text behind it at an indent.
+proc ::tharsis::lib::entry {name text indent} {
+    set words [regexp -all -inline {[^ ]+} $text]
+    return [format "    %-*s" [expr {$indent - 4}] $name][wrap $words $indent $indent]
+}
+
+proc ::tharsis::lib::indented {lines} {
+    return [regsub -all -line {^(?=.)} $lines "    "]
+}
+
+proc ::tharsis::lib::capital {text} {
+    return [string toupper [string index $text 0]][string range $text 1 end]
+}
+
+proc ::tharsis::lib::option_help {o} {
+    set all [expr {[dict get $o is_choice] ? " One of [join [dict get $o names] {, }]." : ""}]
+    return [dict get $o help]$all
+}
+
+# The options of a row that most reports have, and its own.
+proc ::tharsis::lib::divide {options} {
+    set of_reports [core::report_options]
+    lassign {} shared own
+    foreach o $options {lappend [expr {$o in $of_reports ? "shared" : "own"}] $o}
+    return [list $shared $own]
+}
+
+proc ::tharsis::lib::explain {options} {
+    set forms [lmap o $options {dict get $o form}]
+    set width [lindex [lsort -integer [lmap form $forms {string length $form}]] end]
+    return [join [lmap form $forms o $options {
+        entry $form [option_help $o] [expr {6 + $width}]
+    }] ""]
+}
+
+# By {0 TABLE} of the reports of a command its columns that are figures, and what these mean; by {1
+# TABLE} those that have legends alone.
+proc ::tharsis::lib::columns_of_command {command} {
+    set tables {}
+    foreach {report legends} [core::legends $command] {
+        set known {}
+        foreach {table column meaning} [meanings $report] {
+            foreach {of name text} $legends {
+                if {$name eq $column && $of in [list "" $table]} {set meaning $text}
+            }
+            dict lappend tables [list 0 $table] $column $meaning
+            lappend known " $column" "$table $column"
+        }
+        foreach {table column meaning} $legends {
+            if {"$table $column" in $known} continue
+            if {$table eq ""} {set table $report}
+            dict lappend tables [list 1 $table] $column $meaning
+        }
+    }
+    return $tables
+}
+
+proc ::tharsis::lib::help_of {row} {
+    dict with row {}
+    lassign [divide $options] shared own
+    set text "$name - $summary\n\n    [wrap [split $synopsis \n] 4 8]"
+    if {$options ne ""} {append text \n [explain $own]}
+    if {$shared ne ""} {
+        append text "    [wrap [list {*}[lmap o $shared {dict get $o name}] {("help -all")}] 4 4]"
+    }
+    if {$help ne ""} {append text \n [wrap [regexp -all -inline {[^ ]+} $help] 0 0]}
+    dict for {table columns} [columns_of_command $name] {
+        append text "\nColumns of [lindex $table 1]:\n"
+        foreach {column meaning} $columns {
+            append text [entry "[format %-20s $column]  " $meaning 26]
+        }
+    }
+    if {$example ne ""} {append text "\nExample:\n" [indented $example]}
+    return $text
+}
+
+# ---- all commands ----
+
+proc ::tharsis::lib::help_line {command} {
+    return [format "    %-20s %s\n" [lindex $command 0] [lindex $command 2]]
+}
+
+proc ::tharsis::lib::command_groups {} {
+    foreach command [core::commands] {dict lappend groups [lindex $command 1] $command}
+    return $groups
+}
+
+proc ::tharsis::lib::help_first {} {
+    variable first_commands
+    set all [core::commands]
+    return "[join [lmap name $first_commands {
+        help_line [lsearch -inline -exact -index 0 $all $name]
+    }] ""]\n\"help -all\" lists all commands, \"help WORD\" finds some;\n\"help COMMAND\" or\
+        \"COMMAND -help\" tells more.\n"
+}
+
+proc ::tharsis::lib::help_all {} {
+    dict for {group commands} [command_groups] {
+        append text $group \n [join [lmap command $commands {help_line $command}] ""] \n
+    }
+    return "${text}Options of reports:\n[explain [core::report_options]]\n\"help COMMAND\" or\
+        \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n"
+}
+
+# ---- search ----
+
+# Words are compared without their endings, so that "stepping" finds step, and "tile" finds tiles;
+# of a doubled last letter one stays.
+proc ::tharsis::lib::stem {word} {
+    regexp {^(.{3,}?)(?:ing|ers|ed|es|er|s|e)$} $word -> word
+    return [regsub {^(..+)(.)\2$} $word {\1\2}]
+}
+
+# Have the texts the word, which is in small letters, or one with the same stem?
+proc ::tharsis::lib::have_word {texts word} {
+    set texts [string tolower [join $texts \n]]
+    set stem [stem $word]
+    if {[string first $word $texts] >= 0} {return 1}
+    if {![regexp {^[a-z]+$} $stem]} {return 0}
+    set others [regexp -all -inline "\\m$stem\[a-z]*" [regsub -all {[^a-z]} $texts " "]]
+    return [expr {$stem in [lmap other $others {stem $other}]}]
+}
+
+# First the commands that are about the word, by their names, groups, summaries, options and topics;
+# then those whose help has it.
+proc ::tharsis::lib::search_help {text} {
+    variable topics
+    set word [string tolower $text]
+    set all [core::commands]
+    lassign {} about others meant
+    foreach {words commands} $topics {
+        if {[have_word $words $word]} {lappend meant {*}$commands}
+    }
+    foreach command $all {
+        lassign $command name group summary alias_of
+        set row [core::command $name]
+        if {$alias_of ne "" || $word eq ""} continue
+        if {$name in $meant || [have_word [list $name $group $summary \
+                {*}[lmap o [dict get $row options] {dict get $o name}]] $word]} {
+            append about [help_line $command]
+        } elseif {[have_word [list [dict get $row help] \
+                {*}[lmap o [dict get $row options] {dict get $o help}]] $word]} {
+            append others [help_line $command]
+        }
+    }
+    if {"$about$others" eq ""} {
+        fail_unknown TCL-0060 command $text [lmap command $all {lindex $command 0}]
+    }
+    return $about[expr {"" in [list $about $others] ? "" : "\nMentioned in the help of\n"}]$others
+}
+
+# ---- a manual page, in the macros of man(7) ----
+
+# Without what roff would interpret: backslashes, hyphens that are minus signs, and a dot or an
+# apostrophe at the beginning of a line.
+proc ::tharsis::lib::roff {text} {
+    return [regsub -line {^[.']} [string map {\\ \\e - \\-} $text] {\\\&&}]
+}
+
+proc ::tharsis::lib::man_options {options} {
+    return [join [lmap o $options {
+        set value [regsub {.+} [roff [dict get $o value]] { \\fI&\\fP}]
+        string cat ".TP\n.B [roff [dict get $o name]]$value\n[roff [option_help $o]]\n"
+    }] ""]
+}
+
+proc ::tharsis::lib::man_command {command} {
+    lassign $command name - - alias_of
+    if {$alias_of ne ""} {return ".SS [roff $name]\nShort for $alias_of.\n"}
+    set row [core::command $name]
+    dict with row {}
+    set text ".SS [roff $name]\n.B [roff [string map {\n " "} $synopsis]]\n"
+    append text ".PP\n[roff [capital $summary]].\n"
+    if {$help ne ""} {append text ".PP\n[roff $help]\n"}
+    append text [man_options [lindex [divide $options] 1]]
+    if {$example ne ""} {append text ".PP\n.nf\n[roff [indented $example]].fi\n"}
+    return $text
+}
+
+proc ::tharsis::lib::man_page {} {
+    set text ".\\\" Written by \"help -man\" from the command table; not edited by hand.
+.TH THARSIS\\-COMMANDS 7 \"\" \"tharsis [dict get [core::about] version]\"
+.nh
+.SH NAME
+tharsis\\-commands \\- Tcl commands of the tharsis simulator
+.SH DESCRIPTION
+Options stand in any order; scripts never abbreviate them. ?x? may be left out.
+At the end of a report, > FILE writes it to a file and >> FILE appends it.
+"
+    dict for {group commands} [command_groups] {
+        append text ".SH \"[string toupper $group] COMMANDS\"\n"
+        foreach command $commands {append text [man_command $command]}
+    }
+    append text ".SH OPTIONS OF REPORTS\n" [man_options [core::report_options]]
+    return "$text.SH SEE ALSO\n.BR tharsis (1)\n"
+}
+
+# ---- pages of docs/ ----
+
+proc ::tharsis::lib::markdown_pages {folder} {
+    set pages [list $folder/commands.md [markdown_list]]
+    foreach command [core::commands] {
+        lassign $command name - - alias_of
+        if {$alias_of eq ""} {lappend pages $folder/commands/$name.md [markdown_page $name]}
+    }
+    return $pages
+}
+
+# "|" would end a cell of a table.
+proc ::tharsis::lib::cell {text} {return [string map {| \\|} $text]}
+
+proc ::tharsis::lib::markdown_options {options} {
+    return [join [lmap o $options {
+        string cat "| `[cell [dict get $o form]]` | [cell [option_help $o]] |\n"
+    }] ""]
+}
+
+proc ::tharsis::lib::markdown_list {} {
+    set text {# Commands
+
+Written by `help -markdown docs` from the command table; not edited by hand.
+
+Options stand in any order; scripts never abbreviate them. `?x?` may be left out.
+Lists of objects take glob patterns of names: `link/3_*`.
+At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.
+What an error message means stands in the message; [messages.md](messages.md) lists them.
+}
+    dict for {group commands} [command_groups] {
+        append text "\n## [capital $group]\n\n| | |\n|---|---|\n"
+        foreach command $commands {
+            lassign $command name - summary alias_of
+            set page [expr {$alias_of eq "" ? $name : $alias_of}]
+            append text "| \[$name](commands/$page.md) | [cell $summary] |\n"
+        }
+    }
+    append text "\n## Options of reports\n\nWhere a report prints text or a table:\n\n"
+    return "$text| option | meaning |\n|---|---|\n[markdown_options [core::report_options]]"
+}
+
+proc ::tharsis::lib::markdown_page {name} {
+    variable pictures
+    set row [core::command $name]
+    dict with row {}
+    lassign [divide $options] shared own
+    set text "# $name\n\n[capital $summary].\n\n```\n    [wrap [split $synopsis \n] 4 8]```\n\n"
+    if {$help ne ""} {append text $help \n\n}
+    foreach command [core::commands] {
+        if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is short for it.\n\n"}
+    }
+    if {$options ne ""} {append text "| option | meaning |\n|---|---|\n"}
+    if {$shared ne ""} {
+        append text "| [lmap o $shared {string cat `[dict get $o name]`}] | \[options of\
+            reports](../commands.md#options-of-reports) |\n"
+    }
+    if {$options ne ""} {append text [markdown_options $own] \n}
+    set tables [columns_of_command $name]
+    if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
+    dict for {table columns} $tables {
+        append text "\n| column of `[lindex $table 1]` | meaning |\n|---|---|\n"
+        foreach {column meaning} $columns {append text "| `$column` | $meaning |\n"}
+    }
+    if {$tables ne ""} {append text \n}
+    if {$example ne ""} {append text "## Example\n\n```tcl\n$example```\n\n"}
+    if {[dict exists $pictures $name]} {
+        lassign [dict get $pictures $name] file caption
+        append text "!\[$caption](../pictures/$file.svg)\n\n"
+    }
+    return "${text}See also the \[commands of the group \"$group\"](../commands.md#$group).\n"
+}
