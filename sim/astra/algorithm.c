@@ -25,8 +25,7 @@ enum { GROUP_DELAY_NS = 10 }; /* of groups smaller than the system, whatever sys
 
 static bool is_direct(const th_phase *p)
 {
-    return p->implementation == TH_ASTRA_DIRECT || p->implementation == TH_ASTRA_DIRECT_WINDOW ||
-           p->implementation == TH_ASTRA_ONE_DIRECT;
+    return p->implementation == TH_ASTRA_DIRECT || p->implementation == TH_ASTRA_ONE_DIRECT;
 }
 
 static bool is_halving(const th_phase *p)

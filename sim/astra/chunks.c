@@ -52,7 +52,7 @@ static bool is_over_all(int implementation)
 static int dims_of_system(const th_astra *a, th_astra_collective kind)
 {
     int d = 0;
-    while (d + 1 < a->n_dims && !is_over_all(a->implementation[kind][d]))
+    while (d + 1 < a->n_dims && !is_over_all(a->dims[d].implementation[kind]))
         d++;
     return d + 1;
 }
@@ -97,7 +97,7 @@ static th_logical_ring ring_of(const plan *p, int d, int implementation)
 
 static bool takes_part(const plan *p, int d)
 {
-    int implementation = p->s->astra->implementation[p->kind][d];
+    int implementation = p->s->astra->dims[d].implementation[p->kind];
     return (p->dims >> d & 1) && ring_of(p, d, implementation).n > 1;
 }
 
@@ -106,11 +106,12 @@ static void add_phase(plan *p, th_astra_collective kind, int d)
     const th_astra *a = p->s->astra;
     th_rank_state *r = &p->s->ranks[p->rank];
     /* ASTRA-sim runs a group in a system of several dimensions as a ring. */
-    int implementation = p->group && a->n_dims > 1 ? TH_ASTRA_RING : a->implementation[p->kind][d];
+    int implementation =
+        p->group && a->n_dims > 1 ? TH_ASTRA_RING : a->dims[d].implementation[p->kind];
     th_phase phase = {.dim = d,
                       .kind = kind,
                       .implementation = (th_astra_implementation)implementation,
-                      .window = a->window[p->kind][d],
+                      .window = a->dims[d].window[p->kind],
                       .is_upwards = true,
                       .is_in_group = p->group,
                       .ring = ring_of(p, d, implementation),

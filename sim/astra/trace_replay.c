@@ -50,15 +50,15 @@ static int make_state(th_replay_state *s)
 static int check_implementations(const th_astra *a, th_error *err)
 {
     for (int k = 0; k < TH_ASTRA_N_COLLECTIVES; k++)
-        for (int d = 0; d < a->n_dims; d++)
-            if (a->implementation[k][d] == TH_ASTRA_NONE ||
-                a->implementation[k][d] == TH_ASTRA_DOUBLE_BINARY_TREE)
+        for (int d = 0; d < a->n_dims; d++) {
+            int way = a->dims[d].implementation[k];
+            if (way == TH_ASTRA_NONE || way == TH_ASTRA_DOUBLE_BINARY_TREE)
                 return th_error_set(err, "SIM-0302",
-                                    "%s is %s in dimension %d of system.json: a trace is replayed "
-                                    "with ring, direct, halvingDoubling or those over all "
-                                    "dimensions",
-                                    th_astra_collective_keys[k],
-                                    th_astra_implementation_names[a->implementation[k][d]], d);
+                                    "%s is %s in dimension %d: a trace is replayed with ring, "
+                                    "direct, halvingDoubling or those over all dimensions",
+                                    th_astra_collective_keys[k], th_astra_implementation_names[way],
+                                    d);
+        }
     return 0;
 }
 

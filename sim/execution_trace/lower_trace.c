@@ -261,7 +261,6 @@ static const th_algorithm *algorithm_of_system(const th_astra *a, const th_colle
     static const char *const names[TH_ASTRA_N_IMPLEMENTATIONS] = {
         [TH_ASTRA_RING] = "ring",
         [TH_ASTRA_DIRECT] = "direct",
-        [TH_ASTRA_DIRECT_WINDOW] = "direct",
         [TH_ASTRA_HALVING_DOUBLING] = "halving_doubling",
         [TH_ASTRA_DOUBLE_BINARY_TREE] = "double_binary_tree",
         [TH_ASTRA_ONE_RING] = "ring",
@@ -269,7 +268,7 @@ static const th_algorithm *algorithm_of_system(const th_astra *a, const th_colle
         [TH_ASTRA_ONE_HALVING_DOUBLING] = "halving_doubling"};
     if (!a || keys[c->kind] == 0)
         return NULL;
-    int way = a->implementation[keys[c->kind] - 1][0];
+    int way = a->dims[0].implementation[keys[c->kind] - 1];
     const th_algorithm *found = names[way] ? th_algorithm_find(names[way]) : NULL;
     bool is_one = a->n_dims == 1 || way >= TH_ASTRA_ONE_RING;
     return found && is_one && found->kinds >> c->kind & 1u ? found : NULL;

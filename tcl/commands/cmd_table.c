@@ -53,23 +53,29 @@ static int run_read_table(th_call *c)
     return rows ? 0 : -1;
 }
 
-/* table PATH BYTES: is the last line without an end, then the rows of CSV with their lines. */
+/* table PATH BYTES FORMAT: a file as th_table_read tells it, and what it says about it before. */
 static int run_table(th_call *c)
 {
     Tcl_WideInt most;
-    bool is_cut = false;
-    if (Tcl_GetWideIntFromObj(NULL, c->words[1], &most) != TCL_OK)
+    Tcl_Obj *about = NULL;
+    int format = 0;
+    while (format_name(format) && strcmp(format_name(format), th_call_word(c, 2)) != 0)
+        format++;
+    if (!format_name(format) || Tcl_GetWideIntFromObj(NULL, c->words[1], &most) != TCL_OK)
         return th_lib_fault(c, "table");
-    Tcl_Obj *rows =
-        th_table_read(th_call_word(c, 0), TH_TABLE_CSV, true, (size_t)most, &is_cut, &c->err);
-    if (rows)
-        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, (Tcl_Obj *[]){Tcl_NewIntObj(is_cut), rows}));
-    return rows ? 0 : -1;
+    Tcl_Obj *made = th_table_read(th_call_word(c, 0), (th_table_format)format, true, (size_t)most,
+                                  &about, &c->err);
+    if (made)
+        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, (Tcl_Obj *[]){about, made}));
+    return made ? 0 : -1;
 }
 
-const th_command th_core_table_commands[] = {
-    {.name = "table", .words = "PATH BYTES", .min_words = 2, .max_words = 2, .run = run_table},
-    {.name = NULL}};
+const th_command th_core_table_commands[] = {{.name = "table",
+                                              .words = "PATH BYTES FORMAT",
+                                              .min_words = 3,
+                                              .max_words = 3,
+                                              .run = run_table},
+                                             {.name = NULL}};
 
 const th_command th_table_commands[] = {
     {"read_table", "build", "FILE", 1, 1, table_options,

@@ -36,7 +36,7 @@ enum { MAX_MESSAGES = 1 << 24 }; /* followed one by one: some seconds */
 
 typedef struct {
     th_astra_route route;
-    const uint8_t *implementation; /* per dimension */
+    th_astra_collective kind;
     bool is_aware;
     int64_t bytes; /* what a rank holds before the next phase */
 } plan;
@@ -84,7 +84,7 @@ static void add_phase(plan *p, th_astra_collective kind, int d)
     th_astra_phase ph = {.dim = d, .n_reduced = reduces ? dim->size - 1 : 0};
     ph.bytes = kind == TH_ASTRA_ALL_GATHER ? p->bytes : p->bytes / dim->size;
     ph.reduce_ns = MEMORY_PASSES * th_astra_floor((double)ph.bytes / a->local_mem_gb_per_s);
-    if (p->implementation[d] == TH_ASTRA_DIRECT) {
+    if (dim->implementation[p->kind] == TH_ASTRA_DIRECT) {
         ph.steps = kind == TH_ASTRA_ALL_REDUCE ? 2 : 1;
         ph.ns = alone_ns(a, &ph, direct_ns(dim, p->is_aware, ph.bytes), reduces);
     } else {
@@ -138,9 +138,9 @@ static int64_t queue_up(const plan *p, int64_t n_chunks)
 static bool is_known(const th_astra *a, bool is_aware, th_astra_collective kind, int d)
 {
     th_topology_dim_kind links = a->dims[d].kind;
-    if (a->implementation[kind][d] == TH_ASTRA_RING)
+    if (a->dims[d].implementation[kind] == TH_ASTRA_RING)
         return true;
-    if (a->implementation[kind][d] != TH_ASTRA_DIRECT ||
+    if (a->dims[d].implementation[kind] != TH_ASTRA_DIRECT || a->dims[d].window[kind] > 0 ||
         (is_aware && links == TH_TOPOLOGY_DIM_RING))
         return false;
     bool has_two_rounds =
@@ -159,7 +159,7 @@ static int check_implementation(const th_astra *a, bool is_aware, th_astra_colle
                             "%s is %s in dimension %d of system.json: %s does not know it on these "
                             "links (ring it does)",
                             th_astra_collective_keys[kind],
-                            th_astra_implementation_names[a->implementation[kind][d]], d,
+                            th_astra_implementation_names[a->dims[d].implementation[kind]], d,
                             is_aware ? "astra_aware" : "astra_unaware");
     }
     return 0;
@@ -192,7 +192,7 @@ static int check_sharing(const plan *p, int64_t n_chunks, th_error *err)
     for (int i = 0; i < p->route.n_phases; i++) {
         const th_astra_phase *ph = &p->route.phase[i];
         n_messages = th_astra_add(n_messages, th_astra_multiply(n_chunks, ph->steps));
-        if (p->implementation[ph->dim] != TH_ASTRA_RING)
+        if (p->route.a->dims[ph->dim].implementation[p->kind] != TH_ASTRA_RING)
             return th_error_set(err, "NET-0033",
                                 "direct in dimension %d of system.json: astra_aware does not know "
                                 "it with active-chunks-per-dimension %lld (1 it does)",
@@ -210,7 +210,7 @@ static int check_sharing(const plan *p, int64_t n_chunks, th_error *err)
 int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective kind,
                            int64_t bytes, int64_t *ns, th_error *err)
 {
-    plan p = {.route.a = a, .implementation = a->implementation[kind], .is_aware = is_aware};
+    plan p = {.route.a = a, .kind = kind, .is_aware = is_aware};
     int64_t n_chunks;
     if (check_implementation(a, is_aware, kind, err) < 0 ||
         th_astra_cut_into_chunks(a, kind, bytes, &p.bytes, &n_chunks, err) < 0)
