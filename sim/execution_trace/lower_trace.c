@@ -456,17 +456,16 @@ static int depend_replayed(const lowering *l, th_error *err)
     return 0;
 }
 
-int th_lower_trace_replay(const th_lower_trace_options *o, bool is_aware, th_program *out,
-                          th_astra_rank_times *ranks, th_error *err)
+int th_lower_trace_replay(const th_lower_trace_options *o, const th_network_type *network,
+                          th_program *out, th_astra_rank_times *ranks, th_error *err)
 {
     lowering l;
     th_astra_replay replay;
     th_astra_replay_options options = {.trace = o->trace,
                                        .system = o->system,
-                                       .is_aware = is_aware,
                                        .roofline = o->roofline,
                                        .is_interrupted = o->is_interrupted};
-    if (th_astra_replay_run(&options, &replay, err))
+    if (network->replay_trace(&options, &replay, err))
         return -1;
     int status = begin(&l, o, out, err);
     if (status == 0)

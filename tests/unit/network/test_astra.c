@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/network/astra/chunk_pipeline.h"
-#include "sim/network/astra/astra_physics.h"
+#include "sim/network/astra/trace_replay.h"
 #include "sim/network/models.h"
 #include "tests/unit/auto_network.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/astra_help.h"
+#include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 
 /* ---- systems ---- */
@@ -214,24 +214,95 @@ TEST(chunks_meet_on_aware_links)
     CU_ASSERT_EQUAL(ns_of(AWARE, &star, TH_ALL_GATHER, 3 * 32000), 74935);
 }
 
-/* Followed message by message, a chunk that is alone takes what the formula says. */
-TEST(following_agrees_with_the_formula)
+/* ---- one rank stands for all ---- */
+
+typedef struct {
+    char topology[100], sizes[100], bandwidth[100], latency[100], implementation[100];
+    setup u;
+} random_setup;
+
+static void put_word(char *list, const char *word)
 {
-    static const char *const kinds[] = {"ring", "fully_connected", "switch"};
-    for (int i = 0; i < 3; i++) {
-        setup u = {kinds[i], "7", "3", "123.5", RING1, 1, 2, 11};
-        auto_system *s = astra_system(&u);
-        int64_t formula = 0, followed = 0, bytes = 500000 / 7;
-        th_error e = {"", ""};
-        CU_ASSERT_EQUAL(
-            th_astra_collective_ns(s->astra, true, TH_ASTRA_ALL_REDUCE, 500000, &formula, &e), 0);
-        th_astra_route r = {.a = s->astra, .n_phases = 1, .shares_links = true};
-        r.phase[0] = (th_astra_phase){
-            .steps = 12, .bytes = bytes, .n_reduced = 6, .reduce_ns = 3 * (bytes / 1600)};
-        CU_ASSERT_EQUAL(th_astra_pipeline_ns(&r, 1, &followed, &e), 0);
-        CU_ASSERT_EQUAL(followed, formula);
-        CU_ASSERT_TRUE(formula > 12 * 123);
+    th_strbuf next = TH_STRBUF_INIT;
+    th_strbuf_printf(&next, "%s%s%s", list, list[0] ? ", " : "", word);
+    snprintf(list, 100, "%s", next.text);
+    th_strbuf_clear(&next);
+}
+
+/* Of several dimensions, unaware; of one, aware, where all ranks do the same at the same time. */
+static void draw_setup(gsl_rng *r, bool is_aware, random_setup *x)
+{
+    static const char *const kinds[] = {"ring", "switch", "fully_connected"};
+    static const char *const rates[] = {"50", "0.5", "25.5", "400"};
+    static const char *const delays[] = {"0", "500", "123.5", "7"};
+    static const char *const ways[] = {"ring", "direct", "direct2", "halvingDoubling"};
+    *x = (random_setup){.topology = ""};
+    for (int d = 0, n_dims = is_aware ? 1 : draw(r, 1, 3); d < n_dims; d++) {
+        int kind = draw(r, 0, 2), way = draw(r, 0, is_aware && kind == 0 ? 2 : 3);
+        char size[12];
+        snprintf(size, sizeof size, "%d", way == 3 ? 2 << draw(r, 0, 2) : draw(r, 2, 7));
+        put_word(x->topology, kinds[kind]);
+        put_word(x->sizes, size);
+        put_word(x->bandwidth, rates[draw(r, 0, 3)]);
+        put_word(x->latency, delays[draw(r, 0, 3)]);
+        put_word(x->implementation, ways[way]);
     }
+    x->u = (setup){x->topology,
+                   x->sizes,
+                   x->bandwidth,
+                   x->latency,
+                   x->implementation,
+                   .splits = draw(r, 1, 5),
+                   .active_chunks = draw(r, 1, 3),
+                   .endpoint_delay_ns = draw(r, -1, 20),
+                   .optimization = draw(r, 0, 1) ? "baseline" : "localBWAware"};
+}
+
+/* Every rank's part, message by message: when the last one ends; -1: they differ. */
+static int64_t followed_ns(const th_system *s, bool is_aware, th_trace_collective kind,
+                           int64_t bytes)
+{
+    th_error e = {"", ""};
+    th_trace_node node = TH_TRACE_NODE(0);
+    node.kind = TH_TRACE_COLLECTIVE;
+    node.collective = kind;
+    node.bytes = bytes;
+    th_trace_rank *ranks = th_alloc_zero((size_t)s->n_accels, sizeof *ranks);
+    for (int i = 0; i < s->n_accels; i++)
+        ranks[i] = (th_trace_rank){.nodes = &node, .n_nodes = 1};
+    th_trace t = {
+        .prefix = (char *)"all", .ranks = ranks, .n_ranks = s->n_accels, .n_nodes = s->n_accels};
+    th_astra_replay all = {.n_events = 0};
+    th_astra_replay_options o = {.trace = &t, .system = s};
+    CU_ASSERT_EQUAL(th_astra_replay_run(&o, is_aware, &all, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
+    int64_t ns = all.ranks ? all.ranks[0].finish_ns : -1;
+    for (int i = 0; all.ranks && i < s->n_accels; i++)
+        ns = all.ranks[i].finish_ns == ns ? ns : -1;
+    th_astra_replay_clear(&all);
+    th_free(ranks);
+    return ns;
+}
+
+TEST(one_rank_takes_as_long_as_all)
+{
+    static const th_trace_collective kinds[] = {TH_TRACE_ALL_REDUCE, TH_TRACE_ALL_GATHER,
+                                                TH_TRACE_ALL_TO_ALL, TH_TRACE_REDUCE_SCATTER};
+    gsl_rng *r = th_random_stream(3, "astra", 0);
+    for (int i = 0; i < 2000; i++) {
+        random_setup x;
+        th_error e = {"", ""};
+        bool is_aware = draw(r, 0, 1);
+        int64_t one = 0, bytes = (int64_t)1000 * draw(r, 1, 1000);
+        th_trace_collective kind = kinds[draw(r, 0, 3)];
+        draw_setup(r, is_aware, &x);
+        auto_system *s = astra_system(&x.u);
+        CU_ASSERT_EQUAL(th_astra_collective_ns(s, is_aware, kind, bytes, &one, &e), 0);
+        TAP_ASSERT_TEXT(e.text, "");
+        int64_t all = followed_ns(s, is_aware, kind, bytes);
+        CU_ASSERT_EQUAL(one, all);
+    }
+    gsl_rng_free(r);
 }
 
 /* ---- one at a time, and what is not taken ---- */
@@ -277,31 +348,29 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
 
 TEST(refuses_what_it_cannot)
 {
-    static const setup direct = {"ring", "4", "50", "500", "direct", 1};
-    static const setup star = {"switch", "4", "50", "500", "direct", 1};
-    static const setup window = {"switch", "4", "50", "500", "direct2", 1};
+    static const setup halving = {"ring", "4", "50", "500", "halvingDoubling", 1};
+    static const setup odd = {"switch", "6", "50", "500", "halvingDoubling", 1};
+    static const setup over_all = {"switch, ring", "4, 2", "50, 50", "500, 500", "ring, oneRing"};
+    static const setup tree = {"switch", "4", "50", "500", "doubleBinaryTree", 1};
     static const setup busy = {"ring", "4", "50", "500", RING1, 4, 2};
-    static const setup busy_direct = {"fully_connected", "4", "50", "500", "direct", 4, 2};
     static const setup endless = {"ring", "5000", "50", "500", RING1, 2, 2};
     static const setup slow = {"ring", "4", "0.000001", "500", RING1, 1};
-    expect_refusal(UNAWARE, &direct, TH_ALL_REDUCE, MIB, "NET-0031",
-                   "all_reduce is direct in dimension 0 of system.json: "
-                   "astra_unaware does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &direct, TH_ALL_TO_ALL, MIB, "NET-0031",
-                   "all_to_all is direct in dimension 0 of system.json: astra_aware "
-                   "does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &star, TH_ALL_REDUCE, MIB, "NET-0031",
-                   "all_reduce is direct in dimension 0 of system.json: astra_aware "
-                   "does not know it on these links (ring it does)");
-    expect_refusal(UNAWARE, &window, TH_ALL_GATHER, MIB, "NET-0031",
-                   "all_gather is direct in dimension 0 of "
-                   "system.json: astra_unaware does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &busy_direct, TH_ALL_TO_ALL, MIB, "NET-0033",
-                   "direct in dimension 0 of system.json: astra_aware does not know it with "
-                   "active-chunks-per-dimension 2 (1 it does)");
+    expect_refusal(AWARE, &halving, TH_ALL_TO_ALL, MIB, "NET-0031",
+                   "all_to_all is halvingDoubling in dimension 0: astra_aware does not know it on "
+                   "these links (ring it does)");
+    expect_refusal(
+        UNAWARE, &odd, TH_ALL_REDUCE, MIB, "NET-0031",
+        "all_reduce is halvingDoubling in dimension 0: astra_unaware does not know it of "
+        "a size that is no power of two (ring it does)");
+    expect_refusal(UNAWARE, &over_all, TH_ALL_GATHER, MIB, "NET-0031",
+                   "all_gather is oneRing in dimension 1: astra_unaware does not know it over "
+                   "several dimensions (ring it does)");
+    expect_refusal(AWARE, &tree, TH_ALL_REDUCE, MIB, "SIM-0302",
+                   "all_reduce is doubleBinaryTree in dimension 0: must be ring, direct, "
+                   "halvingDoubling or one of those over all dimensions");
     expect_refusal(AWARE, &endless, TH_ALL_TO_ALL, 1LL << 40, "NET-0036",
-                   "active-chunks-per-dimension 2: astra_aware would follow 24995000 messages of "
-                   "one collective, at most 16777216 are possible");
+                   "active-chunks-per-dimension 2: 24995000 messages of one collective would be "
+                   "followed, at most 16777216 are possible");
     expect_refusal(
         UNAWARE, &busy, TH_ALL_GATHER, 15, "NET-0034",
         "an all_gather of 3 bytes from each rank cannot be cut into preferred-dataset-splits 4");

@@ -4,7 +4,7 @@
 #include <config.h>
 #include "sim/execution_trace/lower_trace.h"
 #include "sim/execution_trace/trace_stuck.h"
-#include "sim/astra/trace_replay.h"
+#include "sim/network/astra/trace_replay.h"
 #include "sim/machine/machine.h"
 #include "sim/network/network.h"
 #include "tests/unit/astra_help.h"
@@ -33,9 +33,9 @@ static void assert_finish_on(th_system *s, const trace_row *rows, size_t n, bool
     th_error e = {"", ""};
     auto_trace *t = trace_of(RANKS, rows, n, NULL, &e);
     th_astra_replay replay;
-    th_astra_replay_options o = {.trace = t, .system = s, .is_aware = is_aware};
+    th_astra_replay_options o = {.trace = t, .system = s};
     TAP_ASSERT_TEXT(e.text, "");
-    CU_ASSERT_EQUAL_FATAL(th_astra_replay_run(&o, &replay, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_astra_replay_run(&o, is_aware, &replay, &e), 0);
     for (int i = 0; i < RANKS; i++) {
         if (replay.ranks[i].finish_ns != expected[i])
             printf("# rank %d: %lld, not %lld\n", i, (long long)replay.ranks[i].finish_ns,
