@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace_replay.c - see trace_replay.h.
- *   check -> all ranks issue what is ready at 0 -> events, until none is left */
+ *   check -> all ranks issue what is ready at 0 -> events, until none is left
+ * A collective of all accelerators is a trace of one node, whose one rank stands for all. */
 #include <config.h>
 #include "sim/network/astra/trace_replay.h"
 
@@ -17,7 +18,6 @@ static void free_state(th_replay_state *s)
                               &s->packets, &s->bundles, &s->chunks,  &s->accesses};
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
         th_free(pools[i]->items);
-    th_free(s->first_node);
     th_free(s->queues);
 }
 
@@ -25,20 +25,15 @@ static int make_state(th_replay_state *s)
 {
     size_t n = (size_t)s->n_ranks, n_queues = n * (size_t)s->n_dims;
     s->events = th_events_new();
-    s->first_node = th_alloc_array(n, sizeof *s->first_node);
     s->queues = th_alloc_zero(n_queues, sizeof *s->queues);
     s->out.nodes = th_alloc_array((size_t)s->trace->n_nodes + 1, sizeof *s->out.nodes);
     s->out.ranks = th_alloc_array(n, sizeof *s->out.ranks);
-    if (!s->events || !s->first_node || !s->queues || !s->out.nodes || !s->out.ranks)
+    if (!s->events || !s->queues || !s->out.nodes || !s->out.ranks)
         return -1;
     for (int64_t i = 0; i < s->trace->n_nodes; i++)
         s->out.nodes[i] = (th_astra_node_times){-1, -1};
-    int64_t first = 0;
-    for (size_t i = 0; i < n; i++) {
-        s->first_node[i] = first;
-        first += s->trace->ranks[i].n_nodes;
+    for (size_t i = 0; i < n; i++)
         s->out.ranks[i] = (th_astra_rank_times){-1, 0};
-    }
     return th_wire_new(s) || th_units_new(s) ? -1 : 0;
 }
 

@@ -253,7 +253,6 @@ struct th_replay_state {
     th_map *keys; /* th_wire_key to match */
     th_wire_link *links;
     th_rank_state *ranks;
-    int64_t *first_node;  /* by rank: in out.nodes */
     th_dim_queue *queues; /* rank by rank, n_dims each */
     int32_t n_ranks, n_accels, n_dims;
     th_memory_area *areas; /* by rank at most */

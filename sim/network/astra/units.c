@@ -31,7 +31,7 @@ static th_unit unit_of(const th_trace_node *n)
 
 static th_astra_node_times *times_of(const th_replay_state *s, int32_t rank, int32_t node)
 {
-    return &s->out.nodes[s->first_node[rank] + node];
+    return &s->out.nodes[s->trace->ranks[rank].first + node];
 }
 
 /* ---- life ---- */

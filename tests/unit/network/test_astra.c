@@ -269,7 +269,7 @@ static int64_t followed_ns(const th_system *s, bool is_aware, th_trace_collectiv
     node.bytes = bytes;
     th_trace_rank *ranks = th_alloc_zero((size_t)s->n_accels, sizeof *ranks);
     for (int i = 0; i < s->n_accels; i++)
-        ranks[i] = (th_trace_rank){.nodes = &node, .n_nodes = 1};
+        ranks[i] = (th_trace_rank){.nodes = &node, .n_nodes = 1, .first = i};
     th_trace t = {
         .prefix = (char *)"all", .ranks = ranks, .n_ranks = s->n_accels, .n_nodes = s->n_accels};
     th_astra_replay all = {.n_events = 0};
