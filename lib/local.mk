@@ -3,6 +3,7 @@
 lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
+	lib/astra.tcl \
 	lib/nccl.tcl \
 	lib/prompt.tcl \
 	lib/help.tcl \

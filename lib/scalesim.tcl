@@ -216,7 +216,7 @@ proc ::tharsis::lib::scalesim::workload_text {head layers} {
 # Text and notes of a topology; the precision of all tensors.
 proc ::tharsis::lib::scalesim::topology {path batch precision} {
     variable topology_max
-    lassign [core::table $path $topology_max] is_cut rows
+    lassign [core::table $path $topology_max csv] is_cut rows
     set rows [lsearch -all -inline -not -index 1 -glob $rows {#*}]
     if {![llength $rows]} {fail WORK-0823 "$path: must have a line of headings"}
     set rows [lassign $rows first]
@@ -357,7 +357,7 @@ proc ::tharsis::lib::scalesim::array_text {d is_user} {
 proc ::tharsis::lib::scalesim::configuration {path} {
     variable array_keys
     variable configuration_max
-    lassign [core::table $path $configuration_max] is_cut rows
+    lassign [core::table $path $configuration_max csv] is_cut rows
     lassign [config_lines $path $rows] d unread
     set is_user [expr {[get $d mode calc] eq "user"}]
     set left_out [names_note keys $unread]

@@ -11,15 +11,6 @@ libtharsis_la_SOURCES += \
 	sim/analysis/slack.c \
 	sim/analysis/time_breakdown.c \
 	sim/analysis/time_breakdown.h \
-	sim/astra/algorithm.c \
-	sim/astra/trace_replay_state.h \
-	sim/astra/chunks.c \
-	sim/astra/clock.c \
-	sim/astra/pool.h \
-	sim/astra/trace_replay.c \
-	sim/astra/trace_replay.h \
-	sim/astra/units.c \
-	sim/astra/wire.c \
 	sim/collective/algorithms.c \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \
@@ -103,17 +94,22 @@ libtharsis_la_SOURCES += \
 	sim/machine/properties.c \
 	sim/machine/property_event.h \
 	sim/machine/tuning.c \
-	sim/network/astra/astra.c \
 	sim/reliability/failure_law.c \
 	sim/reliability/failure_law.h \
 	sim/reliability/training_run.c \
 	sim/reliability/training_run.h \
+	sim/network/astra/algorithm.c \
+	sim/network/astra/astra.c \
 	sim/network/astra/astra_message.c \
 	sim/network/astra/astra_message.h \
-	sim/network/astra/astra_physics.c \
-	sim/network/astra/astra_physics.h \
-	sim/network/astra/chunk_pipeline.c \
-	sim/network/astra/chunk_pipeline.h \
+	sim/network/astra/chunks.c \
+	sim/network/astra/clock.c \
+	sim/network/astra/pool.h \
+	sim/network/astra/trace_replay.c \
+	sim/network/astra/trace_replay.h \
+	sim/network/astra/trace_replay_state.h \
+	sim/network/astra/units.c \
+	sim/network/astra/wire.c \
 	sim/network/fluid/dram_contention.c \
 	sim/network/fluid/fluid.c \
 	sim/network/fluid/fluid.h \

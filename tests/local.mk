@@ -120,6 +120,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
+	tests/tcl/astra.test \
 	tests/tcl/workload/read_program.test \
 	tests/tcl/report/advice.test \
 	tests/tcl/report/alternatives.test \

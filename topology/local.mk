@@ -2,9 +2,7 @@
 libtharsis_la_SOURCES += \
 	topology/files/accel_read.c \
 	topology/files/astra.h \
-	topology/files/astra_network_read.c \
-	topology/files/astra_read.c topology/files/astra_read.h \
-	topology/files/astra_system_read.c \
+	topology/files/astra_read.c \
 	topology/routing/connected.c topology/routing/connected.h \
 	topology/generate/generate.c topology/generate/generate.h \
 	topology/generate/parts.c topology/generate/parts.h \

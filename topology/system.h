@@ -198,7 +198,7 @@ struct th_system {
     const struct th_routing_type *routing;
     th_system_routes routes;
     th_system_names names;
-    struct th_astra *astra; /* of a system read from ASTRA-sim's files, else NULL */
+    struct th_astra *astra; /* the group "astra" of its file, as of ASTRA-sim's files, else NULL */
     th_link_energy link_energy;
     /* If true, transfers are not flows on links: an accelerator transfers its inputs and outputs
      * itself, one after the other, at the bandwidth of its route to the host, and does not compute

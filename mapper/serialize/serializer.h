@@ -67,8 +67,6 @@ int th_serializer_send_system(th_serializer *w, const th_system *s, th_error *er
 int th_serializer_send_workload(th_serializer *w, const th_workload *net, th_error *err);
 th_system *th_serializer_receive_system(th_serializer *w, th_error *err);
 th_workload *th_serializer_receive_workload(th_serializer *w, th_error *err);
-struct th_astra;
-void th_serializer_astra(th_serializer *w, struct th_astra *a);
 void th_serializer_stream(th_serializer *w, th_stream *s);
 void th_serializer_network(th_serializer *w, const th_network_type **type, th_network_options *o);
 void th_serializer_goal(th_serializer *w, th_goal *g);

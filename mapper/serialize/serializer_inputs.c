@@ -175,10 +175,11 @@ void th_serializer_write_system(th_serializer *w, const th_system *s)
     put_links(w, s);
     put_routes(w, s);
     put_byte(w, !!s->astra);
-    if (s->astra) {
-        th_astra a = *s->astra;
-        th_serializer_astra(w, &a);
-    }
+    if (!s->astra)
+        return;
+    put_fields(w, th_astra_fields, s->astra);
+    for (int d = 0; d < s->astra->n_dims; d++)
+        put_fields(w, th_astra_dim_fields, &s->astra->dims[d]);
 }
 
 /* ---- workloads ---- */

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
-#include "topology/files/astra.h"
 #include "topology/files/system_read.h"
 #include "topology/files/system_write.h"
 #include "workloads/workload_read.h"
@@ -59,17 +58,9 @@ static void send_places(th_serializer *w, const th_system *s)
 int th_serializer_send_system(th_serializer *w, const th_system *s, th_error *err)
 {
     th_strbuf file = TH_STRBUF_INIT;
-    th_system plain = *s; /* ASTRA-sim's parameters go besides */
-    bool has_astra = s->astra;
-    plain.astra = NULL;
-    if (send_text(w, &file, th_system_write(&plain, NULL, NULL, &file, err)) != 0)
+    if (send_text(w, &file, th_system_write(s, NULL, NULL, &file, err)) != 0)
         return -1;
     send_places(w, s);
-    th_serializer_bool(w, &has_astra);
-    if (has_astra) {
-        th_astra a = *s->astra;
-        th_serializer_astra(w, &a);
-    }
     return 0;
 }
 
@@ -89,26 +80,13 @@ static int receive_places(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
-static int receive_astra(th_serializer *w, th_system *s, th_error *err)
-{
-    bool has_astra = false;
-    th_serializer_bool(w, &has_astra);
-    if (!has_astra)
-        return 0;
-    s->astra = th_alloc_zero(1, sizeof *s->astra);
-    if (!s->astra)
-        return th_error_no_memory(err);
-    th_serializer_astra(w, s->astra);
-    return 0;
-}
-
 th_system *th_serializer_receive_system(th_serializer *w, th_error *err)
 {
     const char *text = NULL;
     th_serializer_text(w, &text);
     th_system *s =
         text && !w->failed ? th_system_read_text_up_to(text, "system", TH_LINKS_MAX, err) : NULL;
-    if (s && receive_places(w, s, err) == 0 && receive_astra(w, s, err) == 0 && !w->failed)
+    if (s && receive_places(w, s, err) == 0 && !w->failed)
         return s;
     if (!text || w->failed)
         th_error_set(err, "MAP-0100", "serialised system: truncated or damaged");
@@ -150,25 +128,6 @@ th_workload *th_serializer_receive_workload(th_serializer *w, th_error *err)
 }
 
 /* ---- the rest of a problem ---- */
-
-void th_serializer_astra(th_serializer *w, th_astra *a)
-{
-    th_serializer_count(w, &a->n_dims, TH_MAX_DIMS);
-    for (int i = 0; i < a->n_dims; i++) {
-        uint8_t kind;
-        small(w, a->dims[i].kind, TH_TOPOLOGY_DIM_SWITCH + 1, &kind);
-        a->dims[i].kind = (th_topology_dim_kind)kind;
-        th_serializer_int(w, &a->dims[i].size);
-        th_serializer_double(w, &a->dims[i].gib_per_s);
-        th_serializer_double(w, &a->dims[i].latency_ns);
-    }
-    th_serializer_int64(w, &a->endpoint_delay_ns);
-    th_serializer_int64(w, &a->splits);
-    th_serializer_int64(w, &a->active_chunks);
-    th_serializer_double(w, &a->local_mem_gb_per_s);
-    th_serializer_bool(w, &a->is_local_bw_aware);
-    th_serializer_bytes(w, a->implementation, sizeof a->implementation);
-}
 
 void th_serializer_stream(th_serializer *w, th_stream *s)
 {

@@ -273,8 +273,7 @@ th_rank_times th_rank_times_of(const th_session *s, int32_t rank)
     const th_simulation *sim = s->simulation;
     if (!sim->ranks)
         return times_of_tasks(sim->program, th_machine_times(sim->machine),
-                              (int32_t)th_trace_first_of_rank(trace_of(s), rank),
-                              trace_of(s)->ranks[rank].n_nodes);
+                              trace_of(s)->ranks[rank].first, trace_of(s)->ranks[rank].n_nodes);
     const th_astra_rank_times *r = &sim->ranks[rank];
     if (r->finish_ns < 0 || r->finish_ns * ps_per_ns > th_machine_now(sim->machine))
         return (th_rank_times){-1, -1};

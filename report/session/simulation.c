@@ -156,38 +156,22 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
     return load(sim, s, err);
 }
 
-/* Is it one of ASTRA-sim's networks? */
-static bool is_astra(const th_network_type *n, bool *is_aware)
-{
-    *is_aware = n == th_network_find("astra_aware");
-    return *is_aware || n == th_network_find("astra_unaware");
-}
-
-static int lower_trace(const th_lower_trace_options *t, const th_run_options *o, th_program *p,
-                       th_astra_rank_times *ranks, th_error *err)
-{
-    bool is_aware;
-    if (is_astra(o->network, &is_aware))
-        return th_lower_trace_replay(t, is_aware, p, ranks, err);
-    return th_lower_trace(t, p, err);
-}
-
 th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_run_options *o,
                                       th_error *err)
 {
-    bool is_aware;
+    bool is_replayed = o->network->replay_trace;
     th_program *p = new_program(err);
-    th_astra_rank_times *ranks = th_alloc_array((size_t)t->trace->n_ranks, sizeof *ranks);
+    th_astra_rank_times *ranks =
+        is_replayed ? th_alloc_array((size_t)t->trace->n_ranks, sizeof *ranks) : NULL;
     th_simulation *sim = NULL;
-    if (p && !ranks)
-        th_error_no_memory(err);
-    if (p && ranks && lower_trace(t, o, p, ranks, err) == 0)
+    int status = !p             ? -1
+                 : !is_replayed ? th_lower_trace(t, p, err)
+                 : !ranks       ? th_error_no_memory(err)
+                                : th_lower_trace_replay(t, o->network, p, ranks, err);
+    if (status == 0)
         sim = th_simulation_of_program(t->system, p, o, err);
-    if (!sim || !is_astra(o->network, &is_aware)) {
-        th_free(ranks);
-        ranks = NULL;
-    }
     if (!sim) {
+        th_free(ranks);
         th_program_free(p);
         return NULL;
     }

@@ -23,7 +23,6 @@ typedef struct lowering {
     const th_system *system;
     th_program *program;
     double *operations_per_s, *bytes_per_s; /* by rank; NULL: durations alone are used */
-    int32_t *first;                         /* by rank: its first task; one more: the end */
     int32_t *settled_by; /* by node: the task that what waits for the node waits for */
 } lowering;
 
@@ -33,7 +32,6 @@ static void clear(lowering *l)
 {
     th_free(l->operations_per_s);
     th_free(l->bytes_per_s);
-    th_free(l->first);
     th_free(l->settled_by);
 }
 
@@ -56,13 +54,9 @@ static int find_rooflines(lowering *l, th_error *err)
 static int begin(lowering *l, const th_lower_trace_options *o, th_program *p, th_error *err)
 {
     *l = (lowering){.o = o, .trace = o->trace, .system = o->system, .program = p};
-    l->first = th_alloc_array((size_t)o->trace->n_ranks + 1, sizeof *l->first);
     l->settled_by = th_alloc_array((size_t)o->trace->n_nodes + 1, sizeof *l->settled_by);
-    if (!l->first || !l->settled_by)
+    if (!l->settled_by)
         return th_error_no_memory(err);
-    l->first[0] = 0;
-    for (int32_t i = 0; i < o->trace->n_ranks; i++)
-        l->first[i + 1] = l->first[i] + o->trace->ranks[i].n_nodes;
     for (int32_t i = 0; i < o->trace->n_nodes; i++)
         l->settled_by[i] = i;
     return 0;
@@ -240,10 +234,10 @@ static int depend_node(const lowering *l, int32_t rank, const th_trace_node *n, 
 {
     const th_trace_rank *r = &l->trace->ranks[rank];
     for (int32_t k = n->first_dep; k < n->first_dep + n->n_deps; k++)
-        if (depend_one(l, task, l->first[rank] + r->deps[k], err))
+        if (depend_one(l, task, r->first + r->deps[k], err))
             return -1;
     for (int32_t k = n->first_far; k < n->first_far + n->n_far; k++)
-        if (depend_one(l, task, l->first[r->far[k].rank] + r->far[k].node, err))
+        if (depend_one(l, task, l->trace->ranks[r->far[k].rank].first + r->far[k].node, err))
             return -1;
     return 0;
 }
@@ -261,7 +255,6 @@ static const th_algorithm *algorithm_of_system(const th_astra *a, const th_colle
     static const char *const names[TH_ASTRA_N_IMPLEMENTATIONS] = {
         [TH_ASTRA_RING] = "ring",
         [TH_ASTRA_DIRECT] = "direct",
-        [TH_ASTRA_DIRECT_WINDOW] = "direct",
         [TH_ASTRA_HALVING_DOUBLING] = "halving_doubling",
         [TH_ASTRA_DOUBLE_BINARY_TREE] = "double_binary_tree",
         [TH_ASTRA_ONE_RING] = "ring",
@@ -269,7 +262,7 @@ static const th_algorithm *algorithm_of_system(const th_astra *a, const th_colle
         [TH_ASTRA_ONE_HALVING_DOUBLING] = "halving_doubling"};
     if (!a || keys[c->kind] == 0)
         return NULL;
-    int way = a->implementation[keys[c->kind] - 1][0];
+    int way = a->dims[0].implementation[keys[c->kind] - 1];
     const th_algorithm *found = names[way] ? th_algorithm_find(names[way]) : NULL;
     bool is_one = a->n_dims == 1 || way >= TH_ASTRA_ONE_RING;
     return found && is_one && found->kinds >> c->kind & 1u ? found : NULL;
@@ -334,7 +327,7 @@ static int join(const lowering *l, const th_trace_meeting *m, th_error *err)
     if (m->is_complete && !is_alone && (together = add_collective(l, m, err)) < 0)
         return -1;
     for (int32_t i = 0; i < m->n_members; i++) {
-        int32_t task = l->first[m->members[i]] + m->nodes[i];
+        int32_t task = l->trace->ranks[m->members[i]].first + m->nodes[i];
         if (m->nodes[i] < 0)
             continue;
         if (together >= 0)
@@ -352,7 +345,7 @@ static int receive(const lowering *l, const th_trace_node *n, int32_t task, int3
 {
     if (partner < 0)
         return th_program_block(l->program, task, err);
-    int32_t send = l->first[n->peer] + partner;
+    int32_t send = l->trace->ranks[n->peer].first + partner;
     if (n->n_deps == 0 && n->n_far == 0 && n->release_ps == 0)
         l->settled_by[task] = send;
     return th_program_depend(l->program, task, send, err);
@@ -363,7 +356,7 @@ static int receive_all(const lowering *l, const th_trace_meetings *m, th_error *
     for (int32_t rank = 0; rank < l->trace->n_ranks; rank++)
         for (int32_t i = 0; i < l->trace->ranks[rank].n_nodes; i++) {
             const th_trace_node *n = &l->trace->ranks[rank].nodes[i];
-            int32_t task = l->first[rank] + i;
+            int32_t task = l->trace->ranks[rank].first + i;
             if (n->kind == TH_TRACE_RECEIVE && receive(l, n, task, m->partner[task], err))
                 return -1;
         }
@@ -376,7 +369,7 @@ static int depend_all(const lowering *l, th_error *err)
     for (int32_t rank = 0; rank < l->trace->n_ranks; rank++)
         for (int32_t i = 0; i < l->trace->ranks[rank].n_nodes; i++) {
             const th_trace_node *n = &l->trace->ranks[rank].nodes[i];
-            int32_t task = l->first[rank] + i;
+            int32_t task = l->trace->ranks[rank].first + i;
             bool joins = n->kind == TH_TRACE_COLLECTIVE;
             if (depend_node(l, rank, n, joins ? l->settled_by[task] : task, err))
                 return -1;
@@ -451,23 +444,22 @@ static int depend_replayed(const lowering *l, th_error *err)
         for (int32_t i = 0; i < l->trace->ranks[rank].n_nodes; i++) {
             th_trace_node n = l->trace->ranks[rank].nodes[i];
             n.n_far = 0; /* ASTRA-sim does not know them */
-            if (depend_node(l, rank, &n, l->first[rank] + i, err))
+            if (depend_node(l, rank, &n, l->trace->ranks[rank].first + i, err))
                 return -1;
         }
     return 0;
 }
 
-int th_lower_trace_replay(const th_lower_trace_options *o, bool is_aware, th_program *out,
-                          th_astra_rank_times *ranks, th_error *err)
+int th_lower_trace_replay(const th_lower_trace_options *o, const th_network_type *network,
+                          th_program *out, th_astra_rank_times *ranks, th_error *err)
 {
     lowering l;
     th_astra_replay replay;
     th_astra_replay_options options = {.trace = o->trace,
                                        .system = o->system,
-                                       .is_aware = is_aware,
                                        .roofline = o->roofline,
                                        .is_interrupted = o->is_interrupted};
-    if (th_astra_replay_run(&options, &replay, err))
+    if (network->replay_trace(&options, &replay, err))
         return -1;
     int status = begin(&l, o, out, err);
     if (status == 0)

@@ -13,7 +13,8 @@
  * there. */
 #ifndef TH_SIM_EXECUTION_TRACE_LOWER_TRACE_H
 #define TH_SIM_EXECUTION_TRACE_LOWER_TRACE_H
-#include "sim/astra/trace_replay.h"
+#include "sim/network/astra/trace_replay.h"
+#include "sim/network/network.h"
 #include "sim/program/program.h"
 
 typedef struct th_lower_trace_options {
@@ -25,8 +26,8 @@ typedef struct th_lower_trace_options {
 
 /* Adds to an empty program. 0 or -1. */
 int th_lower_trace(const th_lower_trace_options *o, th_program *out, th_error *err);
-/* Also fills ranks, one for each of the trace. 0 or -1. */
-int th_lower_trace_replay(const th_lower_trace_options *o, bool is_aware, th_program *out,
-                          th_astra_rank_times *ranks, th_error *err);
+/* On a network that replays traces. Also fills ranks, one for each of the trace. 0 or -1. */
+int th_lower_trace_replay(const th_lower_trace_options *o, const th_network_type *network,
+                          th_program *out, th_astra_rank_times *ranks, th_error *err);
 
 #endif

@@ -165,6 +165,7 @@ static int number_nodes(writer *w, th_error *err)
         th_trace_rank *r = &w->trace->ranks[i];
         if (!(r->nodes = th_alloc_array((size_t)r->n_nodes + 1, sizeof *r->nodes)))
             return th_error_no_memory(err);
+        r->first = (int32_t)w->trace->n_nodes;
         w->trace->n_nodes += r->n_nodes;
     }
     return 0;

@@ -31,7 +31,6 @@ typedef struct meeter {
     const th_system *system;
     th_trace_meetings *out;
     th_map *map;
-    int64_t *first; /* by rank: the number of its first node */
 } meeter;
 
 /* The value of a counter in the map, which counts on. -1: memory is out. */
@@ -64,8 +63,8 @@ static int meet_message(meeter *m, int32_t rank, int32_t node, th_error *err)
     if (number < 0 || (n->kind == TH_TRACE_SEND && th_map_put(m->map, &key, sizeof key, node)))
         return th_error_no_memory(err);
     if (n->kind == TH_TRACE_RECEIVE && th_map_get(m->map, &key, sizeof key, &send)) {
-        m->out->partner[m->first[rank] + node] = (int32_t)send;
-        m->out->partner[m->first[n->peer] + send] = node;
+        m->out->partner[m->trace->ranks[rank].first + node] = (int32_t)send;
+        m->out->partner[m->trace->ranks[n->peer].first + send] = node;
     }
     return 0;
 }
@@ -205,7 +204,7 @@ static int meet_collective(meeter *m, int32_t rank, int32_t node, th_error *err)
             meeting->nodes[i] = node;
             break;
         }
-    m->out->meeting_of[m->first[rank] + node] = (int32_t)at;
+    m->out->meeting_of[m->trace->ranks[rank].first + node] = (int32_t)at;
     return 0;
 }
 
@@ -241,17 +240,11 @@ static int begin(meeter *m, th_error *err)
 {
     th_trace_meetings *o = m->out;
     size_t n = (size_t)m->trace->n_nodes + 1;
-    int64_t first = 0;
     m->map = th_map_new();
-    m->first = th_alloc_array((size_t)m->trace->n_ranks, sizeof *m->first);
     o->partner = th_alloc_array(n, sizeof *o->partner);
     o->meeting_of = th_alloc_array(n, sizeof *o->meeting_of);
-    if (!m->map || !m->first || !o->partner || !o->meeting_of)
+    if (!m->map || !o->partner || !o->meeting_of)
         return th_error_no_memory(err);
-    for (int32_t i = 0; i < m->trace->n_ranks; i++) {
-        m->first[i] = first;
-        first += m->trace->ranks[i].n_nodes;
-    }
     for (size_t i = 0; i < n; i++)
         o->partner[i] = o->meeting_of[i] = -1;
     /* The list of all ranks is the first. */
@@ -270,7 +263,6 @@ int th_trace_meet(const th_trace *t, const th_system *s, th_trace_meetings *out,
                      ? -1
                      : 0;
     th_map_free(m.map);
-    th_free(m.first);
     return status;
 }
 

@@ -17,7 +17,6 @@ typedef struct th_trace_explainer {
     const th_trace *trace;
     const th_task_result *times;
     th_trace_meetings meetings;
-    int64_t *first;
     th_strbuf text;
     int n_items;
 } explainer;
@@ -29,7 +28,7 @@ static const th_trace_node *node_of(const explainer *x, int32_t rank, int32_t no
 
 static bool is_done(const explainer *x, int32_t rank, int32_t node)
 {
-    return x->times[x->first[rank] + node].end_ps >= 0;
+    return x->times[x->trace->ranks[rank].first + node].end_ps >= 0;
 }
 
 static bool is_ready(const explainer *x, int32_t rank, int32_t node)
@@ -60,7 +59,7 @@ static bool begin_item(explainer *x, int32_t rank, const th_trace_node *n)
 static void explain_receive(explainer *x, int32_t rank, int32_t node)
 {
     const th_trace_node *n = node_of(x, rank, node);
-    int32_t send = x->meetings.partner[x->first[rank] + node];
+    int32_t send = x->meetings.partner[x->trace->ranks[rank].first + node];
     if (!begin_item(x, rank, n))
         return;
     th_strbuf_printf(&x->text, " waits for tag %u (%" PRId64 " bytes) from rank %d, ",
@@ -96,7 +95,8 @@ static void name_collective(explainer *x, const th_trace_node *n)
 static void explain_collective(explainer *x, int32_t rank, int32_t node)
 {
     const th_trace_node *n = node_of(x, rank, node);
-    const th_trace_meeting *m = &x->meetings.all[x->meetings.meeting_of[x->first[rank] + node]];
+    const th_trace_meeting *m =
+        &x->meetings.all[x->meetings.meeting_of[x->trace->ranks[rank].first + node]];
     if (!begin_item(x, rank, n))
         return;
     name_collective(x, n);
@@ -166,7 +166,7 @@ static int explain_rank(explainer *x, int32_t rank, th_error *err)
     bool is_any_ready = false;
     for (int32_t i = 0; i < n; i++) {
         int kind = node_of(x, rank, i)->kind;
-        if (kind == TH_TRACE_SEND && x->meetings.partner[x->first[rank] + i] < 0)
+        if (kind == TH_TRACE_SEND && x->meetings.partner[x->trace->ranks[rank].first + i] < 0)
             explain_send(x, rank, i);
         if (is_done(x, rank, i))
             continue;
@@ -207,23 +207,15 @@ static int finish_text(explainer *x, th_error *err)
 th_trace_explainer *th_trace_explainer_new(const th_trace *t, const th_system *s,
                                            const th_task_result *times, th_error *err)
 {
-    int64_t first = 0;
     explainer *x = th_alloc_zero(1, sizeof *x);
     if (!x) {
         th_error_no_memory(err);
         return NULL;
     }
     *x = (explainer){.trace = t, .times = times, .text = TH_STRBUF_INIT};
-    x->first = th_alloc_array((size_t)t->n_ranks, sizeof *x->first);
-    if (!x->first)
-        th_error_no_memory(err);
-    if (!x->first || th_trace_meet(t, s, &x->meetings, err)) {
+    if (th_trace_meet(t, s, &x->meetings, err)) {
         th_trace_explainer_free(x);
         return NULL;
-    }
-    for (int32_t i = 0; i < t->n_ranks; i++) {
-        x->first[i] = first;
-        first += t->ranks[i].n_nodes;
     }
     return x;
 }
@@ -234,7 +226,6 @@ void th_trace_explainer_free(th_trace_explainer *x)
         return;
     th_trace_meetings_clear(&x->meetings);
     th_strbuf_clear(&x->text);
-    th_free(x->first);
     th_free(x);
 }
 

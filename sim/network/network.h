@@ -18,6 +18,8 @@
 #include "topology/system.h"
 
 typedef struct th_network th_network;
+struct th_astra_replay;
+struct th_astra_replay_options;
 
 /* Options of models. Zero means the default of the model. */
 typedef struct th_network_options {
@@ -66,6 +68,10 @@ typedef struct th_network_type {
      * replayed message by message; -1. NULL: all are replayed message by message. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
+    /* How long each node of an execution trace takes, where the model knows it as a whole (see
+     * astra/trace_replay.h). NULL: traces run as traffic. 0 or -1. */
+    int (*replay_trace)(const struct th_astra_replay_options *o, struct th_astra_replay *out,
+                        th_error *err);
     /* Before settle: decides, by the flows on them, which of the DRAMs that are is_shared are
      * contended until the next call, and lists those that changed in toggled. The caller then
      * starts or stops to demand rates for their engines. 0 or -1. NULL: all of them are always

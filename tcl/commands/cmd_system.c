@@ -13,7 +13,6 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
-#include "topology/files/astra_read.h"
 #include "topology/files/system_read.h"
 #include "topology/generate/generate.h"
 #include "topology/generate/pods.h"
@@ -29,30 +28,59 @@ static int add_design(th_call *c, const th_value *design, th_system *system)
     return th_design_check_system(system, &c->err);
 }
 
-static th_system *read_scalesim(th_call *c, const char *file, th_strbuf *notes)
+enum { MOST_FILES = 2 };
+enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
+
+/* procedure: of lib/, makes a system file's text of the files. NULL: they are one. */
+static const struct system_format {
+    const char *wanted, *procedure;
+    int n_files;
+    const th_file_kind *kind[MOST_FILES];
+} formats[] = {
+    [FORMAT_CFG] = {"-format cfg takes one", NULL, 1, {&th_system_file}},
+    [FORMAT_ASTRA] = {"-format astra takes two, network.yml and system.json",
+                      "astra::system",
+                      2,
+                      {&th_astra_network_file, &th_astra_system_file}},
+    [FORMAT_SCALESIM] = {"-format scalesim takes one",
+                         "scalesim::configuration",
+                         1,
+                         {&th_system_file}},
+};
+
+/* Errors in the text that lib/ made name the first file. */
+static th_system *read_files(th_call *c, const struct system_format *f, Tcl_Obj *const *paths,
+                             int max_links)
 {
-    th_strbuf text = TH_STRBUF_INIT;
-    Tcl_Obj *word = Tcl_NewStringObj(file, -1);
-    th_system *s = th_lib_read(c, "scalesim::configuration", 1, &word, &text, notes) == 0
-                       ? th_system_read_text(text.text, file, &c->err)
+    th_strbuf text = TH_STRBUF_INIT, notes = TH_STRBUF_INIT;
+    const char *file = Tcl_FSGetNativePath(paths[0]);
+    Tcl_Obj *words[MOST_FILES];
+    if (!f->procedure)
+        return th_system_read_up_to(file, max_links, &c->err);
+    for (int i = 0; i < f->n_files; i++)
+        words[i] = Tcl_NewStringObj(Tcl_FSGetNativePath(paths[i]), -1);
+    th_system *s = th_lib_read(c, f->procedure, f->n_files, words, &text, &notes) == 0
+                       ? th_system_read_text_up_to(text.text, file, max_links, &c->err)
                        : NULL;
+    th_warn_notes(c, file, !s, &notes);
     th_strbuf_clear(&text);
     return s;
 }
 
-/* Reads a system file, adds the design of the call, and checks the keys of all designs. */
-static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_links,
+/* Reads a system from its files, adds the design of the call, and checks the keys of all designs.
+ */
+static th_system *read_one(th_call *c, int format, Tcl_Obj *const *names, int max_links,
                            const th_value *design)
 {
-    th_strbuf notes = TH_STRBUF_INIT;
-    Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
-    if (!path)
-        return NULL;
-    const char *file = Tcl_FSGetNativePath(path);
-    th_system *system = is_scalesim ? read_scalesim(c, file, &notes)
-                                    : th_system_read_up_to(file, max_links, &c->err);
-    th_warn_notes(c, file, !system, &notes);
-    Tcl_DecrRefCount(path);
+    const struct system_format *f = &formats[format];
+    Tcl_Obj *paths[MOST_FILES];
+    int n = 0;
+    for (; n < f->n_files; n++)
+        if (!(paths[n] = th_file_find(c->session, f->kind[n], names[n], &c->err)))
+            break;
+    th_system *system = n == f->n_files ? read_files(c, f, paths, max_links) : NULL;
+    while (n > 0)
+        Tcl_DecrRefCount(paths[--n]);
     if (system && (th_design_check_system(system, &c->err) != 0 ||
                    (design && design->word && add_design(c, design, system) != 0))) {
         th_system_free(system);
@@ -63,7 +91,7 @@ static th_system *read_one(th_call *c, Tcl_Obj *name, bool is_scalesim, int max_
 
 static th_system *read_prototype(th_call *c, Tcl_Obj *name, const th_value *design)
 {
-    return read_one(c, name, false, TH_LINKS_DEFAULT_MAX, design);
+    return read_one(c, FORMAT_CFG, &name, TH_LINKS_DEFAULT_MAX, design);
 }
 
 /* Hands the system to the session. A few words can create a very large system, so its size is
@@ -86,7 +114,6 @@ static void take_system(th_call *c, th_system *s)
     }
 
 enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
-enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
 
 static const th_option read_system_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
@@ -102,43 +129,20 @@ static const th_option read_system_options[] = {
     {.name = NULL},
 };
 
-/* The two files of ASTRA-sim; their designs are built in and need no check. */
-static th_system *read_astra(th_call *c, int max_links)
-{
-    th_system *system = NULL;
-    Tcl_Obj *network = th_file_find(c->session, &th_astra_network_file, c->words[0], &c->err);
-    Tcl_Obj *parameters =
-        network ? th_file_find(c->session, &th_astra_system_file, c->words[1], &c->err) : NULL;
-    if (parameters)
-        system = th_system_read_astra(Tcl_FSGetNativePath(network), Tcl_FSGetNativePath(parameters),
-                                      max_links, &c->err);
-    if (parameters)
-        Tcl_DecrRefCount(parameters);
-    if (network)
-        Tcl_DecrRefCount(network);
-    return system;
-}
-
 static const th_option system_words[] = {{"FILE", TH_OPTION_TEXT, .file = &th_system_file},
                                          {.name = NULL}};
 
 static int run_read_system(th_call *c)
 {
-    static const char *const wanted[] = {[FORMAT_CFG] = "-format cfg takes one",
-                                         [FORMAT_ASTRA] =
-                                             "-format astra takes two, network.yml and system.json",
-                                         [FORMAT_SCALESIM] = "-format scalesim takes one"};
     int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
-    bool is_astra = format == FORMAT_ASTRA;
-    if (c->n_words != (is_astra ? 2 : 1))
-        return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words, wanted[format]);
-    if (is_astra && th_call_has(c, READ_DESIGN))
+    if (c->n_words != formats[format].n_files)
+        return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words,
+                            formats[format].wanted);
+    if (format == FORMAT_ASTRA && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
-    const th_value *design = &c->option[READ_DESIGN];
-    int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
     th_system *system =
-        is_astra ? read_astra(c, max_links)
-                 : read_one(c, c->words[0], format == FORMAT_SCALESIM, max_links, design);
+        read_one(c, format, c->words, (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
+                 &c->option[READ_DESIGN]);
     if (!system)
         return -1;
     take_system(c, system);

@@ -59,18 +59,22 @@ static const char *path_of(const th_call *c, size_t *most)
     return path ? path : th_call_word(c, 0);
 }
 
-/* table PATH BYTES: is the last line without an end, then the rows of CSV with their lines. */
+/* table PATH BYTES FORMAT: a file as th_table_read tells it, and what it says about it before. */
 static int run_table(th_call *c)
 {
     size_t most;
-    bool is_cut = false;
+    Tcl_Obj *about = NULL;
+    int format = 0;
     const char *path = path_of(c, &most);
-    if (!path)
+    while (format_name(format) && strcmp(format_name(format), th_call_word(c, 2)) != 0)
+        format++;
+    if (!format_name(format) || !path)
         return th_lib_fault(c, "table");
-    Tcl_Obj *rows = th_table_read(path, TH_TABLE_CSV, true, most, &is_cut, &c->err);
-    if (rows)
-        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, (Tcl_Obj *[]){Tcl_NewIntObj(is_cut), rows}));
-    return rows ? 0 : -1;
+    Tcl_Obj *made = th_table_read(th_call_word(c, 0), (th_table_format)format, true, (size_t)most,
+                                  &about, &c->err);
+    if (made)
+        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, (Tcl_Obj *[]){about, made}));
+    return made ? 0 : -1;
 }
 
 /* columns PATH TEXT NAMES N: {LINE FIELD ...} of each row of a file's text, of the columns with
@@ -115,7 +119,7 @@ static int run_text(th_call *c)
 }
 
 const th_command th_core_table_commands[] = {
-    TH_CORE_ROW("table", "PATH BYTES", 2, 2, run_table),
+    TH_CORE_ROW("table", "PATH BYTES FORMAT", 3, 3, run_table),
     TH_CORE_ROW("columns", "PATH TEXT NAMES N", 4, 4, run_columns),
     TH_CORE_ROW("text", "PATH BYTES", 2, 2, run_text),
     {.name = NULL}};

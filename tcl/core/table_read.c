@@ -16,7 +16,8 @@ static Tcl_Obj *text_of(const char *text)
 
 /* ---- CSV ---- */
 
-static Tcl_Obj *read_csv(const char *path, char *text, bool has_lines, bool *is_cut, th_error *err)
+static Tcl_Obj *read_csv(const char *path, char *text, bool has_lines, Tcl_Obj **about,
+                         th_error *err)
 {
     th_csv csv = th_csv_open(path, text);
     Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
@@ -29,8 +30,8 @@ static Tcl_Obj *read_csv(const char *path, char *text, bool has_lines, bool *is_
             Tcl_ListObjAppendElement(NULL, row, text_of(csv.field[f]));
         Tcl_ListObjAppendElement(NULL, rows, row);
     }
-    if (is_cut)
-        *is_cut = !csv.rest && csv.line > 0;
+    if (status == 0 && about)
+        *about = Tcl_NewIntObj(!csv.rest && csv.line > 0);
     th_csv_clear(&csv);
     if (status == 0)
         return rows;
@@ -64,10 +65,15 @@ Tcl_Obj *th_table_columns(const char *path, char *text, const char *const *names
     return NULL;
 }
 
+static Tcl_Obj *told(bool is_told, const char *kind, Tcl_Obj *value)
+{
+    return is_told ? Tcl_NewListObj(2, (Tcl_Obj *[]){text_of(kind), value}) : value;
+}
+
 /* ---- JSON ---- */
 
 /* jansson bounds the depth. */
-static Tcl_Obj *of_json(const json_t *value)
+static Tcl_Obj *of_json(const json_t *value, bool is_told)
 {
     const char *key;
     json_t *member;
@@ -77,29 +83,29 @@ static Tcl_Obj *of_json(const json_t *value)
     case JSON_OBJECT:
         made = Tcl_NewDictObj();
         json_object_foreach((json_t *)value, key, member)
-            Tcl_DictObjPut(NULL, made, text_of(key), of_json(member));
-        return made;
+            Tcl_DictObjPut(NULL, made, text_of(key), of_json(member, is_told));
+        return told(is_told, "object", made);
     case JSON_ARRAY:
         made = Tcl_NewListObj(0, NULL);
-        json_array_foreach(value, i, member) Tcl_ListObjAppendElement(NULL, made, of_json(member));
-        return made;
+        json_array_foreach(value, i, member)
+            Tcl_ListObjAppendElement(NULL, made, of_json(member, is_told));
+        return told(is_told, "list", made);
     case JSON_STRING:
-        return text_of(json_string_value(value));
+        return told(is_told, "text", text_of(json_string_value(value)));
     case JSON_INTEGER:
-        return Tcl_NewWideIntObj(json_integer_value(value));
+        return told(is_told, "number", Tcl_NewWideIntObj(json_integer_value(value)));
     case JSON_REAL:
-        return Tcl_NewDoubleObj(json_real_value(value));
+        return told(is_told, "number", Tcl_NewDoubleObj(json_real_value(value)));
     case JSON_TRUE:
-        return Tcl_NewIntObj(1);
     case JSON_FALSE:
-        return Tcl_NewIntObj(0);
+        return told(is_told, "truth", Tcl_NewIntObj(json_is_true(value)));
     case JSON_NULL:
         break;
     }
-    return Tcl_NewObj();
+    return told(is_told, "null", Tcl_NewObj());
 }
 
-static Tcl_Obj *read_json(const char *path, const th_strbuf *text, th_error *err)
+static Tcl_Obj *read_json(const char *path, const th_strbuf *text, bool is_told, th_error *err)
 {
     json_error_t problem;
     json_t *root = json_loadb(text->text, text->length, JSON_REJECT_DUPLICATES, &problem);
@@ -108,7 +114,7 @@ static Tcl_Obj *read_json(const char *path, const th_strbuf *text, th_error *err
                      problem.line > 0 ? problem.line : 1, problem.text);
         return NULL;
     }
-    Tcl_Obj *made = of_json(root);
+    Tcl_Obj *made = of_json(root, is_told);
     json_decref(root);
     return made;
 }
@@ -119,74 +125,117 @@ static Tcl_Obj *read_json(const char *path, const th_strbuf *text, th_error *err
 enum { MOST_NODES = 1 << 24, DEEPEST = 1000 };
 
 typedef struct {
-    yaml_document_t *document;
-    int n_nodes;
+    const char *path;
+    yaml_parser_t parser;
+    yaml_document_t document;
+    int n_nodes; /* MOST_NODES: the walk has failed */
+    th_error *err;
 } yaml_walk;
 
-static Tcl_Obj *of_yaml(yaml_walk *w, int index, int depth)
+static Tcl_Obj *of_yaml(yaml_walk *w, int index, bool is_told, int depth);
+
+static void put_pair(yaml_walk *w, const yaml_node_pair_t *p, bool is_told, int depth,
+                     Tcl_Obj *made)
 {
-    const yaml_node_t *n = yaml_document_get_node(w->document, index);
+    Tcl_Obj *key = of_yaml(w, p->key, false, depth), *before = NULL;
+    Tcl_IncrRefCount(key);
+    Tcl_DictObjGet(NULL, made, key, &before);
+    if (before && w->n_nodes < MOST_NODES) {
+        const yaml_node_t *n = yaml_document_get_node(&w->document, p->key);
+        th_error_set(w->err, "TCL-2383", "%s:%d: key \"%.60s\" is given twice", w->path,
+                     (int)n->start_mark.line + 1, Tcl_GetString(key));
+        w->n_nodes = MOST_NODES;
+    }
+    Tcl_DictObjPut(NULL, made, key, of_yaml(w, p->value, is_told, depth));
+    Tcl_DecrRefCount(key);
+}
+
+static Tcl_Obj *of_yaml(yaml_walk *w, int index, bool is_told, int depth)
+{
+    const yaml_node_t *n = yaml_document_get_node(&w->document, index);
+    const char *kind = "object";
     Tcl_Obj *made = Tcl_NewObj();
-    if (++w->n_nodes > MOST_NODES || depth > DEEPEST) {
+    if (w->n_nodes == MOST_NODES) {
+        kind = "null";
+    } else if (++w->n_nodes == MOST_NODES || depth > DEEPEST) {
+        th_error_set(w->err, "TCL-1841",
+                     "%s: aliases or depth make it too large: %d nodes, %d deep", w->path,
+                     (int)MOST_NODES, (int)DEEPEST);
         w->n_nodes = MOST_NODES; /* ends the walk */
     } else if (n->type == YAML_SCALAR_NODE) {
+        kind = "scalar";
         Tcl_SetStringObj(made, (const char *)n->data.scalar.value, (int)n->data.scalar.length);
     } else if (n->type == YAML_SEQUENCE_NODE) {
+        kind = "list";
         for (const int *item = n->data.sequence.items.start; item < n->data.sequence.items.top;
              item++)
-            Tcl_ListObjAppendElement(NULL, made, of_yaml(w, *item, depth + 1));
+            Tcl_ListObjAppendElement(NULL, made, of_yaml(w, *item, is_told, depth + 1));
     } else if (n->type == YAML_MAPPING_NODE) {
         for (const yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top;
              p++)
-            Tcl_DictObjPut(NULL, made, of_yaml(w, p->key, depth + 1),
-                           of_yaml(w, p->value, depth + 1));
+            put_pair(w, p, is_told, depth + 1, made);
     }
-    return made;
+    return told(is_told, kind, made);
 }
 
-static Tcl_Obj *walk(const char *path, yaml_document_t *document, th_error *err)
+/* The next document, which is empty behind the last one. 0 or -1. */
+static int load(yaml_walk *w)
 {
-    yaml_walk w = {document, 0};
-    Tcl_Obj *made = yaml_document_get_root_node(document) ? of_yaml(&w, 1, 0) : Tcl_NewObj();
-    if (w.n_nodes < MOST_NODES)
-        return made;
-    th_error_set(err, "TCL-1841", "%s: aliases or depth make it too large: %d nodes, %d deep", path,
-                 (int)MOST_NODES, (int)DEEPEST);
-    Tcl_DecrRefCount(made);
-    return NULL;
+    if (yaml_parser_load(&w->parser, &w->document))
+        return 0;
+    return th_error_set(w->err, "TCL-1842", "%s:%d: not YAML: %s", w->path,
+                        (int)w->parser.problem_mark.line + 1,
+                        w->parser.problem ? w->parser.problem : "unreadable");
 }
 
-static Tcl_Obj *read_yaml(const char *path, const th_strbuf *text, th_error *err)
+/* Behind the document there is nothing: what another one says is not dropped in silence. */
+static int expect_end(yaml_walk *w)
 {
-    yaml_parser_t parser;
-    yaml_document_t document;
+    if (load(w))
+        return -1;
+    const yaml_node_t *root = yaml_document_get_root_node(&w->document);
+    int status =
+        root ? th_error_set(w->err, "TCL-2384", "%s:%d: a second document: one was expected",
+                            w->path, (int)root->start_mark.line + 1)
+             : 0;
+    yaml_document_delete(&w->document);
+    return status;
+}
+
+static Tcl_Obj *read_yaml(const char *path, const th_strbuf *text, bool is_told, th_error *err)
+{
+    yaml_walk w = {.path = path, .err = err};
     Tcl_Obj *made = NULL;
-    if (!yaml_parser_initialize(&parser)) {
+    if (!yaml_parser_initialize(&w.parser)) {
         th_error_no_memory(err);
         return NULL;
     }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text->text, text->length);
-    if (yaml_parser_load(&parser, &document)) {
-        made = walk(path, &document, err);
-        yaml_document_delete(&document);
-    } else {
-        th_error_set(err, "TCL-1842", "%s:%d: not YAML: %s", path,
-                     (int)parser.problem_mark.line + 1,
-                     parser.problem ? parser.problem : "unreadable");
+    yaml_parser_set_input_string(&w.parser, (const unsigned char *)text->text, text->length);
+    if (load(&w) == 0) {
+        bool has_root = yaml_document_get_root_node(&w.document);
+        made = has_root ? of_yaml(&w, 1, is_told, 0) : told(is_told, "null", Tcl_NewObj());
+        yaml_document_delete(&w.document);
+        if (w.n_nodes == MOST_NODES || (has_root && expect_end(&w))) {
+            Tcl_DecrRefCount(made);
+            made = NULL;
+        }
     }
-    yaml_parser_delete(&parser);
+    yaml_parser_delete(&w.parser);
     return made;
 }
 
-Tcl_Obj *th_table_read(const char *path, th_table_format format, bool has_lines, size_t size_max,
-                       bool *is_cut, th_error *err)
+Tcl_Obj *th_table_read(const char *path, th_table_format format, bool is_told, size_t size_max,
+                       Tcl_Obj **about, th_error *err)
 {
     th_strbuf text = TH_STRBUF_INIT;
     Tcl_Obj *made = NULL;
-    if (th_text_file_read(path, size_max, &text, err) == 0)
-        made = format == TH_TABLE_CSV    ? read_csv(path, text.text, has_lines, is_cut, err)
-               : format == TH_TABLE_JSON ? read_json(path, &text, err)
-                                         : read_yaml(path, &text, err);
+    if (th_text_file_read(path, size_max, &text, err) == 0) {
+        made = format == TH_TABLE_CSV    ? read_csv(path, text.text, is_told, about, err)
+               : format == TH_TABLE_JSON ? read_json(path, &text, is_told, err)
+                                         : read_yaml(path, &text, is_told, err);
+        if (made && about && format != TH_TABLE_CSV)
+            *about = text_of(text.text);
+    }
     th_strbuf_clear(&text);
     return made;
 }

@@ -8,11 +8,13 @@
 
 typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
 
-/* CSV: a list of rows, each a list of its number of line (if wanted) and its fields. JSON and YAML:
- * objects are dicts, arrays lists, true 1, false 0, null empty. *is_cut (may be NULL): the last
- * line has no end. NULL on failure, FILE:LINE in err. */
-Tcl_Obj *th_table_read(const char *path, th_table_format format, bool has_lines, size_t size_max,
-                       bool *is_cut, th_error *err);
+/* CSV: a list of rows, each a list of its number of line (if is_told) and its fields. JSON and
+ * YAML: objects are dicts, arrays lists, true 1, false 0, null empty; if is_told, each value is a
+ * list of its kind (object, list, text, number, truth, null; scalar of YAML) and itself. *about
+ * (may be NULL): of CSV, whether the last line has no end, of others the text. NULL on failure,
+ * FILE:LINE in err. */
+Tcl_Obj *th_table_read(const char *path, th_table_format format, bool is_told, size_t size_max,
+                       Tcl_Obj **about, th_error *err);
 /* CSV with a line of headings, in text, which is changed: the rows, each the number of its line and
  * the fields that these names head (th_csv_place: the first n_required must be there; of others the
  * fields are empty); lines of comments are skipped. notes: of what was left out. path: for

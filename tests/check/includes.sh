@@ -64,7 +64,7 @@ order() {
     tcl) echo ". objects reliability core commands shell" ;;
     predictor) echo "op data law regress learners model" ;;
     sim)
-        echo "kernel reliability pipeline design collective program network astra execution_trace replay machine analysis trace observe"
+        echo "kernel reliability pipeline design collective program network execution_trace replay machine analysis trace observe"
         ;;
     sim/network) echo ". fluid packet astra" ;;
     esac

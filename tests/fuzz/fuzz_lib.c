@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz_lib.c - the bytes as files that lib/ reads: SCALE-Sim's configuration and topology, which
- * become the texts of ours, measured collectives, to which a law is fitted, and tables of
- * read_table, whose format the first byte says. */
+/* fuzz_lib.c - the bytes as files that lib/ reads: SCALE-Sim's configuration and topology, either
+ * of the two files of ASTRA-sim (the other one is valid), which become the texts of ours; measured
+ * collectives, to which a law is fitted; and tables of read_table, whose format the first byte
+ * says. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,15 +40,36 @@ static const char *answer(const char *format, const char *path)
     return NULL;
 }
 
-static void run_configuration(const uint8_t *data, size_t size)
+/* A system's text that a script makes of the bytes. */
+static void run_system(const char *script, const uint8_t *data, size_t size)
 {
     th_error e = {"", ""};
-    const char *text =
-        answer("::tharsis::lib::scalesim::configuration {%s}", fuzz_input_file(data, size));
-    th_system *s = text ? th_system_read_text(text, "array", &e) : NULL;
+    const char *text = answer(script, fuzz_input_file(data, size));
+    th_system *s = text ? th_system_read_text(text, "made", &e) : NULL;
     must_read_or_say(!text || s, &e);
     th_system_free(s);
     Tcl_ResetResult(interp);
+}
+
+static void run_configuration(const uint8_t *data, size_t size)
+{
+    run_system("::tharsis::lib::scalesim::configuration {%s}", data, size);
+}
+
+static void run_astra_network(const uint8_t *data, size_t size)
+{
+    char script[500];
+    snprintf(script, sizeof script, "::tharsis::lib::astra::system {%%s} {%s}",
+             fuzz_source_file("tests/fuzz/corpus/astra_system/plain.json"));
+    run_system(script, data, size);
+}
+
+static void run_astra_system(const uint8_t *data, size_t size)
+{
+    char script[500];
+    snprintf(script, sizeof script, "::tharsis::lib::astra::system {%s} {%%s}",
+             fuzz_source_file("tests/fuzz/corpus/astra_network/plain.yml"));
+    run_system(script, data, size);
 }
 
 static void run_topology(const uint8_t *data, size_t size)
@@ -94,6 +116,8 @@ static void run_collectives(const uint8_t *data, size_t size)
 }
 
 const fuzz_target fuzz_nccl_log = {"nccl_log", run_collectives, begin};
+const fuzz_target fuzz_astra_network = {"astra_network", run_astra_network, begin};
+const fuzz_target fuzz_astra_system = {"astra_system", run_astra_system, begin};
 const fuzz_target fuzz_scalesim_config = {"scalesim_config", run_configuration, begin};
 const fuzz_target fuzz_scalesim_topology = {"scalesim_topology", run_topology, begin};
 const fuzz_target fuzz_table = {"table", run_table, begin};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz_system.c - the bytes as a system file, and as either of the
- * two files of ASTRA-sim (the other one is valid). What can be read has designs that are accepted
- * or refused, and, written, reads back as the same system. */
+/* fuzz_system.c - the bytes as a system file. What can be read has designs that are accepted or
+ * refused, and, written, reads back as the same system. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
 #include "mapper/serialize/serializer.h"
 #include "sim/design/design.h"
 #include "tests/fuzz/target.h"
-#include "topology/files/astra_read.h"
 #include "topology/files/system_read.h"
 #include "topology/files/system_write.h"
 
@@ -60,20 +58,4 @@ static void run_system(const uint8_t *data, size_t size)
     check(th_system_read(fuzz_input_file(data, size), &e), &e);
 }
 
-static void run_astra_network(const uint8_t *data, size_t size)
-{
-    th_error e = {"", ""};
-    const char *system = fuzz_source_file("tests/fuzz/corpus/astra_system/plain.json");
-    check(th_system_read_astra(fuzz_input_file(data, size), system, TH_LINKS_DEFAULT_MAX, &e), &e);
-}
-
-static void run_astra_system(const uint8_t *data, size_t size)
-{
-    th_error e = {"", ""};
-    const char *network = fuzz_source_file("tests/fuzz/corpus/astra_network/plain.yml");
-    check(th_system_read_astra(network, fuzz_input_file(data, size), TH_LINKS_DEFAULT_MAX, &e), &e);
-}
-
 const fuzz_target fuzz_system = {"system", run_system, NULL};
-const fuzz_target fuzz_astra_network = {"astra_network", run_astra_network, NULL};
-const fuzz_target fuzz_astra_system = {"astra_system", run_astra_system, NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* astra.h - the data in ASTRA-sim's files besides the graph: the dimensions as written, and the
- * parameters of its system layer. Plain data behind th_system.astra. The networks astra_aware and
- * astra_unaware use it, all other networks use the graph. */
+/* astra.h - what ASTRA-sim's files say besides the graph, in the group "astra" of a system file:
+ * the dimensions as written, and the parameters of its system layer. Plain data behind
+ * th_system.astra. The networks astra_aware and astra_unaware use it, all others the graph. */
 #ifndef TH_TOPOLOGY_FILES_ASTRA_H
 #define TH_TOPOLOGY_FILES_ASTRA_H
 #include <stdbool.h>
@@ -19,7 +19,6 @@ typedef enum {
     TH_ASTRA_NONE, /* the file names no implementation */
     TH_ASTRA_RING,
     TH_ASTRA_DIRECT,
-    TH_ASTRA_DIRECT_WINDOW, /* direct4: at most this number of messages at a time */
     TH_ASTRA_HALVING_DOUBLING,
     TH_ASTRA_DOUBLE_BINARY_TREE,
     TH_ASTRA_ONE_RING, /* those over all dimensions as if they were one */
@@ -33,6 +32,8 @@ typedef struct th_astra_dim {
     int size;                  /* accelerators along it, >= 2 */
     double gib_per_s;          /* of every link, each way; the files call it GB/s */
     double latency_ns;
+    int32_t implementation[TH_ASTRA_N_COLLECTIVES]; /* th_astra_implementation */
+    int32_t window[TH_ASTRA_N_COLLECTIVES];         /* direct4: 4, the messages at a time; 0: all */
 } th_astra_dim;
 
 typedef struct th_astra {
@@ -43,16 +44,14 @@ typedef struct th_astra {
     int64_t active_chunks;     /* of them, those that may be under way in a dimension, >= 1 */
     double local_mem_gb_per_s; /* 1e9 bytes/s */
     bool is_local_bw_aware;    /* all-reduce over dimensions: localBWAware, else baseline */
-    uint8_t implementation[TH_ASTRA_N_COLLECTIVES][TH_MAX_DIMS]; /* th_astra_implementation */
-    /* direct4: 4, the messages at a time; 0: all */
-    int32_t window[TH_ASTRA_N_COLLECTIVES][TH_MAX_DIMS];
     /* Of traces alone. */
     double peak_tflops;
     bool has_roofline;   /* computations take what the roofline says, not what was measured */
     bool is_replay_only; /* every node takes what was measured */
 } th_astra;
 
+/* system_fields.c: as files write them; the second ends in NULL. */
 extern const char *const th_astra_collective_keys[TH_ASTRA_N_COLLECTIVES];
-extern const char *const th_astra_implementation_names[TH_ASTRA_N_IMPLEMENTATIONS];
+extern const char *const th_astra_implementation_names[];
 
 #endif

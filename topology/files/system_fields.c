@@ -4,6 +4,7 @@
 #include "topology/files/system_fields.h"
 
 #include "base/files/config_write.h"
+#include "topology/files/astra.h"
 #include "topology/generate/generate.h"
 
 enum { LARGEST_CHANNELS = 4096, LARGEST_VECTOR = 1 << 24, LARGEST_EXP_OPERATIONS = 1000 };
@@ -245,6 +246,71 @@ const th_field th_generated_host_fields[] = {
     COST(th_topology_options, host_cost, "the same"),
     {NULL}};
 
+/* ---- what ASTRA-sim's networks need ---- */
+
+const char *const th_astra_collective_keys[TH_ASTRA_N_COLLECTIVES] = {
+    [TH_ASTRA_ALL_REDUCE] = "all_reduce",
+    [TH_ASTRA_REDUCE_SCATTER] = "reduce_scatter",
+    [TH_ASTRA_ALL_GATHER] = "all_gather",
+    [TH_ASTRA_ALL_TO_ALL] = "all_to_all",
+};
+
+const char *const th_astra_implementation_names[] = {
+    [TH_ASTRA_NONE] = "none",
+    [TH_ASTRA_RING] = "ring",
+    [TH_ASTRA_DIRECT] = "direct",
+    [TH_ASTRA_HALVING_DOUBLING] = "halvingDoubling",
+    [TH_ASTRA_DOUBLE_BINARY_TREE] = "doubleBinaryTree",
+    [TH_ASTRA_ONE_RING] = "oneRing",
+    [TH_ASTRA_ONE_DIRECT] = "oneDirect",
+    [TH_ASTRA_ONE_HALVING_DOUBLING] = "oneHalvingDoubling",
+    [TH_ASTRA_N_IMPLEMENTATIONS] = NULL};
+
+#define IMPLEMENTATION(key, kind)                                                                  \
+    {key, TH_FIELD_AT(th_astra_dim, implementation[kind]), TH_FIELD_WORD,                          \
+     .words = th_astra_implementation_names, .says = "how it runs along the dimension"},           \
+    {                                                                                              \
+        key "_window", TH_FIELD_AT(th_astra_dim, window[kind]), TH_FIELD_INT,                      \
+            .max = INT32_MAX,                                                                      \
+            .says = "of `direct`: the messages under way at a time, for `direct4` 4",              \
+            .otherwise = "all"                                                                     \
+    }
+
+/* Bounds that keep every product of times and bytes within its type. */
+const th_field th_astra_dim_fields[] = {
+    {"bandwidth", TH_FIELD_AT(th_astra_dim, gib_per_s), TH_FIELD_NUMBER, TH_FIELD_REQUIRED, 1e-6,
+     1e6, .says = "of every link each way, in 2^30 bytes/s"},
+    {"latency", TH_FIELD_AT(th_astra_dim, latency_ns), TH_FIELD_NUMBER, TH_FIELD_REQUIRED, 0, 1e9,
+     .says = "of every link, ns"},
+    IMPLEMENTATION("all_reduce", TH_ASTRA_ALL_REDUCE),
+    IMPLEMENTATION("reduce_scatter", TH_ASTRA_REDUCE_SCATTER),
+    IMPLEMENTATION("all_gather", TH_ASTRA_ALL_GATHER),
+    IMPLEMENTATION("all_to_all", TH_ASTRA_ALL_TO_ALL),
+    {NULL}};
+
+static const char *const optimization_names[] = {"baseline", "localBWAware", NULL};
+
+const th_field th_astra_fields[] = {
+    {"preferred_dataset_splits", TH_FIELD_AT(th_astra, splits), TH_FIELD_INT, TH_FIELD_REQUIRED, 1,
+     65536, .says = "chunks of a collective"},
+    {"collective_optimization", TH_FIELD_AT(th_astra, is_local_bw_aware), TH_FIELD_WORD,
+     TH_FIELD_REQUIRED, .words = optimization_names,
+     .says = "of an all-reduce over several dimensions"},
+    {"local_mem_bw", TH_FIELD_AT(th_astra, local_mem_gb_per_s), TH_FIELD_NUMBER, TH_FIELD_REQUIRED,
+     1e-6, 1e9, .says = "of the memory that reductions use, 10^9 bytes/s"},
+    {"endpoint_delay", TH_FIELD_AT(th_astra, endpoint_delay_ns), TH_FIELD_INT, .max = 1e9,
+     .absent = 10, .says = "before every message of a collective and after the last, ns"},
+    {"active_chunks_per_dimension", TH_FIELD_AT(th_astra, active_chunks), TH_FIELD_INT, .min = 1,
+     .max = 65536, .absent = 1, .says = "of a collective, under way in a dimension"},
+    {"peak_perf", TH_FIELD_AT(th_astra, peak_tflops), TH_FIELD_NUMBER, .max = 1e9,
+     .says = "of execution traces: TFLOPS of the roofline", .otherwise = "unknown"},
+    {"roofline_enabled", TH_FIELD_AT(th_astra, has_roofline), TH_FIELD_BOOL,
+     .says = "of execution traces: computations take what it says, not what was measured"},
+    {"replay_only", TH_FIELD_AT(th_astra, is_replay_only), TH_FIELD_BOOL,
+     .says = "of execution traces: every node takes its measured duration"},
+    REQUIRED_OWN("dims", "list of groups, one for each dimension of the topology, see below"),
+    {NULL}};
+
 /* ---- the file ---- */
 
 static const char *const transfer_names[] = {"network", "serial", NULL};
@@ -277,4 +343,6 @@ const th_field th_system_fields[] = {
      .max = 1,
      .says = "with `transfers = \"serial\"`: the fraction of the memories that is for weights",
      .otherwise = "0.5"},
+    OWN("astra", "what the networks `astra_aware` and `astra_unaware` need "
+                 "([below](#systems-of-astra-sim))"),
     {NULL}};

@@ -6,7 +6,7 @@
  * describe its accelerators; without one, the file lists every node and link. Every message starts
  * with FILE:LINE of the element; errors of th_system_* get the position of the element being added.
  * Designs and accelerators: accel_read.c; topologies: generate_read.c; links: link_read.c;
- * segments, dead links, routes: route_read.c. */
+ * segments, dead links, routes: route_read.c; the parameters of ASTRA-sim: astra_read.c. */
 #include <config.h>
 #include "topology/files/system_read.h"
 
@@ -139,7 +139,7 @@ static int read_system(th_system_reader *r)
         read_weight_memory(r) < 0 || th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
-        th_read_routes(r) < 0 || read_link_energy(r) < 0)
+        th_read_routes(r) < 0 || th_read_astra(r) < 0 || read_link_energy(r) < 0)
         return -1;
     if (th_system_finish(r->s, &r->error) < 0)
         return th_reader_at(r, main_part(r->root));

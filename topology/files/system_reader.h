@@ -53,6 +53,8 @@ int th_reader_group(th_system_reader *r, const th_config_node *n, const char *wh
 
 /* generate_read.c: the nodes and links of the group "topology", n. */
 int th_read_topology(th_system_reader *r, const th_config_node *n);
+/* astra_read.c: the group "astra", after the topology. */
+int th_read_astra(th_system_reader *r);
 /* accel_read.c: the lists "designs" and "accelerators". */
 int th_read_designs(th_system_reader *r);
 int th_read_accels(th_system_reader *r);

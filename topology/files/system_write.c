@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/files/config_write.h"
+#include "topology/files/astra.h"
 #include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"
 #include "topology/routing/route.h"
@@ -174,6 +175,18 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
     th_strbuf_add(out, "\n};\n");
 }
 
+static void put_astra(th_strbuf *out, const th_astra *a)
+{
+    th_strbuf_add(out, "astra = {");
+    th_fields_write(th_astra_fields, a, inside, out);
+    for (int d = 0; d < a->n_dims; d++) {
+        th_strbuf_add(out, d > 0 ? ",\n        {" : "\n    dims = (\n        {");
+        th_fields_write(th_astra_dim_fields, &a->dims[d], inside, out);
+        th_strbuf_add(out, " }");
+    }
+    th_strbuf_add(out, " );\n};\n");
+}
+
 /* ---- nodes and links by hand ---- */
 
 /* Hosts, or switches: a name, or a group where there is more to say. */
@@ -321,12 +334,6 @@ int th_system_write(const th_system *s, th_param_text *text, void *context, th_s
                     th_error *err)
 {
     const writer w = {s, out, text, context};
-    if (s->astra)
-        return th_error_set(
-            err, "TOPO-0200",
-            "system \"%s\": came from ASTRA-sim's files, which say more than a .cfg can: "
-            "must be one of another format",
-            s->name);
     put_head(out, s);
     put_designs(&w);
     put_accels(&w);
@@ -338,6 +345,8 @@ int th_system_write(const th_system *s, th_param_text *text, void *context, th_s
         put_links(out, s);
     }
     put_segments(out, s);
+    if (s->astra)
+        put_astra(out, s->astra);
     put_dead_links(out, s);
     put_routes(out, s);
     th_strbuf_printf(out, "routing = \"%s\";\n", s->routing->name);

@@ -82,11 +82,3 @@ int th_trace_add_group(th_trace *t, const th_trace_group *g, th_error *err)
     t->groups[at] = copy;
     return 0;
 }
-
-int64_t th_trace_first_of_rank(const th_trace *t, int32_t rank)
-{
-    int64_t first = 0;
-    for (int32_t i = 0; i < rank; i++)
-        first += t->ranks[i].n_nodes;
-    return first;
-}

@@ -84,8 +84,8 @@ typedef struct th_trace_far {
 
 typedef struct th_trace_rank {
     th_trace_node *nodes;
-    int32_t n_nodes;
-    int32_t *deps; /* indices of nodes */
+    int32_t n_nodes, first; /* first: the number of its first node among those of all ranks */
+    int32_t *deps;          /* indices of nodes */
     th_trace_far *far;
     char *names;
 } th_trace_rank;
@@ -147,7 +147,5 @@ static inline const char *th_trace_text(const th_trace_rank *r, int32_t offset)
 {
     return offset == TH_TRACE_NO_TEXT ? NULL : r->names + offset;
 }
-/* The number of a rank's first node among those of all ranks, rank by rank. */
-int64_t th_trace_first_of_rank(const th_trace *t, int32_t rank);
 
 #endif

@@ -314,6 +314,7 @@ static int keep(rank_reader *r, th_error *err)
     out->nodes = r->nodes;
     out->n_nodes = (int32_t)r->n;
     out->names = r->names;
+    out->first = (int32_t)r->is.trace->n_nodes;
     r->is.trace->n_nodes += out->n_nodes;
     r->nodes = NULL;
     r->names = NULL;

@@ -2,15 +2,16 @@
 /* astra.c - ASTRA-sim's analytical networks, for comparison with it: astra_aware, astra_unaware.
  *   create -> reset -> (start | event | collective)* -> destroy
  *
- * Durations come from astra_message.c and astra_physics.c, in whole nanoseconds. A message:
+ * A message, in whole nanoseconds of astra_message.c:
  *   unaware   the t of the formula for each dimension in which its ends differ, one after the
  *             other; messages do not contend
  *   aware     store and forward over its route. A link serves messages in the order in which they
  *             arrive and is busy for floor(m / bw); a message arrives after
  *             floor(latency + m / bw)
- * A collective of all accelerators that ASTRA-sim supports is one step of the duration of the
- * formula. A rank is in one collective at a time: another starts when the last of its ranks is
- * free. Other collectives (broadcast, subgroups, uneven sizes ...) are sent message by message.
+ * A collective of all accelerators that ASTRA-sim knows is one step, as long as trace_replay.c
+ * says: there all its messages, and those of execution traces, are followed in ASTRA-sim's own
+ * order. A rank is in one collective at a time: another starts when the last of its ranks is free.
+ * Other collectives (broadcast, subgroups, uneven sizes ...) are sent message by message.
  *
  * Only for systems with an astra block, because the graph lacks its parameters. Not modelled: links
  * while a collective runs (it leaves no bytes on them and does not contend with messages);
@@ -22,7 +23,7 @@
 #include "base/alloc.h"
 #include "sim/collective/collective.h"
 #include "sim/network/astra/astra_message.h"
-#include "sim/network/astra/astra_physics.h"
+#include "sim/network/astra/trace_replay.h"
 #include "sim/network/models.h"
 #include "topology/routing/route.h"
 
@@ -52,22 +53,6 @@ static bool is_aware(const th_network *n)
 
 /* ---- where links and nodes are ---- */
 
-static int coordinate(const th_astra *a, int node, int d)
-{
-    for (int i = 0; i < d; i++)
-        node /= a->dims[i].size;
-    return node % a->dims[d].size;
-}
-
-/* The first dimension in which two accelerators differ. */
-static int dim_between(const th_astra *a, int from, int to)
-{
-    int d = 0;
-    while (d + 1 < a->n_dims && coordinate(a, from, d) == coordinate(a, to, d))
-        d++;
-    return d;
-}
-
 /* A link to or from a switch runs along the dimension in which two of its accelerators differ. */
 static int dim_of_link(const th_system *s, const th_link *l)
 {
@@ -77,7 +62,8 @@ static int dim_of_link(const th_system *s, const th_link *l)
         from = s->links[s->adjacency.out_links[s->adjacency.out_start[hub]]].to;
         to = s->links[s->adjacency.out_links[s->adjacency.out_start[hub] + 1]].to;
     }
-    return dim_between(s->astra, from, to);
+    int32_t stride;
+    return th_astra_dim_between(s->astra, from, to, &stride);
 }
 
 /* ---- life ---- */
@@ -165,10 +151,13 @@ static int post(astra *net, th_events *q, th_time from, th_time duration_ps, int
 static th_time unaware_ps(const th_astra *a, const th_message *m)
 {
     int64_t ns = 0;
-    for (int d = 0; d < a->n_dims; d++) {
-        int from = coordinate(a, m->src, d), to = coordinate(a, m->dst, d);
-        if (from != to)
-            ns = th_astra_add(ns, th_astra_message_ns(&a->dims[d], false, from, to, m->bytes));
+    int from = m->src, to = m->dst;
+    for (const th_astra_dim *dim = a->dims; dim < a->dims + a->n_dims; dim++) {
+        if (from % dim->size != to % dim->size)
+            ns = th_astra_add(
+                ns, th_astra_message_ns(dim, false, from % dim->size, to % dim->size, m->bytes));
+        from /= dim->size;
+        to /= dim->size;
     }
     return duration(ns);
 }
@@ -281,48 +270,33 @@ static int settle(th_network *n, th_events *q, th_time now)
 
 /* ---- collectives ---- */
 
-/* What ASTRA-sim calls it; TH_ASTRA_N_COLLECTIVES: it has none such. */
-static th_astra_collective astra_kind(const th_network *n, const th_collective *c)
+/* Is it one of ASTRA-sim's, of all accelerators? */
+static bool is_known(const th_network *n, const th_collective *c)
 {
-    if (c->n_ranks != n->system->n_accels || c->pair_bytes)
-        return TH_ASTRA_N_COLLECTIVES;
-    for (int32_t i = 0; i < c->n_ranks; i++)
-        if (n->system->nodes[c->rank_node[i]].accel < 0)
-            return TH_ASTRA_N_COLLECTIVES;
-    switch ((th_collective_kind)c->kind) {
-    case TH_ALL_REDUCE:
-        return TH_ASTRA_ALL_REDUCE;
-    case TH_REDUCE_SCATTER:
-        return TH_ASTRA_REDUCE_SCATTER;
-    case TH_ALL_GATHER:
-        return TH_ASTRA_ALL_GATHER;
-    case TH_ALL_TO_ALL:
-        return TH_ASTRA_ALL_TO_ALL;
-    case TH_BROADCAST:
-    case TH_REDUCE:
-    case TH_GATHER:
-    case TH_SCATTER:
-    case TH_BARRIER:
-    case TH_SEND_RECV:
-    case TH_USER_SCHEDULE:
-    case TH_N_COLLECTIVES:
-        break;
-    }
-    return TH_ASTRA_N_COLLECTIVES;
+    bool is_known = c->n_ranks == n->system->n_accels && !c->pair_bytes &&
+                    (c->kind == TH_ALL_REDUCE || c->kind == TH_REDUCE_SCATTER ||
+                     c->kind == TH_ALL_GATHER || c->kind == TH_ALL_TO_ALL);
+    for (int32_t i = 0; is_known && i < c->n_ranks; i++)
+        is_known = n->system->nodes[c->rank_node[i]].accel >= 0;
+    return is_known;
 }
 
 static int collective(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err)
 {
+    static const th_trace_collective kinds[TH_N_COLLECTIVES] = {
+        [TH_ALL_REDUCE] = TH_TRACE_ALL_REDUCE,
+        [TH_REDUCE_SCATTER] = TH_TRACE_REDUCE_SCATTER,
+        [TH_ALL_GATHER] = TH_TRACE_ALL_GATHER,
+        [TH_ALL_TO_ALL] = TH_TRACE_ALL_TO_ALL};
     astra *net = (astra *)n;
-    th_astra_collective kind = astra_kind(n, c);
     int64_t ns;
-    if (kind == TH_ASTRA_N_COLLECTIVES)
+    if (!is_known(n, c))
         return 0;
     /* The one place where our sizes become ASTRA-sim's: our all_gather counts the gathered result,
      * its the shard of one rank. */
-    int64_t bytes = kind == TH_ASTRA_ALL_GATHER ? c->bytes / c->n_ranks : c->bytes;
-    if (th_astra_collective_ns(n->system->astra, is_aware(n), kind, bytes, &ns, err) < 0)
+    int64_t bytes = c->kind == TH_ALL_GATHER ? c->bytes / c->n_ranks : c->bytes;
+    if (th_astra_collective_ns(n->system, is_aware(n), kinds[c->kind], bytes, &ns, err) < 0)
         return -1;
     th_time begin = now;
     for (int32_t i = 0; i < c->n_ranks; i++)
@@ -338,26 +312,26 @@ static int collective(th_network *n, const th_collective *c, th_time now, th_tim
     return 1;
 }
 
-const th_network_type th_network_astra_aware = {
-    .name = "astra_aware",
-    .synopsis = "ASTRA-sim's congestion-aware analytical network, for comparison with it",
-    .create = create_aware,
-    .destroy = destroy,
-    .reset = reset,
-    .start = start,
-    .event = event,
-    .settle = settle,
-    .collective = collective,
-};
+/* ---- execution traces ---- */
 
-const th_network_type th_network_astra_unaware = {
-    .name = "astra_unaware",
-    .synopsis = "ASTRA-sim's congestion-unaware analytical network, for comparison with it",
-    .create = create_unaware,
-    .destroy = destroy,
-    .reset = reset,
-    .start = start,
-    .event = event,
-    .settle = settle,
-    .collective = collective,
-};
+static int replay_aware(const th_astra_replay_options *o, th_astra_replay *out, th_error *err)
+{
+    return th_astra_replay_run(o, true, out, err);
+}
+
+static int replay_unaware(const th_astra_replay_options *o, th_astra_replay *out, th_error *err)
+{
+    return th_astra_replay_run(o, false, out, err);
+}
+
+#define ASTRA(KIND, SYNOPSIS)                                                                      \
+    {                                                                                              \
+        .name = "astra_" #KIND, .synopsis = SYNOPSIS, .create = create_##KIND, .destroy = destroy, \
+        .reset = reset, .start = start, .event = event, .settle = settle,                          \
+        .collective = collective, .replay_trace = replay_##KIND                                    \
+    }
+
+const th_network_type th_network_astra_aware =
+    ASTRA(aware, "ASTRA-sim's congestion-aware analytical network, for comparison with it");
+const th_network_type th_network_astra_unaware =
+    ASTRA(unaware, "ASTRA-sim's congestion-unaware analytical network, for comparison with it");

@@ -6,7 +6,8 @@
  *   before it sends it on: h floor(latency + m / bw)
  *
  * with bw = GB/s 2^30 / 1e9 bytes/ns. Floored and computed in the printed order, so that results
- * agree to the nanosecond; astra_physics.c names the sources. */
+ * agree to the nanosecond. Source: ASTRA-sim's published behaviour and recorded results
+ * (docs/models/astra.md). */
 #include <config.h>
 
 #include "sim/network/astra/astra_message.h"
@@ -44,6 +45,16 @@ int64_t th_astra_multiply(int64_t a, int64_t b)
     if (__builtin_mul_overflow(a, b, &product) || product > TH_ASTRA_FOREVER_NS)
         return TH_ASTRA_FOREVER_NS;
     return product;
+}
+
+int th_astra_dim_between(const th_astra *a, int from, int to, int32_t *stride)
+{
+    int d = 0;
+    *stride = 1;
+    for (; d + 1 < a->n_dims && from / *stride % a->dims[d].size == to / *stride % a->dims[d].size;
+         d++)
+        *stride *= a->dims[d].size;
+    return d;
 }
 
 static int hops_between(const th_astra_dim *dim, int a, int b)

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/files/text_file.h"
 #include "tests/unit/tap.h"
+#include "topology/files/astra.h"
 #include "topology/files/system_fields.h"
 #include "topology/generate/generate.h"
 #include "training/plan_file.h"
@@ -20,13 +21,21 @@
 static const struct {
     const char *name;
     const th_field *fields;
-} tables[] = {{"workload", th_workload_fields}, {"input", th_input_fields},
-              {"model", th_model_fields},       {"system", th_system_fields},
-              {"accelerator", th_accel_fields}, {"dram", th_dram_fields},
-              {"vector", th_vector_fields},     {"host", th_host_fields},
-              {"switch", th_switch_fields},     {"link", th_link_fields},
-              {"topology", th_topology_fields}, {"generated host", th_generated_host_fields},
-              {"plan", th_plan_fields}};
+} tables[] = {{"workload", th_workload_fields},
+              {"input", th_input_fields},
+              {"model", th_model_fields},
+              {"system", th_system_fields},
+              {"accelerator", th_accel_fields},
+              {"dram", th_dram_fields},
+              {"vector", th_vector_fields},
+              {"host", th_host_fields},
+              {"switch", th_switch_fields},
+              {"link", th_link_fields},
+              {"topology", th_topology_fields},
+              {"generated host", th_generated_host_fields},
+              {"plan", th_plan_fields},
+              {"astra", th_astra_fields},
+              {"astra dimension", th_astra_dim_fields}};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 /* Larger than every structure that a table describes, and aligned like them. */
@@ -34,6 +43,7 @@ typedef union {
     th_system system;
     th_node node;
     th_topology_options options;
+    th_astra astra;
     th_plan_file plan;
     th_model model;
 } object;

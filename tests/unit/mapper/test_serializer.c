@@ -4,6 +4,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
+#include "tests/unit/astra_help.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
@@ -153,6 +154,22 @@ static void check_system(const char *path)
 TEST(systems_round_trip)
 {
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 3);
+}
+
+/* Ranks know the windows and the roofline, too. */
+TEST(parameters_of_astra_round_trip)
+{
+    auto_system *s =
+        astra_system(&(astra_setup){"ring, switch", "4, 3", "50.1, 0.3", "500.5, 0",
+                                    "direct4, halvingDoubling", 7, 3, 12, "baseline", 123.25});
+    s->astra->has_roofline = true;
+    system_comes_back(s);
+    th_serializer sent = sent_system(s);
+    th_serializer r = th_serializer_reader(sent.out.text, sent.out.length);
+    auto_system *back = th_serializer_receive_system(&r, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    CU_ASSERT_EQUAL(memcmp(back->astra, s->astra, sizeof *s->astra), 0);
+    th_serializer_clear(&sent);
 }
 
 /* Explicit routes, segments, dead links: made by hand. */

@@ -1,49 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/network/astra/chunk_pipeline.h"
-#include "sim/network/astra/astra_physics.h"
+#include "sim/network/astra/trace_replay.h"
 #include "sim/network/models.h"
 #include "tests/unit/auto_network.h"
 #include "tests/unit/no_memory.h"
 #include "tests/unit/astra_help.h"
+#include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 
 /* ---- systems ---- */
 
-typedef struct {
-    const char *topology, *sizes, *bandwidth, *latency, *implementation;
-    int splits, active_chunks, endpoint_delay_ns;
-    const char *optimization;
-} setup;
+typedef astra_setup setup;
 
-static th_system *system_of(const setup *u)
-{
-    char network[400], parameters[800];
-    th_error e = {"", ""};
-    snprintf(network, sizeof network,
-             "topology: [ %s ]\nnpus_count: [ %s ]\nbandwidth: [ %s ]\nlatency: [ %s ]\n",
-             u->topology, u->sizes, u->bandwidth, u->latency);
-    snprintf(parameters, sizeof parameters,
-             "{ \"endpoint-delay\": %d, \"preferred-dataset-splits\": %d, \"local-mem-bw\": 1600, "
-             "\"active-chunks-per-dimension\": %d, \"collective-optimization\": \"%s\", "
-             "\"all-reduce-implementation\": [%s], \"reduce-scatter-implementation\": [%s], "
-             "\"all-gather-implementation\": [%s], \"all-to-all-implementation\": [%s] }",
-             u->endpoint_delay_ns ? u->endpoint_delay_ns : 10, u->splits,
-             u->active_chunks ? u->active_chunks : 1,
-             u->optimization ? u->optimization : "localBWAware", u->implementation,
-             u->implementation, u->implementation, u->implementation);
-    th_system *s = astra_system(network, parameters, &e);
-    if (!s) {
-        printf("Bail out! %s %s\n", e.id, e.text);
-        exit(1);
-    }
-    return s;
-}
-
-#define RING1 "\"ring\""
-#define RING2 "\"ring\", \"ring\""
-#define RING3 "\"ring\", \"ring\", \"ring\""
+#define RING1 "ring"
+#define RING2 "ring, ring"
+#define RING3 "ring, ring, ring"
 
 static th_network *network_of(const th_network_type *type, const th_system *s)
 {
@@ -78,7 +50,7 @@ static int64_t ns_of(const th_network_type *type, const setup *u, th_collective_
                      int64_t bytes)
 {
     th_error e = {"", ""};
-    th_system *s = system_of(u);
+    th_system *s = astra_system(u);
     th_network *n = network_of(type, s);
     th_time end = ask(n, kind, bytes, 0, &e);
     TAP_ASSERT_TEXT(e.text, "");
@@ -105,19 +77,19 @@ TEST(agrees_on_one_dimension)
         int splits;
         int64_t ns;
     } rows[] = {
-        {AWARE, "Ring", "4", TH_ALL_REDUCE, MIB, 1, 33829},
-        {AWARE, "Ring", "4", TH_ALL_REDUCE, MIB, 4, 43000},
-        {AWARE, "Ring", "64", TH_ALL_REDUCE, MIB, 4, 296896},
-        {UNAWARE, "Ring", "16", TH_REDUCE_SCATTER, 64 * MIB, 1, 1297480},
-        {AWARE, "FullyConnected", "8", TH_REDUCE_SCATTER, GIB, 1, 19265186},
-        {AWARE, "FullyConnected", "16", TH_ALL_GATHER, 64 * MIB, 4, 18780640},
-        {UNAWARE, "FullyConnected", "64", TH_ALL_TO_ALL, 64 * MIB, 1, 40402666},
-        {AWARE, "Switch", "4", TH_ALL_GATHER, GIB, 1, 120003040},
-        {AWARE, "Switch", "8", TH_ALL_REDUCE, MIB, 1, 84199},
-        {AWARE, "Switch", "64", TH_ALL_TO_ALL, GIB, 4, 1268144680},
-        {UNAWARE, "Switch", "4", TH_ALL_REDUCE, 64 * MIB, 1, 1975435},
-        {UNAWARE, "Switch", "16", TH_ALL_REDUCE, MIB, 4, 159640},
-        {UNAWARE, "Switch", "64", TH_REDUCE_SCATTER, GIB, 4, 21923536},
+        {AWARE, "ring", "4", TH_ALL_REDUCE, MIB, 1, 33829},
+        {AWARE, "ring", "4", TH_ALL_REDUCE, MIB, 4, 43000},
+        {AWARE, "ring", "64", TH_ALL_REDUCE, MIB, 4, 296896},
+        {UNAWARE, "ring", "16", TH_REDUCE_SCATTER, 64 * MIB, 1, 1297480},
+        {AWARE, "fully_connected", "8", TH_REDUCE_SCATTER, GIB, 1, 19265186},
+        {AWARE, "fully_connected", "16", TH_ALL_GATHER, 64 * MIB, 4, 18780640},
+        {UNAWARE, "fully_connected", "64", TH_ALL_TO_ALL, 64 * MIB, 1, 40402666},
+        {AWARE, "switch", "4", TH_ALL_GATHER, GIB, 1, 120003040},
+        {AWARE, "switch", "8", TH_ALL_REDUCE, MIB, 1, 84199},
+        {AWARE, "switch", "64", TH_ALL_TO_ALL, GIB, 4, 1268144680},
+        {UNAWARE, "switch", "4", TH_ALL_REDUCE, 64 * MIB, 1, 1975435},
+        {UNAWARE, "switch", "16", TH_ALL_REDUCE, MIB, 4, 159640},
+        {UNAWARE, "switch", "64", TH_REDUCE_SCATTER, GIB, 4, 21923536},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         setup u = {rows[i].topology, rows[i].size, "50", "500", RING1, rows[i].splits};
@@ -130,11 +102,11 @@ TEST(agrees_on_one_dimension)
 
 TEST(agrees_on_several_dimensions)
 {
-    static const setup cube = {"Ring, Ring, Ring", "8, 8, 8", "50, 50, 50",
+    static const setup cube = {"ring, ring, ring", "8, 8, 8", "50, 50, 50",
                                "500, 500, 500",    RING3,     1};
-    static const setup torus = {"Ring, Ring", "16, 16", "50, 50", "500, 500", RING2, 1};
-    static const setup pods = {"Switch, Switch", "8, 8", "400, 50", "500, 2000", RING2, 1};
-    static const setup large = {"Switch, Switch", "8, 32", "400, 50", "500, 2000", RING2, 1};
+    static const setup torus = {"ring, ring", "16, 16", "50, 50", "500, 500", RING2, 1};
+    static const setup pods = {"switch, switch", "8, 8", "400, 50", "500, 2000", RING2, 1};
+    static const setup large = {"switch, switch", "8, 32", "400, 50", "500, 2000", RING2, 1};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &cube, TH_REDUCE_SCATTER, MIB), 32160);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &cube, TH_ALL_REDUCE, MIB), 62378);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &torus, TH_ALL_TO_ALL, GIB), 300122420);
@@ -146,9 +118,9 @@ TEST(agrees_on_several_dimensions)
 /* 2560 bytes of an all-to-all, 8 accelerators with 2400 GB/s and 500 ns. */
 TEST(agrees_on_direct)
 {
-    static const setup full = {"FullyConnected", "8", "2400", "500", "\"direct\"", 1};
-    static const setup star = {"Switch", "8", "2400", "500", "\"direct\"", 1};
-    static const setup ring = {"Ring", "8", "2400", "500", RING1, 1};
+    static const setup full = {"fully_connected", "8", "2400", "500", "direct", 1};
+    static const setup star = {"switch", "8", "2400", "500", "direct", 1};
+    static const setup ring = {"ring", "8", "2400", "500", RING1, 1};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &full, TH_ALL_TO_ALL, 2560), 520);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &star, TH_ALL_TO_ALL, 2560), 1020);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &ring, TH_ALL_TO_ALL, 2560), 14290);
@@ -161,7 +133,7 @@ TEST(agrees_on_direct)
  * floor(1 / 1600) = 0. Two chunks: 2 (5 * 7 + 4 * 100) = 870. */
 TEST(raises_small_chunks)
 {
-    static const setup u = {"Ring", "3", "1", "100", RING1, 2, .endpoint_delay_ns = 7};
+    static const setup u = {"ring", "3", "1", "100", RING1, 2, .endpoint_delay_ns = 7};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 2), 870);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 0), 870);
 }
@@ -170,7 +142,7 @@ TEST(raises_small_chunks)
  * 33 / 3 = 11 bytes: t = floor(100 + 10.24) = 110, so 4 (3 * 10 + 2 * 110) = 1000. */
 TEST(rounds_chunks_up)
 {
-    static const setup u = {"Ring", "3", "1", "100", RING1, 3};
+    static const setup u = {"ring", "3", "1", "100", RING1, 3};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 100), 1000);
 }
 
@@ -181,7 +153,7 @@ TEST(rounds_chunks_up)
 TEST(knows_the_baseline)
 {
     static const setup u = {
-        "Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 1, .optimization = "baseline"};
+        "ring, ring", "2, 3", "1, 2", "100, 200", RING2, 1, .optimization = "baseline"};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 6000), 5819 + 4580);
 }
 
@@ -193,9 +165,9 @@ TEST(knows_the_baseline)
  *   ring       two hops to the farthest, unaware floor(200 + 1490.12) = 1690 */
 TEST(knows_direct)
 {
-    static const setup full = {"FullyConnected", "5", "1", "100", "\"direct\"", 1};
-    static const setup star = {"Switch", "5", "1", "100", "\"direct\"", 1};
-    static const setup ring = {"Ring", "5", "1", "100", "\"direct\"", 1};
+    static const setup full = {"fully_connected", "5", "1", "100", "direct", 1};
+    static const setup star = {"switch", "5", "1", "100", "direct", 1};
+    static const setup ring = {"ring", "5", "1", "100", "direct", 1};
     CU_ASSERT_EQUAL(ns_of(AWARE, &full, TH_REDUCE_SCATTER, 8000), 1613);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &full, TH_ALL_REDUCE, 8000), 3213);
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &star, TH_ALL_REDUCE, 8000), 30 + 2 * 1690 + 3);
@@ -209,7 +181,7 @@ TEST(knows_direct)
  * dimension both go side by side: 2916 + 1360. */
 TEST(pipes_chunks_through_dimensions)
 {
-    setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 2};
+    setup u = {"ring, ring", "2, 3", "1, 2", "100, 200", RING2, 2};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 12000), 7192);
     CU_ASSERT_EQUAL(ns_of(AWARE, &u, TH_REDUCE_SCATTER, 12000), 7192);
     u.active_chunks = 2;
@@ -221,7 +193,7 @@ TEST(pipes_chunks_through_dimensions)
  * 1051: d0 is never idle. */
 TEST(waits_for_the_slowest_dimension)
 {
-    setup u = {"Ring, Ring", "3, 2", "2, 1", "200, 100", RING2, 3};
+    setup u = {"ring, ring", "3, 2", "2, 1", "200, 100", RING2, 3};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 18000), 3 * 2298 + 1051);
 }
 
@@ -236,39 +208,110 @@ TEST(waits_for_the_slowest_dimension)
  *   A 30022 -> 45023 -> 60024, B from 44923 -> 59924 -> 74925, 10 at its end */
 TEST(chunks_meet_on_aware_links)
 {
-    static const setup ring = {"Ring", "3", "1", "100", RING1, 2, 2};
-    static const setup star = {"Switch", "3", "1", "100", RING1, 2, 2};
+    static const setup ring = {"ring", "3", "1", "100", RING1, 2, 2};
+    static const setup star = {"switch", "3", "1", "100", RING1, 2, 2};
     CU_ASSERT_EQUAL(ns_of(AWARE, &ring, TH_REDUCE_SCATTER, 96000), 59754);
     CU_ASSERT_EQUAL(ns_of(AWARE, &star, TH_ALL_GATHER, 3 * 32000), 74935);
 }
 
-/* Followed message by message, a chunk that is alone takes what the formula says. */
-TEST(following_agrees_with_the_formula)
+/* ---- one rank stands for all ---- */
+
+typedef struct {
+    char topology[100], sizes[100], bandwidth[100], latency[100], implementation[100];
+    setup u;
+} random_setup;
+
+static void put_word(char *list, const char *word)
 {
-    static const char *const kinds[] = {"Ring", "FullyConnected", "Switch"};
-    for (int i = 0; i < 3; i++) {
-        setup u = {kinds[i], "7", "3", "123.5", RING1, 1, 2, 11};
-        auto_system *s = system_of(&u);
-        int64_t formula = 0, followed = 0, bytes = 500000 / 7;
-        th_error e = {"", ""};
-        CU_ASSERT_EQUAL(
-            th_astra_collective_ns(s->astra, true, TH_ASTRA_ALL_REDUCE, 500000, &formula, &e), 0);
-        th_astra_route r = {.a = s->astra, .n_phases = 1, .shares_links = true};
-        r.phase[0] = (th_astra_phase){
-            .steps = 12, .bytes = bytes, .n_reduced = 6, .reduce_ns = 3 * (bytes / 1600)};
-        CU_ASSERT_EQUAL(th_astra_pipeline_ns(&r, 1, &followed, &e), 0);
-        CU_ASSERT_EQUAL(followed, formula);
-        CU_ASSERT_TRUE(formula > 12 * 123);
+    th_strbuf next = TH_STRBUF_INIT;
+    th_strbuf_printf(&next, "%s%s%s", list, list[0] ? ", " : "", word);
+    snprintf(list, 100, "%s", next.text);
+    th_strbuf_clear(&next);
+}
+
+/* Of several dimensions, unaware; of one, aware, where all ranks do the same at the same time. */
+static void draw_setup(gsl_rng *r, bool is_aware, random_setup *x)
+{
+    static const char *const kinds[] = {"ring", "switch", "fully_connected"};
+    static const char *const rates[] = {"50", "0.5", "25.5", "400"};
+    static const char *const delays[] = {"0", "500", "123.5", "7"};
+    static const char *const ways[] = {"ring", "direct", "direct2", "halvingDoubling"};
+    *x = (random_setup){.topology = ""};
+    for (int d = 0, n_dims = is_aware ? 1 : draw(r, 1, 3); d < n_dims; d++) {
+        int kind = draw(r, 0, 2), way = draw(r, 0, is_aware && kind == 0 ? 2 : 3);
+        char size[12];
+        snprintf(size, sizeof size, "%d", way == 3 ? 2 << draw(r, 0, 2) : draw(r, 2, 7));
+        put_word(x->topology, kinds[kind]);
+        put_word(x->sizes, size);
+        put_word(x->bandwidth, rates[draw(r, 0, 3)]);
+        put_word(x->latency, delays[draw(r, 0, 3)]);
+        put_word(x->implementation, ways[way]);
     }
+    x->u = (setup){x->topology,
+                   x->sizes,
+                   x->bandwidth,
+                   x->latency,
+                   x->implementation,
+                   .splits = draw(r, 1, 5),
+                   .active_chunks = draw(r, 1, 3),
+                   .endpoint_delay_ns = draw(r, -1, 20),
+                   .optimization = draw(r, 0, 1) ? "baseline" : "localBWAware"};
+}
+
+/* Every rank's part, message by message: when the last one ends; -1: they differ. */
+static int64_t followed_ns(const th_system *s, bool is_aware, th_trace_collective kind,
+                           int64_t bytes)
+{
+    th_error e = {"", ""};
+    th_trace_node node = TH_TRACE_NODE(0);
+    node.kind = TH_TRACE_COLLECTIVE;
+    node.collective = kind;
+    node.bytes = bytes;
+    th_trace_rank *ranks = th_alloc_zero((size_t)s->n_accels, sizeof *ranks);
+    for (int i = 0; i < s->n_accels; i++)
+        ranks[i] = (th_trace_rank){.nodes = &node, .n_nodes = 1, .first = i};
+    th_trace t = {
+        .prefix = (char *)"all", .ranks = ranks, .n_ranks = s->n_accels, .n_nodes = s->n_accels};
+    th_astra_replay all = {.n_events = 0};
+    th_astra_replay_options o = {.trace = &t, .system = s};
+    CU_ASSERT_EQUAL(th_astra_replay_run(&o, is_aware, &all, &e), 0);
+    TAP_ASSERT_TEXT(e.text, "");
+    int64_t ns = all.ranks ? all.ranks[0].finish_ns : -1;
+    for (int i = 0; all.ranks && i < s->n_accels; i++)
+        ns = all.ranks[i].finish_ns == ns ? ns : -1;
+    th_astra_replay_clear(&all);
+    th_free(ranks);
+    return ns;
+}
+
+TEST(one_rank_takes_as_long_as_all)
+{
+    static const th_trace_collective kinds[] = {TH_TRACE_ALL_REDUCE, TH_TRACE_ALL_GATHER,
+                                                TH_TRACE_ALL_TO_ALL, TH_TRACE_REDUCE_SCATTER};
+    gsl_rng *r = th_random_stream(3, "astra", 0);
+    for (int i = 0; i < 2000; i++) {
+        random_setup x;
+        th_error e = {"", ""};
+        bool is_aware = draw(r, 0, 1);
+        int64_t one = 0, bytes = (int64_t)1000 * draw(r, 1, 1000);
+        th_trace_collective kind = kinds[draw(r, 0, 3)];
+        draw_setup(r, is_aware, &x);
+        auto_system *s = astra_system(&x.u);
+        CU_ASSERT_EQUAL(th_astra_collective_ns(s, is_aware, kind, bytes, &one, &e), 0);
+        TAP_ASSERT_TEXT(e.text, "");
+        int64_t all = followed_ns(s, is_aware, kind, bytes);
+        CU_ASSERT_EQUAL(one, all);
+    }
+    gsl_rng_free(r);
 }
 
 /* ---- one at a time, and what is not taken ---- */
 
 TEST(takes_one_collective_at_a_time)
 {
-    static const setup u = {"Ring", "4", "50", "500", RING1, 1};
+    static const setup u = {"ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
-    auto_system *s = system_of(&u);
+    auto_system *s = astra_system(&u);
     auto_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 0, &e), 33829000);
     CU_ASSERT_EQUAL(ask(n, TH_ALL_REDUCE, MIB, 5, &e), 2 * 33829000);
@@ -280,9 +323,9 @@ TEST(takes_one_collective_at_a_time)
 /* What ASTRA-sim has no formula for goes message by message. */
 TEST(leaves_others_to_messages)
 {
-    static const setup u = {"Ring", "4", "50", "500", RING1, 1};
+    static const setup u = {"ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
-    auto_system *s = system_of(&u);
+    auto_system *s = astra_system(&u);
     auto_network *n = network_of(AWARE, s);
     CU_ASSERT_EQUAL(ask(n, TH_BROADCAST, MIB, 0, &e), 0);
     int32_t ranks[] = {0, 1, 2};
@@ -297,7 +340,7 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
                            int64_t bytes, const char *id, const char *text)
 {
     th_error e = {"", ""};
-    auto_system *s = system_of(u);
+    auto_system *s = astra_system(u);
     auto_network *n = network_of(type, s);
     CU_ASSERT_EQUAL(ask(n, kind, bytes, 0, &e), -1);
     TAP_ASSERT_ERROR(e, id, text);
@@ -305,31 +348,29 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
 
 TEST(refuses_what_it_cannot)
 {
-    static const setup direct = {"Ring", "4", "50", "500", "\"direct\"", 1};
-    static const setup star = {"Switch", "4", "50", "500", "\"direct\"", 1};
-    static const setup window = {"Switch", "4", "50", "500", "\"direct2\"", 1};
-    static const setup busy = {"Ring", "4", "50", "500", RING1, 4, 2};
-    static const setup busy_direct = {"FullyConnected", "4", "50", "500", "\"direct\"", 4, 2};
-    static const setup endless = {"Ring", "5000", "50", "500", RING1, 2, 2};
-    static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
-    expect_refusal(UNAWARE, &direct, TH_ALL_REDUCE, MIB, "NET-0031",
-                   "all-reduce-implementation is direct in dimension 0 of system.json: "
-                   "astra_unaware does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &direct, TH_ALL_TO_ALL, MIB, "NET-0031",
-                   "all-to-all-implementation is direct in dimension 0 of system.json: astra_aware "
-                   "does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &star, TH_ALL_REDUCE, MIB, "NET-0031",
-                   "all-reduce-implementation is direct in dimension 0 of system.json: astra_aware "
-                   "does not know it on these links (ring it does)");
-    expect_refusal(UNAWARE, &window, TH_ALL_GATHER, MIB, "NET-0031",
-                   "all-gather-implementation is direct with a window in dimension 0 of "
-                   "system.json: astra_unaware does not know it on these links (ring it does)");
-    expect_refusal(AWARE, &busy_direct, TH_ALL_TO_ALL, MIB, "NET-0033",
-                   "direct in dimension 0 of system.json: astra_aware does not know it with "
-                   "active-chunks-per-dimension 2 (1 it does)");
+    static const setup halving = {"ring", "4", "50", "500", "halvingDoubling", 1};
+    static const setup odd = {"switch", "6", "50", "500", "halvingDoubling", 1};
+    static const setup over_all = {"switch, ring", "4, 2", "50, 50", "500, 500", "ring, oneRing"};
+    static const setup tree = {"switch", "4", "50", "500", "doubleBinaryTree", 1};
+    static const setup busy = {"ring", "4", "50", "500", RING1, 4, 2};
+    static const setup endless = {"ring", "5000", "50", "500", RING1, 2, 2};
+    static const setup slow = {"ring", "4", "0.000001", "500", RING1, 1};
+    expect_refusal(AWARE, &halving, TH_ALL_TO_ALL, MIB, "NET-0031",
+                   "all_to_all is halvingDoubling in dimension 0: astra_aware does not know it on "
+                   "these links (ring it does)");
+    expect_refusal(
+        UNAWARE, &odd, TH_ALL_REDUCE, MIB, "NET-0031",
+        "all_reduce is halvingDoubling in dimension 0: astra_unaware does not know it of "
+        "a size that is no power of two (ring it does)");
+    expect_refusal(UNAWARE, &over_all, TH_ALL_GATHER, MIB, "NET-0031",
+                   "all_gather is oneRing in dimension 1: astra_unaware does not know it over "
+                   "several dimensions (ring it does)");
+    expect_refusal(AWARE, &tree, TH_ALL_REDUCE, MIB, "SIM-0302",
+                   "all_reduce is doubleBinaryTree in dimension 0: must be ring, direct, "
+                   "halvingDoubling or one of those over all dimensions");
     expect_refusal(AWARE, &endless, TH_ALL_TO_ALL, 1LL << 40, "NET-0036",
-                   "active-chunks-per-dimension 2: astra_aware would follow 24995000 messages of "
-                   "one collective, at most 16777216 are possible");
+                   "active-chunks-per-dimension 2: 24995000 messages of one collective would be "
+                   "followed, at most 16777216 are possible");
     expect_refusal(
         UNAWARE, &busy, TH_ALL_GATHER, 15, "NET-0034",
         "an all_gather of 3 bytes from each rank cannot be cut into preferred-dataset-splits 4");
@@ -341,13 +382,13 @@ TEST(needs_the_files)
 {
     th_error e = {"", ""};
     th_network_options o = {0};
-    static const setup u = {"Ring", "4", "50", "500", RING1, 1};
-    auto_system *s = system_of(&u);
+    static const setup u = {"ring", "4", "50", "500", RING1, 1};
+    auto_system *s = astra_system(&u);
     struct th_astra *block = s->astra;
     s->astra = NULL;
     CU_ASSERT_PTR_NULL(AWARE->create(s, &o, &e));
     TAP_ASSERT_ERROR(e, "NET-0030",
-                     "system \"astra_ring4\": network astra_aware computes with ASTRA-sim's "
+                     "system \"astra\": network astra_aware computes with ASTRA-sim's "
                      "network.yml and system.json: read the system with -format astra");
     s->astra = block;
 }
@@ -363,7 +404,7 @@ typedef struct {
 /* Starts all in order of time; each must end when it says. */
 static void expect_messages(const th_network_type *type, const setup *u, const sent *m, int n_sent)
 {
-    auto_system *s = system_of(u);
+    auto_system *s = astra_system(u);
     auto_network *n = network_of(type, s);
     auto_events *q = th_events_new();
     th_event e;
@@ -394,7 +435,7 @@ static void expect_messages(const th_network_type *type, const setup *u, const s
  * sent when the link is free after floor(931.32) = 931; the third comes when it is free again. */
 TEST(sends_messages_along_a_ring)
 {
-    static const setup u = {"Ring", "5", "1", "100.5", RING1, 1};
+    static const setup u = {"ring", "5", "1", "100.5", RING1, 1};
     static const sent alone[] = {{0, 1, 1000, 0, 0, 1031000},
                                  {3, 1, 1000, 0, 0, 1132000},
                                  {3, 1, 1000, 0, 7, 1132007},
@@ -411,7 +452,7 @@ TEST(sends_messages_along_a_ring)
  * that the message to 2 waits for 931 ns. A hop takes floor(100 + 931.32) = 1031. */
 TEST(goes_upwards_half_way_round_a_ring)
 {
-    static const setup u = {"Ring", "4", "1", "100", RING1, 1};
+    static const setup u = {"ring", "4", "1", "100", RING1, 1};
     static const sent both[] = {{1, 3, 1000, 0, 0, 2 * 1031000},
                                 {1, 2, 1000, 10, 0, 931000 + 1031000}};
     expect_messages(AWARE, &u, both, 2);
@@ -422,7 +463,7 @@ TEST(goes_upwards_half_way_round_a_ring)
  * 2 floor(50.5 + 465.66) = 1032 aware. */
 TEST(sends_messages_across_dimensions)
 {
-    static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
+    static const setup u = {"ring, switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
     static const sent unaware[] = {{0, 9, 1000, 0, 0, 1597000}},
                       aware[] = {{0, 9, 1000, 0, 0, 2063000}};
     expect_messages(UNAWARE, &u, unaware, 1);
@@ -432,9 +473,9 @@ TEST(sends_messages_across_dimensions)
 /* Wave after wave: once the first has been, no more memory is asked for. */
 TEST(memory_follows_the_messages_that_live)
 {
-    static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
+    static const setup u = {"ring, switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
     const th_network_type *const types[] = {AWARE, UNAWARE};
-    th_system *s = system_of(&u);
+    th_system *s = astra_system(&u);
     for (int i = 0; i < 2; i++) {
         th_network *n = network_of(types[i], s);
         th_events *q = th_events_new();
@@ -458,10 +499,10 @@ TEST(memory_follows_the_messages_that_live)
 
 TEST(counts_bytes_on_links)
 {
-    static const setup u = {"Switch", "3", "1", "100", RING1, 1};
+    static const setup u = {"switch", "3", "1", "100", RING1, 1};
     const th_network_type *const types[] = {AWARE, UNAWARE};
     for (int i = 0; i < 2; i++) {
-        auto_system *s = system_of(&u);
+        auto_system *s = astra_system(&u);
         auto_network *n = network_of(types[i], s);
         auto_events *q = th_events_new();
         th_event e;
@@ -478,7 +519,7 @@ TEST(counts_bytes_on_links)
 static th_time send(const th_network_type *type, const setup *u, const char *to, int64_t bytes,
                     th_error *e)
 {
-    th_system *s = system_of(u);
+    th_system *s = astra_system(u);
     th_network *n = network_of(type, s);
     th_events *q = th_events_new();
     th_event last = {.time = -1};
@@ -498,8 +539,8 @@ static th_time send(const th_network_type *type, const setup *u, const char *to,
  * link: 107374182400 bytes at 100 GiB/s, 100 ns before them. */
 TEST(refuses_messages_it_cannot_time)
 {
-    static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
-    static const setup star = {"Switch", "4", "100", "100", RING1, 1};
+    static const setup slow = {"ring", "4", "0.000001", "500", RING1, 1};
+    static const setup star = {"switch", "4", "100", "100", RING1, 1};
     static const char endless[] =
         "1125899906842624 bytes from \"0\" to \"1\" take longer than any run: 106 days";
     const th_network_type *const types[] = {AWARE, UNAWARE};
@@ -531,7 +572,7 @@ static int begin_one(const void *s, th_error *e)
 
 TEST(survives_lack_of_memory)
 {
-    auto_system *s = system_of(&(setup){"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 5});
+    auto_system *s = astra_system(&(setup){"ring, ring", "2, 3", "1, 2", "100, 200", RING2, 5});
     CU_ASSERT_TRUE(fail_each_allocation(begin_one, s) > 10);
 }
 

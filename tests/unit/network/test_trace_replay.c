@@ -4,7 +4,7 @@
 #include <config.h>
 #include "sim/execution_trace/lower_trace.h"
 #include "sim/execution_trace/trace_stuck.h"
-#include "sim/astra/trace_replay.h"
+#include "sim/network/astra/trace_replay.h"
 #include "sim/machine/machine.h"
 #include "sim/network/network.h"
 #include "tests/unit/astra_help.h"
@@ -13,29 +13,15 @@
 
 enum { LOAD = 2, COMPUTE = 4, SEND = 5, RECEIVE = 6, COLLECTIVE = 7, RANKS = 4 };
 
-/* Of one dimension (Ring, Switch or FullyConnected), all collectives by one algorithm. */
+/* Of one dimension (ring, switch or fully_connected), all collectives by one algorithm. */
 static th_system *system_of_kind(const char *topology, const char *algorithm)
 {
-    th_error e = {"", ""};
-    char network[200], text[500];
-    snprintf(network, sizeof network,
-             "topology: [ %s ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n",
-             topology);
-    snprintf(text, sizeof text,
-             "{\"all-reduce-implementation\": [\"%s\"], \"all-gather-implementation\": [\"%s\"],"
-             " \"reduce-scatter-implementation\": [\"%s\"],"
-             " \"all-to-all-implementation\": [\"%s\"],"
-             " \"preferred-dataset-splits\": 1, \"collective-optimization\": \"localBWAware\","
-             " \"local-mem-bw\": 1600, \"peak-perf\": 900, \"endpoint-delay\": 10}",
-             algorithm, algorithm, algorithm, algorithm);
-    th_system *s = astra_system(network, text, &e);
-    TAP_ASSERT_TEXT(e.text, "");
-    return s;
+    return astra_system(&(astra_setup){topology, "4", "50", "500", algorithm, .peak_tflops = 900});
 }
 
 static th_system *ring(void)
 {
-    return system_of_kind("Ring", "ring");
+    return system_of_kind("ring", "ring");
 }
 
 /* ---- as ASTRA-sim ---- */
@@ -47,9 +33,9 @@ static void assert_finish_on(th_system *s, const trace_row *rows, size_t n, bool
     th_error e = {"", ""};
     auto_trace *t = trace_of(RANKS, rows, n, NULL, &e);
     th_astra_replay replay;
-    th_astra_replay_options o = {.trace = t, .system = s, .is_aware = is_aware};
+    th_astra_replay_options o = {.trace = t, .system = s};
     TAP_ASSERT_TEXT(e.text, "");
-    CU_ASSERT_EQUAL_FATAL(th_astra_replay_run(&o, &replay, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_astra_replay_run(&o, is_aware, &replay, &e), 0);
     for (int i = 0; i < RANKS; i++) {
         if (replay.ranks[i].finish_ns != expected[i])
             printf("# rank %d: %lld, not %lld\n", i, (long long)replay.ranks[i].finish_ns,
@@ -167,32 +153,32 @@ static void assert_collective(const char *topology, const char *algorithm, const
  * 489, the other half 5382, 10. A gather sends 1 MiB, 20,031 ns; two at a time, in two rounds. */
 TEST(direct_collectives)
 {
-    assert_collective("FullyConnected", "direct", ALL_REDUCE, 10 + 5382 + 10 + 489 + 5382 + 10);
-    assert_collective("FullyConnected", "direct", REDUCE_SCATTER, 10 + 5382 + 10 + 489);
-    assert_collective("FullyConnected", "direct", ALL_GATHER, 10 + 20031 + 10);
-    assert_collective("FullyConnected", "direct2", ALL_GATHER, 2 * (10 + 20031) + 10);
-    assert_collective("FullyConnected", "direct", ALL_TO_ALL, 10 + 5382 + 10);
-    assert_collective("FullyConnected", "oneDirect", ALL_GATHER, 10 + 20031 + 10);
+    assert_collective("fully_connected", "direct", ALL_REDUCE, 10 + 5382 + 10 + 489 + 5382 + 10);
+    assert_collective("fully_connected", "direct", REDUCE_SCATTER, 10 + 5382 + 10 + 489);
+    assert_collective("fully_connected", "direct", ALL_GATHER, 10 + 20031 + 10);
+    assert_collective("fully_connected", "direct2", ALL_GATHER, 2 * (10 + 20031) + 10);
+    assert_collective("fully_connected", "direct", ALL_TO_ALL, 10 + 5382 + 10);
+    assert_collective("fully_connected", "oneDirect", ALL_GATHER, 10 + 20031 + 10);
 }
 
 /* Over a switch, two latencies: halves, quarters, quarters, halves, of which the second waits for a
  * reduction. A gather sends 1 and 2 MiB, a scatter a half and a quarter. */
 TEST(halving_and_doubling_over_a_switch)
 {
-    assert_collective("Switch", "halvingDoubling", ALL_REDUCE,
+    assert_collective("switch", "halvingDoubling", ALL_REDUCE,
                       10 + 10765 + 10 + 489 + 5882 + 10 + 5882 + 10 + 10765 + 10);
-    assert_collective("Switch", "halvingDoubling", ALL_GATHER, 10 + 20531 + 10 + 40062 + 10);
-    assert_collective("Switch", "oneHalvingDoubling", ALL_GATHER, 10 + 20531 + 10 + 40062 + 10);
-    assert_collective("Switch", "halvingDoubling", REDUCE_SCATTER,
+    assert_collective("switch", "halvingDoubling", ALL_GATHER, 10 + 20531 + 10 + 40062 + 10);
+    assert_collective("switch", "oneHalvingDoubling", ALL_GATHER, 10 + 20531 + 10 + 40062 + 10);
+    assert_collective("switch", "halvingDoubling", REDUCE_SCATTER,
                       10 + 10765 + 10 + 489 + 5882 + 10);
 }
 
 /* Every quarter goes on to its rank: 1 + 2 + 3 steps. */
 TEST(an_all_to_all_round_the_ring)
 {
-    assert_collective("Ring", "ring", ALL_TO_ALL, 6 * (10 + 5382) + 10);
-    assert_collective("Ring", "ring", ALL_GATHER, 3 * (10 + 20031) + 10);
-    assert_collective("Ring", "ring", REDUCE_SCATTER, 10 + 3 * 5382 + 3 * (10 + 489));
+    assert_collective("ring", "ring", ALL_TO_ALL, 6 * (10 + 5382) + 10);
+    assert_collective("ring", "ring", ALL_GATHER, 3 * (10 + 20031) + 10);
+    assert_collective("ring", "ring", REDUCE_SCATTER, 10 + 3 * 5382 + 3 * (10 + 489));
 }
 
 /* From 0 to 2 by the link from 1 to 2, which is busy for 39,062 ns with 2 MiB of rank 1. */
@@ -213,9 +199,9 @@ TEST(links_of_switches_and_of_pairs)
                                      IDLE(1),
                                      {2, 1, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 1048576"},
                                      IDLE(3)};
-    FINISH_ON(system_of_kind("Switch", "ring"), rows, true, 40062, 1000, 40062, 1000);
-    FINISH_ON(system_of_kind("FullyConnected", "ring"), rows, true, 20031, 1000, 20031, 1000);
-    FINISH_ON(system_of_kind("Switch", "ring"), rows, false, 20531, 1000, 20531, 1000);
+    FINISH_ON(system_of_kind("switch", "ring"), rows, true, 40062, 1000, 40062, 1000);
+    FINISH_ON(system_of_kind("fully_connected", "ring"), rows, true, 20031, 1000, 20031, 1000);
+    FINISH_ON(system_of_kind("switch", "ring"), rows, false, 20531, 1000, 20531, 1000);
 }
 
 /* ---- our networks ---- */

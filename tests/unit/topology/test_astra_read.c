@@ -1,81 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_astra_read.c - the group "astra" of a system file. */
 #include <config.h>
-#include "base/alloc.h"
-#include "tests/unit/no_memory.h"
 #include "tests/unit/astra_help.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/no_memory.h"
+#include "topology/files/system_copy.h"
+#include "topology/files/system_write.h"
 #include "topology/routing/route.h"
 
-#define YML(topology, npus, bandwidth, latency)                                                    \
-    "topology: [ " topology " ] # dimension 0 first\n"                                             \
-    "npus_count: [ " npus " ]\n"                                                                   \
-    "bandwidth: [ " bandwidth " ]  # GB/s\n"                                                       \
-    "latency: [ " latency " ]  # ns\n"
-#define TWO_DIMS YML("Ring, Switch", "4, 8", "50.0, 25.5", "500.0, 1000.25")
-#define ONE_DIM  YML("Ring", "4", "50", "500")
-/* The least that is needed; more is put in front, on line 2. */
-#define JSON(more)                                                                                 \
-    "{\n" more "\n\"preferred-dataset-splits\": 4,\n"                                              \
-    "\"collective-optimization\": \"localBWAware\",\n\"local-mem-bw\": 1600\n}\n"
+static const astra_setup two_dims = {
+    "ring, switch", "4, 8", "50.0, 25.5", "500.0, 1000.25", "halvingDoubling, direct16", 4, 3, 12,
+    "baseline"};
+static const astra_setup one_dim = {"ring", "4", "50", "500", "ring"};
 
-static th_system *read_or_tell(const char *network, const char *parameters)
+TEST(reads_dimensions_and_parameters)
 {
-    th_error e = {"", ""};
-    th_system *s = astra_system(network, parameters, &e);
-    TAP_ASSERT_TEXT(e.text, "");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    return s;
-}
-
-/* ---- what is read ---- */
-
-TEST(reads_dimensions)
-{
-    th_system *s = read_or_tell(TWO_DIMS, JSON(""));
-    TAP_ASSERT_TEXT(s->name, "astra_ring4_switch8");
-    CU_ASSERT_EQUAL(s->astra->n_dims, 2);
-    CU_ASSERT_EQUAL(s->astra->dims[0].kind, TH_TOPOLOGY_DIM_RING);
-    CU_ASSERT_EQUAL(s->astra->dims[0].size, 4);
-    CU_ASSERT_EQUAL(s->astra->dims[1].kind, TH_TOPOLOGY_DIM_SWITCH);
-    CU_ASSERT_EQUAL(s->astra->dims[1].size, 8);
-    CU_ASSERT_EQUAL(s->astra->dims[1].gib_per_s, 25.5);
-    CU_ASSERT_EQUAL(s->astra->dims[1].latency_ns, 1000.25);
-    th_system_free(s);
-}
-
-TEST(reads_parameters)
-{
-    th_system *s = read_or_tell(
-        TWO_DIMS, JSON("\"endpoint-delay\": 12, \"active-chunks-per-dimension\": 3,"
-                       "\"all-reduce-implementation\": [\"ring\", \"halvingDoubling\"],"
-                       "\"all-to-all-implementation\": [\"direct\", \"direct16\"],"
-                       "\"scheduling-policy\": \"FIFO\", \"boost-mode\": 1, \"L\": 500,"
-                       "\"roofline-enabled\": 1, \"peak-perf\": 200, \"model-shared-bus\": 0,"));
+    auto_system *s = astra_system(&two_dims);
     const th_astra *a = s->astra;
+    CU_ASSERT_EQUAL(a->n_dims, 2);
+    CU_ASSERT_EQUAL(a->dims[0].kind, TH_TOPOLOGY_DIM_RING);
+    CU_ASSERT_EQUAL(a->dims[0].size, 4);
+    CU_ASSERT_EQUAL(a->dims[1].kind, TH_TOPOLOGY_DIM_SWITCH);
+    CU_ASSERT_EQUAL(a->dims[1].size, 8);
+    CU_ASSERT_EQUAL(a->dims[1].gib_per_s, 25.5);
+    CU_ASSERT_EQUAL(a->dims[1].latency_ns, 1000.25);
+    CU_ASSERT_EQUAL(a->dims[0].implementation[TH_ASTRA_ALL_REDUCE], TH_ASTRA_HALVING_DOUBLING);
+    CU_ASSERT_EQUAL(a->dims[0].window[TH_ASTRA_ALL_REDUCE], 0);
+    CU_ASSERT_EQUAL(a->dims[1].implementation[TH_ASTRA_ALL_TO_ALL], TH_ASTRA_DIRECT);
+    CU_ASSERT_EQUAL(a->dims[1].window[TH_ASTRA_ALL_TO_ALL], 16);
     CU_ASSERT_EQUAL(a->endpoint_delay_ns, 12);
     CU_ASSERT_EQUAL(a->active_chunks, 3);
     CU_ASSERT_EQUAL(a->splits, 4);
     CU_ASSERT_EQUAL(a->local_mem_gb_per_s, 1600);
-    CU_ASSERT_TRUE(a->is_local_bw_aware);
-    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_REDUCE][0], TH_ASTRA_RING);
-    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_REDUCE][1], TH_ASTRA_HALVING_DOUBLING);
-    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_TO_ALL][0], TH_ASTRA_DIRECT);
-    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_TO_ALL][1], TH_ASTRA_DIRECT_WINDOW);
-    CU_ASSERT_EQUAL(a->implementation[TH_ASTRA_ALL_GATHER][0], TH_ASTRA_NONE);
-    /* 200e12 operations at 1 GHz are 100,000 multiply-accumulates a cycle */
-    CU_ASSERT_EQUAL(s->designs[0].params[1].number, 100000);
-    CU_ASSERT_EQUAL(s->nodes[31].a.dram_bits_per_s, 12800000000000);
-    th_system_free(s);
-}
-
-/* What ASTRA-sim takes where a key is absent. */
-TEST(has_defaults)
-{
-    th_system *s = read_or_tell(ONE_DIM, JSON(""));
-    CU_ASSERT_EQUAL(s->astra->endpoint_delay_ns, 10);
-    CU_ASSERT_EQUAL(s->astra->active_chunks, 1);
-    CU_ASSERT_EQUAL(s->designs[0].params[1].number, 50000);
-    th_system_free(s);
+    CU_ASSERT_FALSE(a->is_local_bw_aware);
 }
 
 /* ---- the graph ---- */
@@ -92,171 +48,82 @@ static void expect_way(const th_system *s, int from, int to, int hops, th_time l
 
 /* Accelerator 6 is (2, 1): two steps along the ring of four, then through the switch of column 2.
  * 25.5 GB/s are 25.5 * 2^33 bits/s. */
-TEST(makes_the_graph)
+TEST(stands_beside_the_graph)
 {
     const int64_t gib = 1LL << 33;
-    th_system *s = read_or_tell(TWO_DIMS, JSON(""));
+    auto_system *s = astra_system(&two_dims);
     CU_ASSERT_EQUAL(s->n_accels, 32);
     CU_ASSERT_EQUAL(s->n_nodes, 32 + 4);
     CU_ASSERT_EQUAL(s->n_links, 2 * (8 * 4 + 4 * 8));
-    CU_ASSERT_EQUAL(s->n_dims, 2);
     expect_way(s, 0, 1, 1, 500000, 50 * gib);
     expect_way(s, 0, 3, 1, 500000, 50 * gib);
     expect_way(s, 0, 4, 2, 2000500, 51 * gib / 2);
     expect_way(s, 0, 6, 4, 3000500, 51 * gib / 2);
-    th_system_free(s);
 }
 
-TEST(two_share_one_cable)
+/* ---- copies ---- */
+
+TEST(comes_back_as_it_is_written)
 {
-    th_system *s = read_or_tell(YML("Ring, FullyConnected", "2, 3", "1, 2", "0, 7"), JSON(""));
-    CU_ASSERT_EQUAL(s->n_links, 2 * (3 * 1 + 2 * 3));
-    expect_way(s, 1, 0, 1, 0, 1LL << 33);
-    expect_way(s, 5, 1, 1, 7000, 2LL << 33);
-    th_system_free(s);
+    th_error e = {"", ""};
+    auto_strbuf text = TH_STRBUF_INIT;
+    auto_system *s = astra_system(&two_dims);
+    CU_ASSERT_EQUAL(th_system_write(s, NULL, NULL, &text, &e), 0);
+    auto_system *again = th_system_read_text(text.text, "again.cfg", &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    auto_system *copy = th_system_copy(s, &e);
+    CU_ASSERT_EQUAL(memcmp(again->astra, s->astra, sizeof *s->astra), 0);
+    CU_ASSERT_EQUAL(memcmp(copy->astra, s->astra, sizeof *s->astra), 0);
+    for (int i = 0; i < s->n_links; i++)
+        CU_ASSERT_EQUAL(again->media[again->links[i].medium].bits_per_s,
+                        s->media[s->links[i].medium].bits_per_s);
 }
 
 /* ---- errors ---- */
 
-typedef struct {
-    const char *network, *parameters, *id, *text;
-} failure;
-
-static void expect_failure(const failure *f)
+/* The system of one dimension with this in place of that. */
+static void expect_failure(const char *that, const char *this, const char *id, const char *why)
 {
     th_error e = {"", ""};
-    th_system *s = astra_system(f->network, f->parameters, &e);
-    CU_ASSERT_PTR_NULL(s);
-    TAP_ASSERT_ERROR(e, f->id, f->text);
-    th_system_free(s);
+    auto_strbuf text = TH_STRBUF_INIT, changed = TH_STRBUF_INIT;
+    astra_text(&one_dim, &text);
+    const char *at = strstr(text.text, that);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    th_strbuf_printf(&changed, "%.*s%s%s", (int)(at - text.text), text.text, this,
+                     at + strlen(that));
+    CU_ASSERT_PTR_NULL(th_system_read_text(changed.text, "s.cfg", &e));
+    TAP_ASSERT_ERROR(e, id, why);
 }
 
-TEST(refuses_wrong_networks)
+TEST(refuses_wrong_groups)
 {
-    static const failure failures[] = {
-        {"topology: [ Ring\n", JSON(""), "TOPO-0110",
-         "network:2: not YAML: did not find expected ',' or ']'"},
-        {ONE_DIM "latency: [ 1 ]\n", JSON(""), "TOPO-0111",
-         "network:5: key \"latency\" is given twice"},
-        {"topology: [ Ring ]\nbandwith: [ 1 ]\n", JSON(""), "TOPO-0112",
-         "network:2: unknown key \"bandwith\": did you mean \"bandwidth\"? (topology, npus_count, "
-         "bandwidth and latency were expected)"},
-        {YML("Ring", "2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2", "1", "1"), JSON(""),
-         "TOPO-0113", "network:2: key \"npus_count\": has 17 elements: must be 1 to 16 dimensions"},
-        {YML("Torus2D", "4", "1", "1"), JSON(""), "TOPO-0114",
-         "network:1: key \"topology\": must be Ring, FullyConnected or Switch, not \"Torus2D\""},
-        {YML("Ring", "1", "1", "1"), JSON(""), "TOPO-0115",
-         "network:2: key \"npus_count\": must be an integer from 2 to 1048576, not \"1\""},
-        {YML("Ring", "4", "0", "1"), JSON(""), "TOPO-0116",
-         "network:3: key \"bandwidth\": must be a number from 1e-06 to 1e+06, not \"0\""},
-        {YML("Ring", "4", "1", ".inf"), JSON(""), "TOPO-0116",
-         "network:4: key \"latency\": must be a number from 0 to 1e+09, not \".inf\""},
-        {YML("[ Ring ]", "4", "1", "1"), JSON(""), "TOPO-0117",
-         "network:1: key \"topology\": must be a list of values"},
-        {"topology: Ring\n", JSON(""), "TOPO-0118",
-         "network:1: key \"topology\": must be a list, one element for each dimension"},
-        {"topology: [ Ring ]\nnpus_count: [ 4 ]\nlatency: [ 1 ]\n", JSON(""), "TOPO-0119",
-         "network: key \"bandwidth\" is missing"},
-        {YML("Ring, Ring", "4, 4", "1", "1, 1"), JSON(""), "TOPO-0120",
-         "network:3: key \"bandwidth\" has 1 elements, but topology has 2 dimensions"},
-        {YML("Ring", "4", "1", "1") "---\nlatency: [ 9 ]\n", JSON(""), "TOPO-0240",
-         "network:6: a second document: one was expected"},
-        {YML("Ring", "4", "1", "1") "---\nlatency: [ 9\n", JSON(""), "TOPO-0110",
-         "network:7: not YAML: did not find expected ',' or ']'"},
-        {"- topology\n", JSON(""), "TOPO-0121",
-         "network:1: must be keys and lists: topology, npus_count, bandwidth, latency"},
-        {YML("Ring, Ring, Ring", "1048576, 1048576, 2", "1, 1, 1", "1, 1, 1"), JSON(""),
-         "TOPO-0022",
-         "network: system \"astra_ring1048576_ring1048576_ring2\": more than 65536 "
-         "accelerators"},
-    };
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        expect_failure(&failures[i]);
+    static const char dims[] = "s.cfg:7: key \"dims\": must be as many as those of a topology "
+                               "whose dimensions are of two nodes or more and no lines";
+    expect_failure("size = 4", "size = 1", "TOPO-0281", dims);
+    expect_failure("type = \"ring\"", "type = \"line\"", "TOPO-0281", dims);
+    expect_failure("dims = ({ bandwidth = 50; latency = 500;",
+                   "dims = ({ bandwidth = 5; latency = 5; }, { bandwidth = 50; latency = 500;",
+                   "TOPO-0281", dims);
+    expect_failure("bandwidth = 50;", "bandwidth = 0;", "BASE-0461",
+                   "s.cfg:7: key \"bandwidth\": must be from 1e-06 to 1e+06, not 0");
+    expect_failure("preferred_dataset_splits = 1;", "", "BASE-0034",
+                   "s.cfg:5: key \"astra\": has no key \"preferred_dataset_splits\"");
 }
 
-TEST(refuses_wrong_parameters)
-{
-    static const failure failures[] = {
-        {ONE_DIM, "{\n\"L\": 1,\n}\n", "TOPO-0130",
-         "system:3: not JSON: string or '}' expected near '}'"},
-        {ONE_DIM, "{ \"L\": 1, \"L\": 2 }", "TOPO-0130",
-         "system:1: not JSON: duplicate object key near '\"L\"'"},
-        {ONE_DIM, JSON("\"endpoint-dealy\": 10,"), "TOPO-0131",
-         "system:2: unknown key \"endpoint-dealy\": did you mean \"endpoint-delay\"?"},
-        {ONE_DIM, "{ \"preferred-dataset-splits\": 1, \"local-mem-bw\": 1 }", "TOPO-0132",
-         "system: key \"collective-optimization\" is missing"},
-        {ONE_DIM, JSON("\"endpoint-delay\": \"10\","), "TOPO-0133",
-         "system:2: key \"endpoint-delay\": must be a number from 0 to 1e+09"},
-        {ONE_DIM, JSON("\"active-chunks-per-dimension\": 0,"), "TOPO-0133",
-         "system:2: key \"active-chunks-per-dimension\": must be a number from 1 to 65536"},
-        {ONE_DIM, JSON("\"model-shared-bus\": 1,"), "TOPO-0134",
-         "system:2: key \"model-shared-bus\": is not modelled: must be 0 or left out"},
-        {ONE_DIM, JSON("\"all-reduce-implementation-custom\": [\"x.et\"],"), "TOPO-0135",
-         "system:2: key \"all-reduce-implementation-custom\": is not modelled: must be left out"},
-        {ONE_DIM, JSON("\"scheduling-policy\": \"lifo\","), "TOPO-0136",
-         "system:2: key \"scheduling-policy\": must be one of: LIFO, FIFO, EXPLICIT"},
-        {ONE_DIM, JSON("\"inter-dimension-scheduling\": \"themis\","), "TOPO-0136",
-         "system:2: key \"inter-dimension-scheduling\": must be one of: baseline"},
-        {TWO_DIMS, JSON("\"all-gather-implementation\": [\"ring\"],"), "TOPO-0137",
-         "system:2: key \"all-gather-implementation\": must be a list of 2, one for each "
-         "dimension"},
-        {ONE_DIM, JSON("\"all-gather-implementation\": [\"rings\"],"), "TOPO-0138",
-         "system:2: key \"all-gather-implementation\": \"rings\" of dimension 0 must be ring, "
-         "direct, "
-         "halvingDoubling, doubleBinaryTree, oneRing, oneDirect or oneHalvingDoubling"},
-        {ONE_DIM, "[ 1 ]", "TOPO-0139", "system:1: must be one JSON object { ... }"},
-    };
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        expect_failure(&failures[i]);
-}
+/* ---- memory ---- */
 
-TEST(refuses_long_files)
+static int read_two_dims(const void *text, th_error *e)
 {
-    char *spaces = th_alloc(TH_ASTRA_FILE_MAX + 2);
-    memset(spaces, ' ', TH_ASTRA_FILE_MAX + 1);
-    spaces[TH_ASTRA_FILE_MAX + 1] = '\0';
-    expect_failure(
-        &(failure){spaces, JSON(""), "BASE-0326", "network: must be 262144 bytes at most"});
-    expect_failure(
-        &(failure){ONE_DIM, spaces, "BASE-0326", "system: must be 262144 bytes at most"});
-    th_free(spaces);
-}
-
-TEST(refuses_missing_files)
-{
-    th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", TH_LINKS_DEFAULT_MAX, &e));
-    TAP_ASSERT_ERROR(e, "BASE-0031", "no.yml: cannot be opened: No such file or directory");
-}
-
-/* Deeply nested, and names of names: an error or a system, soon, and no memory lost. */
-TEST(survives_nesting)
-{
-    enum { DEPTH = 50000 };
-    char *text = th_alloc(2 * DEPTH + 64);
-    th_error e;
-    memset(text, '[', DEPTH);
-    text[DEPTH] = '\0';
-    CU_ASSERT_PTR_NULL(astra_system(text, JSON(""), &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0110");
-    CU_ASSERT_PTR_NULL(astra_system(ONE_DIM, text, &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0130");
-    th_free(text);
-    CU_ASSERT_PTR_NULL(astra_system("a: &a [*a, *a]\n", JSON(""), &e));
-    TAP_ASSERT_TEXT(e.id, "TOPO-0112");
-}
-
-static int read_two_dims(const void *unused, th_error *e)
-{
-    (void)unused;
-    th_system *s = astra_system(TWO_DIMS, JSON("\"L\": 1,"), e);
+    th_system *s = th_system_read_text(text, "s.cfg", e);
     th_system_free(s);
     return s ? 0 : -1;
 }
 
 TEST(survives_lack_of_memory)
 {
-    CU_ASSERT_TRUE(fail_each_allocation(read_two_dims, NULL) > 10);
+    auto_strbuf text = TH_STRBUF_INIT;
+    astra_text(&two_dims, &text);
+    CU_ASSERT_TRUE(fail_each_allocation(read_two_dims, text.text) > 10);
 }
 
 TAP_MAIN("astra_read")

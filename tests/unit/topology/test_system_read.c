@@ -327,7 +327,7 @@ TEST(refuses_unknown_names)
                    "\"accelerators\"? (one of name, "
                    "designs, accelerators, hosts, switches, links, topology, "
                    "segments, dead_links, routes, routing, link_energy, link_energy_source, "
-                   "collective_start, transfers, weight_memory)");
+                   "collective_start, transfers, weight_memory, astra)");
 }
 
 TEST(refuses_designs)

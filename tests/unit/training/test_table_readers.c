@@ -14,7 +14,6 @@
 #include "tcl/init.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/predict_help.h"
-#include "topology/files/astra_read.h"
 
 static th_gpus gpus;
 static Tcl_Interp *interp;
@@ -108,20 +107,6 @@ static int read_schedule(const char *path, uint64_t *digest, th_strbuf *notes, t
     return 0;
 }
 
-static int read_network(const char *path, uint64_t *digest, th_strbuf *notes, th_error *e)
-{
-    th_astra a = {.n_dims = 0};
-    (void)notes;
-    if (th_astra_read_network(path, &a, e))
-        return -1;
-    for (int i = 0; i < a.n_dims; i++) {
-        const double dim[] = {(double)a.dims[i].kind, a.dims[i].size, a.dims[i].gib_per_s,
-                              a.dims[i].latency_ns};
-        add(digest, dim, sizeof dim);
-    }
-    return 0;
-}
-
 /* ---- good files ---- */
 
 #define RANKS "#  Rank  0 Group  0 Pid 7 on a device 0\n#  Rank  1 Group  0 Pid 8 on a device 1\n"
@@ -165,10 +150,6 @@ static const struct {
      "fc,1,1000,512,1,1,1,1,1,1,77.25\n",
      read_times, 1, ","},
     {"stages", "F0 F1 B0 F2 B1 B2\nF0 B0 F1 B1 F2 B2\n", read_schedule, 0, NULL},
-    {"network.yml",
-     "topology: [ Ring, Switch ]\nnpus_count: [ 4, 8 ]\nbandwidth: [ 50.5, 25.25 ]\n"
-     "latency: [ 500.5, 1000.5 ]\n",
-     read_network, 0, NULL},
 };
 enum { N_FILES = sizeof files / sizeof *files };
 

@@ -7,7 +7,6 @@
 #include "mapper/serialize/serializer.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
-#include "topology/files/astra_read.h"
 #include "topology/generate/generate.h"
 #include "topology/files/system_write.h"
 #include "workloads/models.h"

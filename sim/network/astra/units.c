@@ -8,7 +8,7 @@
  * waits for it is looked at after the next completion only. A rank finishes at the completion
  * after which nothing is ready or under way. */
 #include <config.h>
-#include "sim/astra/trace_replay_state.h"
+#include "sim/network/astra/trace_replay_state.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static th_unit unit_of(const th_trace_node *n)
 
 static th_astra_node_times *times_of(const th_replay_state *s, int32_t rank, int32_t node)
 {
-    return &s->out.nodes[s->first_node[rank] + node];
+    return &s->out.nodes[s->trace->ranks[rank].first + node];
 }
 
 /* ---- life ---- */
@@ -63,7 +63,6 @@ static int link_successors(const th_trace_rank *t, th_rank_state *r)
 static int new_rank(th_replay_state *s, int32_t rank)
 {
     th_rank_state *r = &s->ranks[rank];
-    r->buckets = -1;
     r->group_tags = th_alloc_zero((size_t)s->trace->n_groups + 1, sizeof *r->group_tags);
     if (!r->group_tags || link_successors(&s->trace->ranks[rank], r))
         return -1;
@@ -80,14 +79,12 @@ int th_units_new(th_replay_state *s)
 {
     size_t n = (size_t)s->n_ranks;
     s->ranks = th_alloc_zero(n, sizeof *s->ranks);
-    s->areas = th_alloc_array(n, sizeof *s->areas);
+    s->areas = th_alloc_zero(n, sizeof *s->areas);
     if (!s->ranks || !s->areas)
         return -1;
-    for (int32_t i = 0; i < s->n_ranks; i++) {
-        s->areas[i] = (th_memory_area){false, -1, -1};
+    for (int32_t i = 0; i < s->n_ranks; i++)
         if (new_rank(s, i))
             return -1;
-    }
     return 0;
 }
 
@@ -105,7 +102,6 @@ void th_units_free(th_replay_state *s)
     }
     th_free(s->ranks);
     th_free(s->areas);
-    th_free(s->accesses.items);
 }
 
 /* ---- what can be replayed ---- */
@@ -214,45 +210,22 @@ static void start_access(th_replay_state *s, int32_t rank, int32_t node)
     th_call_after(s, rank, ns, TH_CALL_MEMORY, node);
 }
 
-static th_memory_access *access_at(const th_replay_state *s, int32_t i)
-{
-    return th_pool_at(&s->accesses, i, sizeof(th_memory_access));
-}
-
 static void access_memory(th_replay_state *s, int32_t rank, int32_t node)
 {
     th_memory_area *area = area_of(s, rank);
-    if (!area || !area->is_busy) {
+    if (!area || !area->is_busy)
         start_access(s, rank, node);
-        return;
-    }
-    int32_t fresh = th_pool_take(&s->accesses, sizeof(th_memory_access));
-    if (fresh < 0) {
-        s->failed = true;
-        return;
-    }
-    *access_at(s, fresh) = (th_memory_access){-1, rank, node};
-    if (area->last < 0)
-        area->first = fresh;
     else
-        access_at(s, area->last)->next = fresh;
-    area->last = fresh;
+        th_replay_push(s, &area->waiting, &s->accesses, &(th_memory_access){0, rank, node});
 }
 
-void th_units_memory_free(th_replay_state *s, int32_t rank, int32_t node)
+void th_units_memory_free(th_replay_state *s, int32_t rank)
 {
-    (void)node;
     th_memory_area *area = area_of(s, rank);
-    int32_t first = area->first;
+    th_memory_access next;
     area->is_busy = false;
-    if (first < 0)
-        return;
-    th_memory_access next = *access_at(s, first);
-    area->first = next.next;
-    if (next.next < 0)
-        area->last = -1;
-    th_pool_give(&s->accesses, first, sizeof next);
-    start_access(s, next.rank, next.node);
+    if (th_fifo_take(&area->waiting, &s->accesses, &next))
+        start_access(s, next.rank, next.node);
 }
 
 /* Its dependents will be looked at after the next completion. */
@@ -279,7 +252,7 @@ static void issue_collective(th_replay_state *s, int32_t rank, int32_t node)
 {
     const th_trace_node *n = th_node_of(s, rank, node);
     if (n->collective == TH_TRACE_BROADCAST)
-        th_call_after(s, rank, measured_ns(n), TH_CALL_COLLECTIVE, node);
+        th_call_after(s, rank, measured_ns(n), TH_CALL_NODE, node);
     else if (th_chunks_begin(s, rank, node, &s->error))
         s->failed = true;
 }
@@ -305,7 +278,8 @@ static void issue_kind(th_replay_state *s, int32_t rank, int32_t node)
         th_wire_send(s, &key, node);
         break;
     case TH_TRACE_RECEIVE:
-        th_wire_receive_node(s, &key, node);
+        th_wire_receive_message(s, &key,
+                                &(th_wire_receive){.rank = rank, .node = node, .chunk = -1});
         break;
     case TH_TRACE_COLLECTIVE:
         issue_collective(s, rank, node);

@@ -14,7 +14,7 @@
  *   halving and doubling   partners at distance 1, 2, 4 ... and messages of size / 2, / 4 ..., then
  *            back; an all-gather begins at n / 2 */
 #include <config.h>
-#include "sim/astra/trace_replay_state.h"
+#include "sim/network/astra/trace_replay_state.h"
 
 #include "sim/collective/collective.h"
 #include "sim/network/astra/astra_message.h"
@@ -25,8 +25,7 @@ enum { GROUP_DELAY_NS = 10 }; /* of groups smaller than the system, whatever sys
 
 static bool is_direct(const th_phase *p)
 {
-    return p->implementation == TH_ASTRA_DIRECT || p->implementation == TH_ASTRA_DIRECT_WINDOW ||
-           p->implementation == TH_ASTRA_ONE_DIRECT;
+    return p->implementation == TH_ASTRA_DIRECT || p->implementation == TH_ASTRA_ONE_DIRECT;
 }
 
 static bool is_halving(const th_phase *p)
@@ -91,9 +90,7 @@ static th_algorithm_state begin_halving(const th_phase *p)
                             .to = p->ring.self,
                             .from = p->ring.self,
                             .offset = gathers ? p->ring.n / 2 : 1,
-                            .factor = gathers ? 0.5 : 2,
-                            .first = -1,
-                            .last = -1};
+                            .factor = gathers ? 0.5 : 2};
     find_partner(&p->ring, &a);
     return a;
 }
@@ -106,9 +103,7 @@ static th_algorithm_state begin_ring(const th_phase *p)
                             .n_left = p->kind == TH_ASTRA_ALL_REDUCE ? 2 * (n - 1) : n - 1,
                             .n_parallel = 1,
                             .to = step(&p->ring, p->ring.self, p->is_upwards),
-                            .from = step(&p->ring, p->ring.self, !p->is_upwards),
-                            .first = -1,
-                            .last = -1};
+                            .from = step(&p->ring, p->ring.self, !p->is_upwards)};
     if (p->kind == TH_ASTRA_ALL_TO_ALL && !is_direct(p))
         a.n_left = n * (n - 1) / 2;
     if (is_direct(p))
@@ -116,21 +111,46 @@ static th_algorithm_state begin_ring(const th_phase *p)
     return a;
 }
 
+static th_algorithm_state begin(const th_phase *p)
+{
+    return is_halving(p) ? begin_halving(p) : begin_ring(p);
+}
+
+int64_t th_algorithm_messages(const th_phase *p)
+{
+    return begin(p).n_left;
+}
+
+static int64_t reduction_ns(const th_replay_state *s, int64_t bytes)
+{
+    return th_astra_multiply(MEMORY_PASSES,
+                             th_astra_floor((double)bytes / s->astra->local_mem_gb_per_s));
+}
+
+/* (steps + 1) delays, steps messages, n - 1 reductions where it reduces. */
+int64_t th_algorithm_ring_ns(const th_replay_state *s, const th_phase *p)
+{
+    th_algorithm_state a = begin_ring(p);
+    bool reduces = p->kind == TH_ASTRA_ALL_REDUCE || p->kind == TH_ASTRA_REDUCE_SCATTER;
+    int64_t message_ns =
+        th_astra_message_ns(&s->astra->dims[p->dim], s->is_aware, 0, 1, a.message_bytes);
+    int64_t ns = th_astra_add(th_astra_multiply(a.n_left + 1, s->astra->endpoint_delay_ns),
+                              th_astra_multiply(a.n_left, message_ns));
+    return reduces ? th_astra_add(
+                         ns, th_astra_multiply(p->ring.n - 1, reduction_ns(s, a.message_bytes)))
+                   : ns;
+}
+
 /* ---- packets ---- */
 
 static void move_bundle(th_replay_state *s, int32_t chunk, bool is_reduced, int64_t bytes)
 {
     const th_chunk *c = th_chunk_of(s, chunk);
-    int32_t bundle = th_pool_take(&s->bundles, sizeof(th_bundle));
-    if (bundle < 0) {
-        s->failed = true;
-        return;
-    }
-    *(th_bundle *)th_pool_at(&s->bundles, bundle, sizeof(th_bundle)) =
-        (th_bundle){-1, chunk, is_reduced, bytes};
-    th_call_after(s, c->rank,
-                  th_phase_of(s, c)->is_in_group ? GROUP_DELAY_NS : s->astra->endpoint_delay_ns,
-                  TH_CALL_BUNDLE, bundle);
+    int32_t bundle = th_replay_add(s, &s->bundles, &(th_bundle){0, chunk, is_reduced, bytes});
+    if (bundle >= 0)
+        th_call_after(s, c->rank,
+                      th_phase_of(s, c)->is_in_group ? GROUP_DELAY_NS : s->astra->endpoint_delay_ns,
+                      TH_CALL_BUNDLE, bundle);
 }
 
 /* Packets of a round that are made of received messages. */
@@ -181,18 +201,9 @@ static void add_packet(th_replay_state *s, int32_t chunk)
     bool is_first = a->in_first > 0;
     bool is_reduced = !is_first && (p->kind == TH_ASTRA_REDUCE_SCATTER ||
                                     (p->kind == TH_ASTRA_ALL_REDUCE && a->is_odd_round));
-    int32_t packet = th_pool_take(&s->packets, sizeof(th_packet));
-    if (packet < 0) {
-        s->failed = true;
-        return;
-    }
-    *(th_packet *)th_pool_at(&s->packets, packet, sizeof(th_packet)) =
-        (th_packet){-1, rank_at(&p->ring, a->to), rank_at(&p->ring, a->from), a->message_bytes};
-    if (a->last < 0)
-        a->first = packet;
-    else
-        ((th_packet *)th_pool_at(&s->packets, a->last, sizeof(th_packet)))->next = packet;
-    a->last = packet;
+    th_replay_push(
+        s, &a->packets, &s->packets,
+        &(th_packet){0, rank_at(&p->ring, a->to), rank_at(&p->ring, a->from), a->message_bytes});
     move_bundle(s, chunk, is_reduced, a->message_bytes);
     advance(p, a);
     *(is_first ? &a->in_first : &a->in_rest) -= 1;
@@ -203,34 +214,23 @@ static void send_packet(th_replay_state *s, int32_t chunk)
 {
     th_chunk *c = th_chunk_of(s, chunk);
     th_algorithm_state *a = &c->algorithm;
-    if (a->first < 0 || a->n_left == 0 || a->n_free == 0)
+    th_packet packet;
+    if (a->n_left == 0 || a->n_free == 0 || !th_fifo_take(&a->packets, &s->packets, &packet))
         return;
-    int32_t number = a->first;
-    th_packet packet = *(th_packet *)th_pool_at(&s->packets, number, sizeof packet);
     th_wire_key key = {.bytes = packet.bytes,
                        .tag = c->tag,
                        .from = c->rank,
                        .to = packet.to,
                        .tag_class = TH_TAG_COLLECTIVE};
-    a->first = packet.next;
-    if (a->first < 0)
-        a->last = -1;
+    th_wire_receive mine = {.rank = c->rank, .node = -1, .chunk = chunk};
     a->n_left--;
     a->n_free--;
-    th_pool_give(&s->packets, number, sizeof packet);
     th_wire_send(s, &key, -1);
-    key.from = packet.from;
-    key.to = c->rank;
-    th_wire_receive_chunk(s, &key, chunk);
-}
-
-static void drop_packets(th_replay_state *s, th_algorithm_state *a)
-{
-    while (a->first >= 0) {
-        int32_t packet = a->first;
-        a->first = ((th_packet *)th_pool_at(&s->packets, packet, sizeof(th_packet)))->next;
-        th_pool_give(&s->packets, packet, sizeof(th_packet));
+    if (!s->is_one_for_all) {
+        key.from = packet.from;
+        key.to = mine.rank;
     }
+    th_wire_receive_message(s, &key, &mine);
 }
 
 static void end_if_done(th_replay_state *s, int32_t chunk)
@@ -238,7 +238,9 @@ static void end_if_done(th_replay_state *s, int32_t chunk)
     th_algorithm_state *a = &th_chunk_of(s, chunk)->algorithm;
     if (a->n_left > 0 || a->n_free != a->n_parallel)
         return;
-    drop_packets(s, a);
+    th_packet packet;
+    while (th_fifo_take(&a->packets, &s->packets, &packet))
+        continue;
     th_chunks_next_phase(s, chunk);
 }
 
@@ -248,7 +250,7 @@ void th_algorithm_start(th_replay_state *s, int32_t chunk)
 {
     th_chunk *c = th_chunk_of(s, chunk);
     const th_phase *p = th_phase_of(s, c);
-    c->algorithm = is_halving(p) ? begin_halving(p) : begin_ring(p);
+    c->algorithm = begin(p);
     int32_t n = c->algorithm.n_parallel;
     for (int32_t i = 0; i < n && !s->failed; i++)
         add_packet(s, chunk);
@@ -279,15 +281,14 @@ static void data_are_there(th_replay_state *s, int32_t chunk)
 
 void th_algorithm_bundle(th_replay_state *s, int32_t bundle)
 {
-    th_bundle *b = th_pool_at(&s->bundles, bundle, sizeof *b);
+    th_bundle *b = th_pool_at(&s->bundles, bundle);
     int32_t chunk = b->chunk;
     if (b->is_reduced) {
-        int64_t pass_ns = th_astra_floor((double)b->bytes / s->astra->local_mem_gb_per_s);
         b->is_reduced = false;
-        th_call_after(s, th_chunk_of(s, chunk)->rank, th_astra_multiply(MEMORY_PASSES, pass_ns),
-                      TH_CALL_BUNDLE, bundle);
+        th_call_after(s, th_chunk_of(s, chunk)->rank, reduction_ns(s, b->bytes), TH_CALL_BUNDLE,
+                      bundle);
         return;
     }
-    th_pool_give(&s->bundles, bundle, sizeof *b);
+    th_pool_give(&s->bundles, bundle);
     data_are_there(s, chunk);
 }

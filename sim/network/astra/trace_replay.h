@@ -2,8 +2,8 @@
 /* trace_replay.h - an execution trace as ASTRA-sim replays it on its analytical networks, in whole
  * nanoseconds: when each node is issued and done, and when each rank finishes
  * (docs/models/astra.md has the rules and their sources). */
-#ifndef TH_SIM_ASTRA_TRACE_REPLAY_H
-#define TH_SIM_ASTRA_TRACE_REPLAY_H
+#ifndef TH_SIM_NETWORK_ASTRA_TRACE_REPLAY_H
+#define TH_SIM_NETWORK_ASTRA_TRACE_REPLAY_H
 #include "topology/system.h"
 #include "workloads/trace/trace.h"
 
@@ -16,7 +16,6 @@ typedef enum {
 typedef struct th_astra_replay_options {
     const th_trace *trace;
     const th_system *system; /* of ASTRA-sim's files */
-    bool is_aware;           /* congestion-aware */
     th_roofline_choice roofline;
     bool (*is_interrupted)(void); /* NULL: never */
 } th_astra_replay_options;
@@ -36,8 +35,15 @@ typedef struct th_astra_replay {
     int64_t n_events;
 } th_astra_replay;
 
-/* 0, or -1 and *out is empty. */
-int th_astra_replay_run(const th_astra_replay_options *o, th_astra_replay *out, th_error *err);
+/* is_aware: of congestion. 0, or -1 and *out is empty. */
+int th_astra_replay_run(const th_astra_replay_options *o, bool is_aware, th_astra_replay *out,
+                        th_error *err);
 void th_astra_replay_clear(th_astra_replay *r);
+
+/* How long a collective of all accelerators takes, by one rank that stands for all. bytes as
+ * ASTRA-sim counts them: an all-gather's are the shard of one rank, those of the others the whole
+ * vector. *ns is at most TH_ASTRA_FOREVER_NS (astra_message.h). 0 or -1. */
+int th_astra_collective_ns(const th_system *system, bool is_aware, th_trace_collective kind,
+                           int64_t bytes, int64_t *ns, th_error *err);
 
 #endif
