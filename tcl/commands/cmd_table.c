@@ -12,11 +12,13 @@
 enum { TABLE_FORMAT, TABLE_LINES };
 enum { LARGEST = 1 << 30 };
 
+static const char *const format_names[] = {"csv", "json", "yaml", NULL};
+
 static const th_option table_options[] = {
     [TABLE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "csv, json or yaml; by default the extension says it: .json, .yaml or .yml, "
                       "otherwise csv.",
-                      .names = TH_NAMES("csv", "json", "yaml")},
+                      .names = format_names},
     [TABLE_LINES] = {"-lines", TH_OPTION_FLAG, NULL,
                      "Of CSV: every row begins with the number of its line."},
     {.name = NULL},
@@ -40,8 +42,10 @@ static int run_read_table(th_call *c)
     Tcl_Obj *path = th_file_find(c->session, &kind, c->words[0], &c->err);
     if (!path)
         return -1;
-    Tcl_Obj *rows = th_table_read(Tcl_FSGetNativePath(path), format_of(c),
-                                  th_call_has(c, TABLE_LINES), LARGEST, NULL, &c->err);
+    const th_table_format format = format_of(c);
+    const bool has_lines = format == TH_TABLE_CSV && th_call_has(c, TABLE_LINES);
+    Tcl_Obj *rows =
+        th_table_read(Tcl_FSGetNativePath(path), format, has_lines, LARGEST, NULL, &c->err);
     Tcl_DecrRefCount(path);
     if (rows)
         Tcl_SetObjResult(c->interp, rows);
@@ -66,9 +70,9 @@ static int run_table(th_call *c)
     Tcl_Obj *about = NULL;
     int format = 0;
     const char *path = path_of(c, &most);
-    while (format_name(format) && strcmp(format_name(format), th_call_word(c, 2)) != 0)
+    while (format_names[format] && strcmp(format_names[format], th_call_word(c, 2)) != 0)
         format++;
-    if (!format_name(format) || !path)
+    if (!format_names[format] || !path)
         return th_lib_fault(c, "table");
     Tcl_Obj *made = th_table_read(th_call_word(c, 0), (th_table_format)format, true, (size_t)most,
                                   &about, &c->err);
