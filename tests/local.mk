@@ -112,10 +112,11 @@ EXTRA_DIST += tests/tcl/policy/lacking.c tests/tcl/policy/watch.c
 tests/tcl/all.log: tests/tcl/policy/tables$(EXEEXT)
 
 # The commands, as scripts see them; the example scripts, with small budgets.
-shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl \
-	tests/bench/quality/quality.tcl
-$(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
-EXTRA_DIST += $(shell_scripts) \
+shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
+# How good what is found is: values alone, the same in every build, so not found again with sanitizers.
+value_scripts = tests/bench/quality/quality.tcl
+$(shell_scripts:.tcl=.log) $(value_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
+EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/common.tcl \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
@@ -248,13 +249,14 @@ soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/gro
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
 EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/coverage.sh \
-	tests/soak/fail_allocations.tcl tests/soak/random_case.tcl tests/soak/results.tcl tests/soak/session.tcl \
+	tests/soak/fail_allocations.tcl tests/soak/random_case.tcl tests/soak/repeats.tcl tests/soak/results.tcl \
+	tests/soak/session.tcl \
 	tests/soak/valgrind.supp
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(soak_scripts) $(check_scripts) $(fuzz_tests)
 if !SANITIZERS
-TESTS += $(source_checks)
+TESTS += $(value_scripts) $(source_checks)
 endif
 if HAVE_CUNIT
 TESTS += $(unit_tests)

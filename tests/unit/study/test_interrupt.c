@@ -273,6 +273,8 @@ TEST(a_search_keeps_the_best_it_has_found)
     set_up("read_system f1_16xlarge; read_workload lenet; suppress_message TCL-0300 TCL-0301");
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         for (int threads = 1; threads <= 2; threads++) {
+            if ((i + (size_t)threads) % TAP_STRIDE != 0)
+                continue;
             char command[160];
             int kept = 0;
             snprintf(command, sizeof command, "map_workload -seed 3 -threads %d -algorithm %s",
