@@ -244,13 +244,13 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/all.sh tests/fuzz
 check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
-tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
 soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/growth.tcl tests/soak/history.tcl \
-	tests/soak/invariants.tcl \
+	tests/soak/interrupts.tcl tests/soak/invariants.tcl tests/soak/study_files.tcl \
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
 EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/coverage.sh \
-	tests/soak/fail_allocations.tcl tests/soak/random_case.tcl tests/soak/repeats.tcl tests/soak/results.tcl \
+	tests/soak/fail_allocations.tcl tests/soak/probed.tcl tests/soak/random_case.tcl tests/soak/repeats.tcl tests/soak/results.tcl \
 	tests/soak/session.tcl \
 	tests/soak/valgrind.supp
 
