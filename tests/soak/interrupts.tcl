@@ -15,13 +15,13 @@ proc set_up {script} {
     $::child eval $script
 }
 
-# The command with Ctrl-C at the n-th look: the code, what it said, and whether it got through: then
-# there are fewer looks, or at the last one all was done.
+# The command with Ctrl-C at the n-th look: what it said, and whether it got through: then there are
+# fewer looks, or at the last one all was done.
 proc interrupted {command n} {
     interrupt at $n
-    set code [catch {$::child eval "if {\[catch {$command} said\]} {error \$said}"} said]
+    set code [catch {$::child eval "catch {$command}"} said]
     set left [interrupt at 0]
-    if {$left > 0} {check [expr {$code ? $said : ""}] "" $command}
+    if {$left > 0} {check $said 0 $command}
     return [list $said [expr {$left > 0 || ($code == 0 && [interrupt take])}]]
 }
 
