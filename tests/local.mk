@@ -78,7 +78,7 @@ EXTRA_DIST += \
 	tests/unit/collective/user_schedule.refused \
 	tests/unit/design/keys.refused tests/unit/design/table.refused \
 	tests/unit/mapper/mapping_read.refused \
-	tests/unit/topology/generate.refused tests/unit/topology/route_read.refused tests/unit/topology/system_read.refused \
+	tests/unit/topology/astra_read.refused tests/unit/topology/generate.refused tests/unit/topology/route_read.refused tests/unit/topology/system_read.refused \
 	tests/unit/predictor/gpus.refused tests/unit/predictor/measurements.refused \
 	tests/unit/training/pipeline_file.refused tests/unit/training/plan_file.refused \
 	tests/unit/workloads/layer_types_read.refused tests/unit/workloads/onnx.refused \

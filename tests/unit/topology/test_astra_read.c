@@ -2,6 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "tests/unit/no_memory.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/astra_help.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
@@ -118,96 +119,31 @@ TEST(two_share_one_cable)
 
 /* ---- errors ---- */
 
-typedef struct {
-    const char *network, *parameters, *id, *text;
-} failure;
-
-static void expect_failure(const failure *f)
+static int read_network(const char *text, th_error *e)
 {
-    th_error e = {"", ""};
-    th_system *s = astra_system(f->network, f->parameters, &e);
-    CU_ASSERT_PTR_NULL(s);
-    TAP_ASSERT_ERROR(e, f->id, f->text);
-    th_system_free(s);
+    auto_system *s = astra_system(text, JSON(""), e);
+    return s ? 0 : -1;
 }
 
-TEST(refuses_wrong_networks)
+static int read_parameters(const char *text, th_error *e)
 {
-    static const failure failures[] = {
-        {"topology: [ Ring\n", JSON(""), "TOPO-0110",
-         "network:2: not YAML: did not find expected ',' or ']'"},
-        {ONE_DIM "latency: [ 1 ]\n", JSON(""), "TOPO-0111",
-         "network:5: key \"latency\" is given twice"},
-        {"topology: [ Ring ]\nbandwith: [ 1 ]\n", JSON(""), "TOPO-0112",
-         "network:2: unknown key \"bandwith\": did you mean \"bandwidth\"? (topology, npus_count, "
-         "bandwidth and latency were expected)"},
-        {YML("Ring", "2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2", "1", "1"), JSON(""),
-         "TOPO-0113", "network:2: key \"npus_count\": has 17 elements: must be 1 to 16 dimensions"},
-        {YML("Torus2D", "4", "1", "1"), JSON(""), "TOPO-0114",
-         "network:1: key \"topology\": must be Ring, FullyConnected or Switch, not \"Torus2D\""},
-        {YML("Ring", "1", "1", "1"), JSON(""), "TOPO-0115",
-         "network:2: key \"npus_count\": must be an integer from 2 to 1048576, not \"1\""},
-        {YML("Ring", "4", "0", "1"), JSON(""), "TOPO-0116",
-         "network:3: key \"bandwidth\": must be a number from 1e-06 to 1e+06, not \"0\""},
-        {YML("Ring", "4", "1", ".inf"), JSON(""), "TOPO-0116",
-         "network:4: key \"latency\": must be a number from 0 to 1e+09, not \".inf\""},
-        {YML("[ Ring ]", "4", "1", "1"), JSON(""), "TOPO-0117",
-         "network:1: key \"topology\": must be a list of values"},
-        {"topology: Ring\n", JSON(""), "TOPO-0118",
-         "network:1: key \"topology\": must be a list, one element for each dimension"},
-        {"topology: [ Ring ]\nnpus_count: [ 4 ]\nlatency: [ 1 ]\n", JSON(""), "TOPO-0119",
-         "network: key \"bandwidth\" is missing"},
-        {YML("Ring, Ring", "4, 4", "1", "1, 1"), JSON(""), "TOPO-0120",
-         "network:3: key \"bandwidth\" has 1 elements, but topology has 2 dimensions"},
-        {YML("Ring", "4", "1", "1") "---\nlatency: [ 9 ]\n", JSON(""), "TOPO-0240",
-         "network:6: a second document: one was expected"},
-        {YML("Ring", "4", "1", "1") "---\nlatency: [ 9\n", JSON(""), "TOPO-0110",
-         "network:7: not YAML: did not find expected ',' or ']'"},
-        {"- topology\n", JSON(""), "TOPO-0121",
-         "network:1: must be keys and lists: topology, npus_count, bandwidth, latency"},
-        {YML("Ring, Ring, Ring", "1048576, 1048576, 2", "1, 1, 1", "1, 1, 1"), JSON(""),
-         "TOPO-0022",
-         "network: system \"astra_ring1048576_ring1048576_ring2\": more than 65536 "
-         "accelerators"},
-    };
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        expect_failure(&failures[i]);
+    auto_system *s = astra_system(ONE_DIM, text, e);
+    return s ? 0 : -1;
 }
 
-TEST(refuses_wrong_parameters)
+static int read_parameters_of_two(const char *text, th_error *e)
 {
-    static const failure failures[] = {
-        {ONE_DIM, "{\n\"L\": 1,\n}\n", "TOPO-0130",
-         "system:3: not JSON: string or '}' expected near '}'"},
-        {ONE_DIM, "{ \"L\": 1, \"L\": 2 }", "TOPO-0130",
-         "system:1: not JSON: duplicate object key near '\"L\"'"},
-        {ONE_DIM, JSON("\"endpoint-dealy\": 10,"), "TOPO-0131",
-         "system:2: unknown key \"endpoint-dealy\": did you mean \"endpoint-delay\"?"},
-        {ONE_DIM, "{ \"preferred-dataset-splits\": 1, \"local-mem-bw\": 1 }", "TOPO-0132",
-         "system: key \"collective-optimization\" is missing"},
-        {ONE_DIM, JSON("\"endpoint-delay\": \"10\","), "TOPO-0133",
-         "system:2: key \"endpoint-delay\": must be a number from 0 to 1e+09"},
-        {ONE_DIM, JSON("\"active-chunks-per-dimension\": 0,"), "TOPO-0133",
-         "system:2: key \"active-chunks-per-dimension\": must be a number from 1 to 65536"},
-        {ONE_DIM, JSON("\"model-shared-bus\": 1,"), "TOPO-0134",
-         "system:2: key \"model-shared-bus\": is not modelled: must be 0 or left out"},
-        {ONE_DIM, JSON("\"all-reduce-implementation-custom\": [\"x.et\"],"), "TOPO-0135",
-         "system:2: key \"all-reduce-implementation-custom\": is not modelled: must be left out"},
-        {ONE_DIM, JSON("\"scheduling-policy\": \"lifo\","), "TOPO-0136",
-         "system:2: key \"scheduling-policy\": must be one of: LIFO, FIFO, EXPLICIT"},
-        {ONE_DIM, JSON("\"inter-dimension-scheduling\": \"themis\","), "TOPO-0136",
-         "system:2: key \"inter-dimension-scheduling\": must be one of: baseline"},
-        {TWO_DIMS, JSON("\"all-gather-implementation\": [\"ring\"],"), "TOPO-0137",
-         "system:2: key \"all-gather-implementation\": must be a list of 2, one for each "
-         "dimension"},
-        {ONE_DIM, JSON("\"all-gather-implementation\": [\"rings\"],"), "TOPO-0138",
-         "system:2: key \"all-gather-implementation\": \"rings\" of dimension 0 must be ring, "
-         "direct, "
-         "halvingDoubling, doubleBinaryTree, oneRing, oneDirect or oneHalvingDoubling"},
-        {ONE_DIM, "[ 1 ]", "TOPO-0139", "system:1: must be one JSON object { ... }"},
-    };
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        expect_failure(&failures[i]);
+    auto_system *s = astra_system(TWO_DIMS, text, e);
+    return s ? 0 : -1;
+}
+
+TEST(wrong_files_are_refused)
+{
+    static const refusing_reader readers[] = {{"network", read_network, NULL},
+                                              {"parameters", read_parameters, NULL},
+                                              {"parameters of two", read_parameters_of_two, NULL},
+                                              {NULL, NULL, NULL}};
+    assert_refusals("topology/astra_read.refused", readers);
 }
 
 TEST(refuses_long_files)
@@ -215,10 +151,11 @@ TEST(refuses_long_files)
     char *spaces = th_alloc(TH_ASTRA_FILE_MAX + 2);
     memset(spaces, ' ', TH_ASTRA_FILE_MAX + 1);
     spaces[TH_ASTRA_FILE_MAX + 1] = '\0';
-    expect_failure(
-        &(failure){spaces, JSON(""), "BASE-0326", "network: must be 262144 bytes at most"});
-    expect_failure(
-        &(failure){ONE_DIM, spaces, "BASE-0326", "system: must be 262144 bytes at most"});
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL(read_network(spaces, &e), -1);
+    TAP_ASSERT_ERROR(e, "BASE-0326", "network: must be 262144 bytes at most");
+    CU_ASSERT_EQUAL(read_parameters(spaces, &e), -1);
+    TAP_ASSERT_ERROR(e, "BASE-0326", "system: must be 262144 bytes at most");
     th_free(spaces);
 }
 
