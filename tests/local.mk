@@ -75,8 +75,8 @@ check_LIBRARIES = tests/unit/libtap.a
 endif
 EXTRA_DIST += \
 	tests/unit/base/config_read.refused tests/unit/base/units.refused \
-	tests/unit/collective/user_schedule.refused \
-	tests/unit/design/keys.refused tests/unit/design/table.refused \
+	tests/unit/sim/collective/user_schedule.refused \
+	tests/unit/sim/design/keys.refused tests/unit/sim/design/table.refused \
 	tests/unit/mapper/mapping_read.refused \
 	tests/unit/topology/astra_read.refused tests/unit/topology/generate.refused tests/unit/topology/route_read.refused tests/unit/topology/system_read.refused \
 	tests/unit/predictor/gpus.refused tests/unit/predictor/measurements.refused \
