@@ -116,8 +116,8 @@ test a_run_goes_on_to_where_it_was_to_go {
     check [expr {$n >= 3}] 1
 }
 
-# What was chosen for collectives is remembered, so a restart looks seldom; the run then stands where
-# it stood.
+# What was chosen for collectives is remembered, so a restart looks seldom; the run then stands
+# where it stood.
 test restart_gives_up_whole {
     interrupt_each 1 {
         {

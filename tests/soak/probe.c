@@ -4,7 +4,7 @@
  *   alloc fail K      the K-th allocation from now fails (0: none)
  *   alloc calls       allocations so far       alloc live   blocks that are allocated
  *   alloc bytes       bytes asked for so far
- *   interrupt at N    Ctrl-C at the N-th look for it from now (0: at none); the looks that were left
+ *   interrupt at N    Ctrl-C at the N-th look for it from now (0: at none); the looks still to come
  *   interrupt take    whether there was one that nobody saw
  *   sql FILE TEXT     any statements on a database, by no command of Tharsis; whether they succeed
  *

@@ -2,8 +2,8 @@
 # probed.tcl - tests in TAP that need the probe, by name:
 #   test NAME BODY      the body fails a test by an error, or by check
 #   check GOT EXPECTED ?WHERE?
-# A script that sets `script` to its name and sources this is run by the probe, whatever shell it was started in. It works in a
-# folder of its own; NAMES behind the script run those tests alone.
+# A script that sets `script` to its name and sources this is run by the probe, whatever shell it
+# was started in. It works in a folder of its own; NAMES behind the script run those tests alone.
 set here [file dirname [file normalize [info script]]]
 set root [file normalize [expr {[info exists env(srcdir)] ? $env(srcdir) : "$here/../.."}]]
 set builddir [file normalize [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]]
