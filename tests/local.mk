@@ -273,5 +273,5 @@ check-long:
 	! command -v clang >/dev/null || $(srcdir)/tests/fuzz/all.sh $${FUZZ_SECONDS:-300}
 
 clean-local:
-	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/invariants_tmp \
-		tests/soak/writes_tmp docs/html
+	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/interrupts_tmp tests/soak/invariants_tmp \
+		tests/soak/study_files_tmp tests/soak/writes_tmp docs/html
