@@ -91,43 +91,43 @@ libtharsis_la_SOURCES += \
 	mapper/serialize/serializer_problem.c
 
 unit_tests += \
-	tests/unit/search/test_alternatives \
-	tests/unit/search/test_baseline \
+	tests/unit/mapper/search/test_alternatives \
+	tests/unit/mapper/search/test_baseline \
 	tests/unit/mapper/test_bounds \
 	tests/unit/mapper/test_bounds_heterogeneous \
 	tests/unit/mapper/test_bounds_random \
 	tests/unit/mapper/test_serial_times \
 	tests/unit/mapper/test_bounds_remaining \
-	tests/unit/search/test_members \
-	tests/unit/search/test_offspring \
+	tests/unit/mapper/search/test_members \
+	tests/unit/mapper/search/test_offspring \
 	tests/unit/mapper/test_constraints \
 	tests/unit/mapper/test_estimate_keys \
 	tests/unit/mapper/test_evaluate \
-	tests/unit/search/test_exhaustive \
-	tests/unit/search/test_front \
-	tests/unit/search/test_h2h \
-	tests/unit/search/test_infeasible \
-	tests/unit/search/test_large_sets \
-	tests/unit/search/test_partition \
+	tests/unit/mapper/search/test_exhaustive \
+	tests/unit/mapper/search/test_front \
+	tests/unit/mapper/search/test_h2h \
+	tests/unit/mapper/search/test_infeasible \
+	tests/unit/mapper/search/test_large_sets \
+	tests/unit/mapper/search/test_partition \
 	tests/unit/mapper/test_lower \
 	tests/unit/mapper/test_lower_random \
 	tests/unit/mapper/test_mapping \
 	tests/unit/mapper/test_mapping_keys \
 	tests/unit/mapper/test_mapping_read \
-	tests/unit/search/test_multi_model \
-	tests/unit/search/test_objective \
+	tests/unit/mapper/search/test_multi_model \
+	tests/unit/mapper/evaluate/test_objective \
 	tests/unit/mapper/test_plan \
 	tests/unit/mapper/test_plan_keys \
 	tests/unit/mapper/test_pool \
-	tests/unit/search/test_search \
-	tests/unit/search/test_search_candidates \
-	tests/unit/search/test_search_random \
+	tests/unit/mapper/search/test_search \
+	tests/unit/mapper/search/test_search_candidates \
+	tests/unit/mapper/search/test_search_random \
 	tests/unit/mapper/test_segment \
 	tests/unit/mapper/test_sets \
 	tests/unit/mapper/test_shard \
 	tests/unit/mapper/test_shard_kinds \
-	tests/unit/search/test_space \
-	tests/unit/search/test_strategies \
+	tests/unit/mapper/search/test_space \
+	tests/unit/mapper/search/test_strategies \
 	tests/unit/mapper/test_serializer \
 	tests/unit/mapper/test_tied \
 	tests/unit/mapper/test_worker
@@ -146,7 +146,7 @@ tests_unit_mapper_test_bounds_random_SOURCES = tests/unit/mapper/test_bounds_ran
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_remaining_SOURCES = tests/unit/mapper/test_bounds_remaining.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_search_test_exhaustive_SOURCES = tests/unit/search/test_exhaustive.c \
+tests_unit_mapper_search_test_exhaustive_SOURCES = tests/unit/mapper/search/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_lower_random_SOURCES = tests/unit/mapper/test_lower_random.c \
 	tests/unit/mapper/lower_oracle.c tests/unit/mapper/lower_oracle.h tests/unit/mapper/lower_book.h \
@@ -154,7 +154,7 @@ tests_unit_mapper_test_lower_random_SOURCES = tests/unit/mapper/test_lower_rando
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_constraints_SOURCES = tests/unit/mapper/test_constraints.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_search_test_search_random_SOURCES = tests/unit/search/test_search_random.c \
+tests_unit_mapper_search_test_search_random_SOURCES = tests/unit/mapper/search/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
 EXTRA_DIST += tests/unit/mapper/serial_times.txt tests/unit/mapper/bounds_help.h tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/space_case.h tests/unit/pool_help.h \

@@ -200,86 +200,86 @@ libtharsis_la_SOURCES += \
 	sim/trace/vcd.c
 
 unit_tests += \
-	tests/unit/machine/test_program_trace \
-	tests/unit/collective/test_algorithms \
-	tests/unit/collective/test_bound \
-	tests/unit/collective/test_continuity \
-	tests/unit/collective/test_group_form \
-	tests/unit/collective/test_tuner \
-	tests/unit/design/test_closed_forms \
-	tests/unit/design/test_design_properties \
-	tests/unit/design/test_tiling \
-	tests/unit/collective/test_schedule_cache \
-	tests/unit/collective/test_collective \
-	tests/unit/collective/test_collective_bounds \
-	tests/unit/collective/test_collective_machine \
-	tests/unit/network/test_astra \
-	tests/unit/design/test_design \
-	tests/unit/design/test_energy \
-	tests/unit/machine/test_double_double \
-	tests/unit/machine/test_event \
-	tests/unit/machine/test_explain \
-	tests/unit/design/test_gemv \
-	tests/unit/machine/test_contention_probe \
-	tests/unit/machine/test_step_probe \
-	tests/unit/design/test_limits \
-	tests/unit/design/test_layers \
-	tests/unit/machine/test_completion_cache \
-	tests/unit/machine/test_ready_queue \
-	tests/unit/machine/test_machine \
-	tests/unit/machine/test_reliability \
-	tests/unit/network/test_maxmin \
-	tests/unit/network/test_dram_limits \
-	tests/unit/network/test_network \
-	tests/unit/network/test_network_filling \
-	tests/unit/network/test_trace_replay \
-	tests/unit/network/test_packet \
-	tests/unit/network/test_packet_deadlock \
-	tests/unit/design/test_slices \
-	tests/unit/design/test_systolic_vec \
-	tests/unit/design/test_systolic \
-	tests/unit/machine/test_pipeline \
-	tests/unit/machine/test_port \
-	tests/unit/design/test_canonical \
-	tests/unit/design/test_clock \
-	tests/unit/machine/test_pipeline_rules \
-	tests/unit/machine/test_program \
-	tests/unit/machine/test_replay \
-	tests/unit/machine/test_replay_long \
-	tests/unit/design/test_attention \
-	tests/unit/design/test_roofline \
-	tests/unit/design/test_schedule \
-	tests/unit/design/test_serial_tiled \
-	tests/unit/design/test_table \
-	tests/unit/design/test_script \
-	tests/unit/machine/test_trace \
-	tests/unit/machine/test_trace_tiles \
-	tests/unit/machine/test_traffic \
-	tests/unit/collective/test_unroll \
-	tests/unit/collective/test_user_schedule \
-	tests/unit/design/test_vector \
-	tests/unit/design/test_winograd \
-	tests/unit/design/test_compute_cost
+	tests/unit/sim/execution_trace/test_program_trace \
+	tests/unit/sim/collective/test_algorithms \
+	tests/unit/sim/collective/test_bound \
+	tests/unit/sim/collective/test_continuity \
+	tests/unit/sim/replay/test_group_form \
+	tests/unit/sim/replay/test_tuner \
+	tests/unit/sim/design/test_closed_forms \
+	tests/unit/sim/design/test_design_properties \
+	tests/unit/sim/design/test_tiling \
+	tests/unit/sim/replay/test_schedule_cache \
+	tests/unit/sim/collective/test_collective \
+	tests/unit/sim/collective/test_collective_bounds \
+	tests/unit/sim/collective/test_collective_machine \
+	tests/unit/sim/network/test_astra \
+	tests/unit/sim/design/test_design \
+	tests/unit/sim/analysis/test_energy \
+	tests/unit/sim/kernel/test_double_double \
+	tests/unit/sim/kernel/test_event \
+	tests/unit/sim/analysis/test_explain \
+	tests/unit/sim/design/test_gemv \
+	tests/unit/sim/observe/test_contention_probe \
+	tests/unit/sim/observe/test_step_probe \
+	tests/unit/sim/design/test_limits \
+	tests/unit/sim/machine/test_layers \
+	tests/unit/sim/pipeline/test_completion_cache \
+	tests/unit/sim/kernel/test_ready_queue \
+	tests/unit/sim/machine/test_machine \
+	tests/unit/sim/reliability/test_reliability \
+	tests/unit/sim/network/test_maxmin \
+	tests/unit/sim/network/test_dram_limits \
+	tests/unit/sim/network/test_network \
+	tests/unit/sim/network/test_network_filling \
+	tests/unit/sim/astra/test_trace_replay \
+	tests/unit/sim/network/test_packet \
+	tests/unit/sim/network/test_packet_deadlock \
+	tests/unit/sim/design/test_slices \
+	tests/unit/sim/design/test_systolic_vec \
+	tests/unit/sim/design/test_systolic \
+	tests/unit/sim/pipeline/test_pipeline \
+	tests/unit/sim/pipeline/test_port \
+	tests/unit/sim/design/test_canonical \
+	tests/unit/sim/design/test_clock \
+	tests/unit/sim/pipeline/test_pipeline_rules \
+	tests/unit/sim/program/test_program \
+	tests/unit/sim/replay/test_replay \
+	tests/unit/sim/replay/test_replay_long \
+	tests/unit/sim/pipeline/test_attention \
+	tests/unit/sim/design/test_roofline \
+	tests/unit/sim/pipeline/test_schedule \
+	tests/unit/sim/design/test_serial_tiled \
+	tests/unit/sim/design/test_table \
+	tests/unit/sim/design/test_script \
+	tests/unit/sim/trace/test_trace \
+	tests/unit/sim/trace/test_trace_tiles \
+	tests/unit/sim/program/test_traffic \
+	tests/unit/sim/collective/test_unroll \
+	tests/unit/sim/collective/test_user_schedule \
+	tests/unit/sim/design/test_vector \
+	tests/unit/sim/design/test_winograd \
+	tests/unit/sim/design/test_compute_cost
 
 design_forms = tests/unit/design_forms.c tests/unit/design_forms.h tests/unit/design_question.h \
 	tests/unit/nest_forms.c tests/unit/two_slot.c tests/unit/two_slot.h
-tests_unit_design_test_closed_forms_SOURCES = tests/unit/design/test_closed_forms.c $(design_forms)
-tests_unit_design_test_systolic_SOURCES = tests/unit/design/test_systolic.c $(design_forms)
-tests_unit_design_test_systolic_vec_SOURCES = tests/unit/design/test_systolic_vec.c $(design_forms)
-tests_unit_design_test_gemv_SOURCES = tests/unit/design/test_gemv.c $(design_forms)
-tests_unit_design_test_serial_tiled_SOURCES = tests/unit/design/test_serial_tiled.c $(design_forms)
-tests_unit_design_test_winograd_SOURCES = tests/unit/design/test_winograd.c $(design_forms)
-tests_unit_design_test_roofline_SOURCES = tests/unit/design/test_roofline.c $(design_forms)
-tests_unit_collective_test_unroll_SOURCES = tests/unit/collective/test_unroll.c \
+tests_unit_sim_design_test_closed_forms_SOURCES = tests/unit/sim/design/test_closed_forms.c $(design_forms)
+tests_unit_sim_design_test_systolic_SOURCES = tests/unit/sim/design/test_systolic.c $(design_forms)
+tests_unit_sim_design_test_systolic_vec_SOURCES = tests/unit/sim/design/test_systolic_vec.c $(design_forms)
+tests_unit_sim_design_test_gemv_SOURCES = tests/unit/sim/design/test_gemv.c $(design_forms)
+tests_unit_sim_design_test_serial_tiled_SOURCES = tests/unit/sim/design/test_serial_tiled.c $(design_forms)
+tests_unit_sim_design_test_winograd_SOURCES = tests/unit/sim/design/test_winograd.c $(design_forms)
+tests_unit_sim_design_test_roofline_SOURCES = tests/unit/sim/design/test_roofline.c $(design_forms)
+tests_unit_sim_collective_test_unroll_SOURCES = tests/unit/sim/collective/test_unroll.c \
 	tests/unit/unroll.c tests/unit/unroll.h
-tests_unit_machine_test_explain_SOURCES = tests/unit/machine/test_explain.c \
+tests_unit_sim_analysis_test_explain_SOURCES = tests/unit/sim/analysis/test_explain.c \
 	tests/unit/random_program.c tests/unit/random_program.h
-tests_unit_machine_test_trace_tiles_SOURCES = tests/unit/machine/test_trace_tiles.c \
+tests_unit_sim_trace_test_trace_tiles_SOURCES = tests/unit/sim/trace/test_trace_tiles.c \
 	tests/unit/random_program.c tests/unit/random_program.h
-tests_unit_machine_test_replay_long_SOURCES = tests/unit/machine/test_replay_long.c \
+tests_unit_sim_replay_test_replay_long_SOURCES = tests/unit/sim/replay/test_replay_long.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
-tests_unit_machine_test_replay_SOURCES = tests/unit/machine/test_replay.c \
+tests_unit_sim_replay_test_replay_SOURCES = tests/unit/sim/replay/test_replay.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
 
@@ -288,5 +288,5 @@ EXTRA_DIST += tests/unit/collective_help.h tests/unit/collective_run.h tests/uni
 # Schedules of collectives that users run and copy.
 schedulesdir = $(pkgdatadir)/scripts/schedules
 dist_schedules_DATA = scripts/schedules/all_reduce_4.cfg
-tests_unit_machine_test_program_trace_SOURCES = tests/unit/machine/test_program_trace.c \
+tests_unit_sim_execution_trace_test_program_trace_SOURCES = tests/unit/sim/execution_trace/test_program_trace.c \
 	tests/unit/random_program.c tests/unit/random_program.h

@@ -121,15 +121,6 @@ libshell_la_SOURCES = \
 libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
 shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
-# Ctrl-C at each look for it; the programs wait for signals, this test does not.
-unit_tests += tests/unit/study/test_store
-tests_unit_study_test_store_SOURCES = tests/unit/study/test_store.c
-tests_unit_study_test_store_CPPFLAGS = $(face_flags)
-tests_unit_study_test_store_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS) $(CUNIT_LIBS)
-unit_tests += tests/unit/study/test_interrupt
-tests_unit_study_test_interrupt_SOURCES = tests/unit/study/test_interrupt.c
-tests_unit_study_test_interrupt_CPPFLAGS = $(face_flags)
-tests_unit_study_test_interrupt_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(CUNIT_LIBS)
 # Some of the readers are in lib/.
 unit_tests += tests/unit/training/test_table_readers
 tests_unit_training_test_table_readers_SOURCES = tests/unit/training/test_table_readers.c

@@ -75,8 +75,8 @@ check_LIBRARIES = tests/unit/libtap.a
 endif
 EXTRA_DIST += \
 	tests/unit/base/config_read.refused tests/unit/base/units.refused \
-	tests/unit/collective/user_schedule.refused \
-	tests/unit/design/keys.refused tests/unit/design/table.refused \
+	tests/unit/sim/collective/user_schedule.refused \
+	tests/unit/sim/design/keys.refused tests/unit/sim/design/table.refused \
 	tests/unit/mapper/mapping_read.refused \
 	tests/unit/predictor/gpus.refused tests/unit/predictor/measurements.refused \
 	tests/unit/training/pipeline_file.refused tests/unit/training/plan_file.refused \
@@ -112,10 +112,11 @@ EXTRA_DIST += tests/tcl/policy/lacking.c tests/tcl/policy/watch.c
 tests/tcl/all.log: tests/tcl/policy/tables$(EXEEXT)
 
 # The commands, as scripts see them; the example scripts, with small budgets.
-shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl \
-	tests/bench/quality/quality.tcl
-$(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
-EXTRA_DIST += $(shell_scripts) \
+shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
+# How good what is found is: values alone, the same in every build, so not found again with sanitizers.
+value_scripts = tests/bench/quality/quality.tcl
+$(shell_scripts:.tcl=.log) $(value_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
+EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/common.tcl \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
@@ -243,19 +244,20 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/all.sh tests/fuzz
 check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
-tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
 soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/growth.tcl tests/soak/history.tcl \
-	tests/soak/invariants.tcl \
+	tests/soak/interrupts.tcl tests/soak/invariants.tcl tests/soak/study_files.tcl \
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
 EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/coverage.sh \
-	tests/soak/fail_allocations.tcl tests/soak/random_case.tcl tests/soak/results.tcl tests/soak/session.tcl \
+	tests/soak/fail_allocations.tcl tests/soak/probed.tcl tests/soak/random_case.tcl tests/soak/repeats.tcl tests/soak/results.tcl \
+	tests/soak/session.tcl \
 	tests/soak/valgrind.supp
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(soak_scripts) $(check_scripts) $(fuzz_tests)
 if !SANITIZERS
-TESTS += $(source_checks)
+TESTS += $(value_scripts) $(source_checks)
 endif
 if HAVE_CUNIT
 TESTS += $(unit_tests)
@@ -271,5 +273,5 @@ check-long:
 	! command -v clang >/dev/null || $(srcdir)/tests/fuzz/all.sh $${FUZZ_SECONDS:-300}
 
 clean-local:
-	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/invariants_tmp \
-		tests/soak/writes_tmp docs/html
+	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/interrupts_tmp tests/soak/invariants_tmp \
+		tests/soak/study_files_tmp tests/soak/writes_tmp docs/html

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_packet.c - the packet network on an 8 x 8 mesh: mean latency against load, beside
  * BookSim2's; cycles per CPU second. The loads at which it saturates are
- * tests/unit/machine/test_traffic. */
+ * tests/unit/sim/program/test_traffic. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -146,7 +146,7 @@ fi
 # No id is excepted: what no test can provoke is no message.
 tested=$(mktemp) || exit 1
 trap 'rm -f "$tested"' EXIT
-grep -rhoE '(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-[0-9]{4}' tests/unit tests/tcl tests/check/mpi.sh |
+grep -rhoE '(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-[0-9]{4}' tests/unit tests/tcl tests/soak tests/check/mpi.sh |
     LC_ALL=C sort -u >"$tested"
 
 echo 1..5
@@ -156,7 +156,7 @@ report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' 
 report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"
 report 3 "every id stands in a test that provokes it" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
-    LC_ALL=C comm -23 - "$tested" | sed 's/$/: is provoked by no test in tests\/unit, tests\/tcl and tests\/check\/mpi.sh/')"
+    LC_ALL=C comm -23 - "$tested" | sed 's/$/: is provoked by no test in tests\/unit, tests\/tcl, tests\/soak and tests\/check\/mpi.sh/')"
 report 4 "tests name no id that there is not" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
     LC_ALL=C comm -13 - "$tested" | sed 's/$/: is in tests, and no message has it/')"
 

@@ -12,6 +12,7 @@ set root [expr {[info exists env(srcdir)] ? $env(srcdir) : [file join $here .. .
 set builddir [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]
 set root [file normalize $root]
 set builddir [file normalize $builddir]
+source [file join $root tests soak repeats.tcl]
 source [file join $root tests soak session.tcl]
 set length 30
 
@@ -186,7 +187,7 @@ file delete -force $env(SOAK_FOLDER)
 file mkdir $env(SOAK_FOLDER)
 set first [expr {[lindex $argv 0] eq "-seed" ? [lindex $argv 1] : 1}]
 set end [expr {[info exists env(THARSIS_LONG)] ? [clock seconds] + $env(THARSIS_LONG) : 0}]
-set most [expr {[lindex $argv 0] eq "-seed" ? 1 : $end > 0 ? 1000000 : 4}]
+set most [expr {[lindex $argv 0] eq "-seed" ? 1 : $end > 0 ? 1000000 : [repeats 4]}]
 set count 0
 for {set seed $first} {$count < $most && ($end == 0 || [clock seconds] < $end)} {incr seed} {
     incr count

@@ -4,10 +4,10 @@
 # Prints what is wrong, and a last line "passed ..." where nothing is.
 lassign $argv root target
 set srcdir $root
+source [file join $root tests soak repeats.tcl]
 source [file join $root tests soak session.tcl]
 set is_long [info exists env(THARSIS_LONG)]
-set few \
-    [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes" ? 2 : 6}]
+set few [repeats 6]
 set each [expr {$is_long ? 2000 : $few}]    ;# allocations from the first on
 set sampled [expr {$is_long ? 500 : $few}]  ;# of the rest
 # Sessions made anew: after commands that succeed without an allocation.

@@ -9,6 +9,7 @@
 set here [file dirname [file normalize [info script]]]
 set root [file normalize [expr {[info exists env(srcdir)] ? $env(srcdir) : "$here/../.."}]]
 set builddir [file normalize [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]]
+source [file join $root tests soak repeats.tcl]
 source [file join $root tests soak random_case.tcl]
 set reports {
     {report_summary -format csv} {report_links -format csv} {report_layers -format csv}
@@ -178,7 +179,7 @@ file mkdir $folder
 cd $folder
 set is_long [info exists env(THARSIS_LONG)]
 set end [expr {[clock seconds] + ($is_long ? $env(THARSIS_LONG) : 0)}]
-set n_groups [expr {$is_long ? 1000000 : 4}]
+set n_groups [expr {$is_long ? 1000000 : [repeats 4]}]
 if {!$is_long} {puts "1..$n_groups"}
 for {set group 0} {$group < $n_groups} {incr group} {
     set numbers {}

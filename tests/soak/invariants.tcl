@@ -13,6 +13,7 @@
 # fails in the same way, and printed as a script. 120 cases (30 with sanitizers); with
 # THARSIS_LONG=SECONDS as many as there is time for.
 set here [file dirname [file normalize [info script]]]
+source [file join $here repeats.tcl]
 source [file join $here random_case.tcl]
 
 # ---- tables ----
@@ -448,8 +449,7 @@ set options [dict merge {-seed 1 -count 0} $argv]
 set end [expr {[info exists env(THARSIS_LONG)] ? [clock seconds] + $env(THARSIS_LONG) : 0}]
 set count [dict get $options -count]
 if {$count == 0} {
-    set is_slow [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
-    set count [expr {$end > 0 ? 1000000000 : $is_slow ? 30 : 120}]
+    set count [expr {$end > 0 ? 1000000000 : [repeats 120]}]
 }
 file delete -force $folder
 file mkdir $folder

@@ -41,6 +41,18 @@ static char *take_text(char **at)
     return end > text ? text : NULL;
 }
 
+/* Asserts that the text is refused, and that this is said of it. */
+static void assert_refused(const refusing_reader *reader, const char *text, const char *expected)
+{
+    auto_strbuf whole = TH_STRBUF_INIT;
+    char said[TH_ERROR_TEXT_MAX + 20];
+    th_error e = {"", ""};
+    th_strbuf_printf(&whole, "%s%s", reader->before ? reader->before : "", text ? text : "");
+    CU_ASSERT_EQUAL(reader->read(whole.text, &e), -1);
+    snprintf(said, sizeof said, "%s %s", e.id, e.text);
+    TAP_ASSERT_TEXT(said, expected);
+}
+
 void assert_refusals(const char *file, const refusing_reader *readers)
 {
     char path[4096];
@@ -56,11 +68,7 @@ void assert_refusals(const char *file, const refusing_reader *readers)
             reader = find(readers, line + 3);
         if (!reader || strncmp(line, "-- ", 3) != 0)
             continue;
-        char *expected = line + 3, *text = take_text(&at), said[TH_ERROR_TEXT_MAX + 20];
-        e = (th_error){"", ""};
-        CU_ASSERT_EQUAL(reader->read(text ? text : "", &e), -1);
-        snprintf(said, sizeof said, "%s %s", e.id, e.text);
-        TAP_ASSERT_TEXT(said, expected);
+        assert_refused(reader, take_text(&at), line + 3);
         n++;
     }
     CU_ASSERT_TRUE(n > 0);

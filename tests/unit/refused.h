@@ -11,10 +11,12 @@
 #define TH_TESTS_UNIT_REFUSED_H
 #include "base/error.h"
 
-/* NULL ends a list of readers. read: -1 with an error, or 0 where it takes the text. */
+/* NULL ends a list of readers. read: -1 with an error, or 0 where it takes the text; before: what
+ * stands in front of every text, or NULL. */
 typedef struct refusing_reader {
     const char *name;
     int (*read)(const char *text, th_error *e);
+    const char *before;
 } refusing_reader;
 
 /* Asserts that each text of tests/unit/FILE is refused as it says. */

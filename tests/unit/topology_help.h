@@ -49,18 +49,6 @@ static inline th_system *create(const char *type, const th_topology_options *o)
     return s;
 }
 
-static inline void expect_refused(const char *type, const th_topology_options *o, const char *id,
-                                  const char *text)
-{
-    static const char start[] = "system \"sys\": ";
-    th_error e = {"", ""};
-    auto_system *prototype = new_prototype();
-    CU_ASSERT_PTR_NULL(th_topology_create("sys", th_topology_find(type), o, prototype, &e));
-    CU_ASSERT_FATAL(strncmp(e.text, start, sizeof start - 1) == 0);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text + sizeof start - 1, text);
-}
-
 /* The names of the links of a route, until the next call. */
 static inline const char *links_of(const th_system *s, int src, int dst)
 {

@@ -351,7 +351,7 @@ static void check_case(const th_system *s, int number)
 
 TEST(no_mapping_is_below_any_bound)
 {
-    enum { CASES = 600 };
+    enum { CASES = TAP_REPEATS(600) };
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];")),
         system_of(
@@ -374,7 +374,7 @@ TEST(no_mapping_is_below_any_bound)
     }
     printf("# %d runs, %d as long as their bound\n", n_runs, n_met);
     CU_ASSERT_EQUAL(n_wrong, 0);
-    CU_ASSERT_TRUE(only || n_runs > 4000);
+    CU_ASSERT_TRUE(only || n_runs > TAP_REPEATS(4000));
     for (int i = 0; i < N; i++)
         th_system_free(systems[i]);
 }

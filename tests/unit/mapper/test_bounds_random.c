@@ -274,7 +274,7 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
 
 TEST(no_shard_exceeds_the_rate_of_its_design)
 {
-    enum { LAYERS = 60 };
+    enum { LAYERS = TAP_REPEATS(60) };
     for (int d = 0; d < N_DESIGNS; d++) {
         auto_rng *r = th_random_stream(13, "rates", (uint64_t)d);
         for (int i = 0; i < LAYERS && !strchr(designs[d], '%') && !strstr(designs[d], "script");
@@ -286,7 +286,7 @@ TEST(no_shard_exceeds_the_rate_of_its_design)
     }
     printf("# %d boxes, %d of them close to the rate, %d to their bound\n", n_boxes, n_close,
            n_tight);
-    CU_ASSERT_TRUE(n_boxes > 10000 && n_close > 500);
+    CU_ASSERT_TRUE(n_boxes > TAP_REPEATS(10000) && n_close > TAP_REPEATS(500));
 }
 
 /* --- no mapping is below any bound
@@ -406,7 +406,7 @@ static void check_case(int number, const char *model)
 
 TEST(no_mapping_is_below_any_bound)
 {
-    enum { CASES = 1500 };
+    enum { CASES = TAP_REPEATS(1500) };
     temporary_file model = learned_file();
     const char *only = getenv("THARSIS_CASE");
     for (int i = only ? atoi(only) : 0; i < CASES && n_wrong == 0; i++) {
@@ -417,15 +417,15 @@ TEST(no_mapping_is_below_any_bound)
     printf("# %d runs, %d of them with shares, of %d of which a bound on computing is known\n",
            n_runs, n_shared, n_known);
     CU_ASSERT_EQUAL(n_wrong, 0);
-    CU_ASSERT_TRUE(only ||
-                   (n_runs > 2000 && n_shared > 500 && n_known > n_shared / 2 && n_serial > 100));
+    CU_ASSERT_TRUE(only || (n_runs > TAP_REPEATS(2000) && n_shared > TAP_REPEATS(500) &&
+                            n_known > n_shared / 2 && n_serial > TAP_REPEATS(100)));
     for (int i = 0; i < N_NETWORKS; i++) {
         printf("# %s: %d runs\n", networks[i], ran_on[i]);
-        CU_ASSERT_TRUE(only || ran_on[i] > 20);
+        CU_ASSERT_TRUE(only || ran_on[i] > TAP_REPEATS(20));
     }
     for (int d = 0; d < N_DESIGNS; d++) {
         printf("# %.22s: %d sets\n", designs[d], ran_with[d]);
-        CU_ASSERT_TRUE(only || ran_with[d] > 15);
+        CU_ASSERT_TRUE(only || ran_with[d] > TAP_REPEATS(15));
     }
     remove_file(&model);
 }

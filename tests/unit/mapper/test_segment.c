@@ -72,7 +72,7 @@ static void change(gsl_rng *r, const th_workload *w, th_mapping *m)
 
 /* --- random networks -------------------------------------------------------------------------- */
 
-enum { CASES = 250, MAPPINGS = 3, CHANGES = 3 };
+enum { CASES = TAP_REPEATS(250), MAPPINGS = 3, CHANGES = 3 };
 
 static int64_t n_asked, n_replayed, n_whole, n_evaluations;
 
@@ -128,8 +128,8 @@ TEST(random_networks_take_the_same)
            n_compared, n_stopped, (long long)n_whole, (long long)n_evaluations,
            (long long)n_replayed, (long long)n_asked);
     CU_ASSERT_EQUAL(n_wrong, 0);
-    CU_ASSERT_TRUE(only || (n_compared > 5000 && n_stopped > 2500 && n_whole * 4 < n_evaluations &&
-                            n_asked > n_evaluations));
+    CU_ASSERT_TRUE(only || (n_compared > TAP_REPEATS(5000) && n_stopped > TAP_REPEATS(2500) &&
+                            n_whole * 4 < n_evaluations && n_asked > n_evaluations));
     for (int i = 0; i < N; i++)
         th_system_free(systems[i]);
 }

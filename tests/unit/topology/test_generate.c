@@ -2,6 +2,7 @@
 #include <config.h>
 #include "topology/generate/generate.h"
 #include "tests/unit/no_memory.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/topology_help.h"
 
 static th_topology_options cables(void)
@@ -160,35 +161,82 @@ TEST(half_duplex_cables_share_a_medium)
     CU_ASSERT_TRUE(s->n_links == 10 && s->n_media == 5);
 }
 
-static void expect_refusal(const char *type, int n_dims, int x, int y, const char *id,
-                           const char *text)
+/* An option of the tests, by its name in generate.refused. */
+static void set_option(th_topology_options *o, const char *name, double value)
 {
-    th_error e = {"", ""};
-    th_topology_options o = cables();
-    o.n_dims = n_dims;
-    o.dims[0] = x;
-    o.dims[1] = y;
-    auto_system *prototype = new_prototype();
-    CU_ASSERT_PTR_NULL(th_topology_create("sys", th_topology_find(type), &o, prototype, &e));
-    TAP_ASSERT_ERROR(e, id, text);
+    if (strcmp(name, "oversubscription") == 0)
+        o->oversubscription = value;
+    else if (strcmp(name, "bandwidths") == 0)
+        o->n_bandwidths = (int)value;
+    else if (strcmp(name, "latencies") == 0)
+        o->n_latencies = (int)value;
+    else if (strcmp(name, "switches_reduce") == 0)
+        o->switches_reduce = true;
+    else if (strcmp(name, "host") == 0)
+        o->with_host = true;
+    else if (strcmp(name, "island_options") == 0)
+        o->has_island_options = true;
+    else
+        CU_FAIL("no such option");
 }
 
-TEST(refuses_dimensions)
+/* TYPE DIM ... OPTION=VALUE ... */
+static int generate(const char *text, th_error *e)
 {
-    expect_refusal("ring", 2, 3, 3, "TOPO-0020",
-                   "system \"sys\": 2 dims given, but the topology is: ring N");
-    expect_refusal("mesh", 0, 3, 3, "TOPO-0020",
-                   "system \"sys\": 0 dims given, but the topology is: mesh X Y ...");
-    expect_refusal("torus", 2, 3, 0, "TOPO-0021",
-                   "system \"sys\": dims[1] = 0: must be at least 1 (torus X Y ...)");
-    expect_refusal("torus", 2, 100000, 100000, "TOPO-0022",
-                   "system \"sys\": more than 65536 accelerators");
-    expect_refusal("star", 1, 65537, 0, "TOPO-0022",
-                   "system \"sys\": more than 65536 accelerators");
-    expect_refusal("tree", 2, 2, 1000000000, "TOPO-0022",
-                   "system \"sys\": more than 65536 accelerators");
-    expect_refusal("tree", 2, 1, 3, "TOPO-0023",
-                   "system \"sys\": a tree of arity 1: must be at least 2");
+    char type[20], name[20];
+    double value;
+    int at, n;
+    th_topology_options o = cables();
+    CU_ASSERT_EQUAL_FATAL(sscanf(text, "%19s%n", type, &at), 1);
+    for (; sscanf(text + at, "%d%n", &o.dims[o.n_dims], &n) == 1; at += n)
+        o.n_dims++;
+    for (; sscanf(text + at, " %19[^=]=%lf%n", name, &value, &n) == 2; at += n)
+        set_option(&o, name, value);
+    CU_ASSERT_EQUAL(text[at], '\0');
+    auto_system *p = new_prototype();
+    auto_system *s = th_topology_create("sys", th_topology_find(type), &o, p, e);
+    return s ? 0 : -1;
+}
+
+TEST(wrong_topologies_are_refused)
+{
+    static const refusing_reader readers[] = {{"type dims options", generate, NULL},
+                                              {NULL, NULL, NULL}};
+    assert_refusals("topology/generate.refused", readers);
+}
+
+/* A routing that goes by the shape of a generated system. */
+TEST(some_routings_need_their_topology)
+{
+    static const struct {
+        const char *routing, *type;
+        int dims[3];
+        const char *id, *text;
+    } of[] = {
+        {"up_down", "ring", {4}, "TOPO-0089", "system \"sys\": up_down needs a generated tree"},
+        {"rails", "ring", {4}, "TOPO-0194", "system \"sys\": rails routing needs generated rails"},
+        {"dragonfly",
+         "ring",
+         {4},
+         "TOPO-0092",
+         "system \"sys\": dragonfly routing needs a generated dragonfly"},
+        {"dragonfly",
+         "fattree",
+         {2, 2},
+         "TOPO-0092",
+         "system \"sys\": dragonfly routing needs a generated dragonfly"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        th_error e = {"", ""};
+        th_topology_options o = options_of(of[i].dims);
+        auto_system *p = new_prototype(), *s = th_system_new("sys", NULL);
+        CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find(of[i].type), &o, NULL), 0);
+        for (int a = 0; a < 4; a++)
+            th_system_copy_accel(s, a, p, 0, NULL);
+        s->routing = th_routing_find(of[i].routing);
+        CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+        TAP_ASSERT_ERROR(e, of[i].id, of[i].text);
+    }
 }
 
 static th_system *prototype;

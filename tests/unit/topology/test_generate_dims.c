@@ -250,30 +250,6 @@ TEST(dimension_0_goes_first)
 
 /* ---- what is refused ---- */
 
-TEST(refuses_what_does_not_fit)
-{
-    th_topology_options o = options_of(DIMS(2, 3));
-    expect_refused("hypercube", &o, "TOPO-0081",
-                   "dims[1] = 3: every side of a hypercube is 2 (hypercube D, or 2 2 ...)");
-    o = options_of(DIMS(17));
-    expect_refused("hypercube", &o, "TOPO-0082",
-                   "a hypercube of 17 dimensions: at most 16 (hypercube D, or 2 2 ...)");
-    o = options_of(DIMS(2, 3));
-    o.n_bandwidths = 3;
-    expect_refused(
-        "torus", &o, "TOPO-0080",
-        "3 bandwidths given for 2 kinds of link: one for all or one each (torus X Y ...)");
-    o = options_of(DIMS(9));
-    o.n_latencies = 2;
-    expect_refused("ring", &o, "TOPO-0080",
-                   "2 latencies given for 1 kind of link: one for all or one each (ring N)");
-    o = options_of(DIMS(300, 300));
-    expect_refused("mesh", &o, "TOPO-0022", "more than 65536 accelerators");
-    o = options_of(DIMS(5000));
-    expect_refused("line", &o, "TOPO-0015",
-                   "routes of up to 4999 links, at most 4096 are supported");
-}
-
 /* A shape that the links do not have: 0 - 1 - 2 is no ring, and has no dimensions at all. */
 TEST(dimension_order_needs_its_links)
 {

@@ -149,34 +149,4 @@ TEST(parallel_cables_are_all_used)
     th_free(n_on);
 }
 
-TEST(refuses_what_does_not_fit)
-{
-    th_topology_options o = options_of(DIMS(2, 4, 2, 10));
-    expect_refused("dragonfly", &o, "TOPO-0091",
-                   "10 groups, but groups of 4 routers with 2 global links have 8 others at most "
-                   "(dragonfly P A H ?G?)");
-    o = options_of(DIMS(65536, 65536, 65536));
-    expect_refused("dragonfly", &o, "TOPO-0022", "more than 65536 accelerators");
-    o = options_of(DIMS(2, 4));
-    expect_refused("dragonfly", &o, "TOPO-0020",
-                   "2 dims given, but the topology is: dragonfly P A H ?G?");
-}
-
-TEST(its_routing_needs_a_dragonfly)
-{
-    static const char *const types[] = {"ring", "fattree"};
-    for (int i = 0; i < 2; i++) {
-        th_error e = {"", ""};
-        th_topology_options o = options_of(i == 0 ? DIMS(4) : DIMS(2, 2));
-        auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
-        CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find(types[i]), &o, NULL), 0);
-        for (int a = 0; a < 4; a++)
-            th_system_copy_accel(s, a, prototype, 0, NULL);
-        s->routing = th_routing_find("dragonfly");
-        CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-        TAP_ASSERT_ERROR(e, "TOPO-0092",
-                         "system \"sys\": dragonfly routing needs a generated dragonfly");
-    }
-}
-
 TAP_MAIN("generate_dragonfly")

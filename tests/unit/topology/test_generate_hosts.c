@@ -163,7 +163,6 @@ TEST(switches_reduce)
     for (int i = 0; i < s->n_nodes; i++)
         CU_ASSERT_EQUAL(s->nodes[i].reduces, i >= 16);
     th_system_free(s);
-    expect_refused("torus", &o, "TOPO-0097", "torus has no switches that could reduce");
 }
 
 /* ---- rails ---- */
@@ -232,62 +231,6 @@ TEST(routes_in_rails_are_sound)
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, rails_distance), 0);
             CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any_length), 0);
         }
-}
-
-TEST(its_routing_needs_rails)
-{
-    th_error e = {"", ""};
-    th_topology_options o = options_of(DIMS(4));
-    auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
-    CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
-    for (int a = 0; a < 4; a++)
-        th_system_copy_accel(s, a, prototype, 0, NULL);
-    s->routing = th_routing_find("rails");
-    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_ERROR(e, "TOPO-0194", "system \"sys\": rails routing needs generated rails");
-}
-
-/* ---- what is refused ---- */
-
-TEST(refuses_what_does_not_fit)
-{
-    th_topology_options o = options_of(DIMS(3, 4, 5));
-    expect_refused(
-        "islands", &o, "TOPO-0094",
-        "a fat tree of arity 5 has no 12 ports, as they must be a power of the arity: 12 would do");
-    o = options_of(DIMS(3, 4, 1));
-    expect_refused(
-        "islands", &o, "TOPO-0094",
-        "a fat tree of arity 1 has no 12 ports, as they must be a power of the arity: 12 would do");
-    o = options_of(DIMS(4, 16, 3));
-    expect_refused("islands", &o, "TOPO-0094",
-                   "a fat tree of arity 3 has no 64 ports, as they must be a power of the arity: "
-                   "2, 4, 8, 64 would do");
-    o = options_of(DIMS(3, 4));
-    o.oversubscription = 2;
-    expect_refused("islands", &o, "TOPO-0095",
-                   "one switch has no oversubscription: a fabric that is a fat tree has (islands "
-                   "ISLANDS ACCELS ?ARITY?)");
-    o = options_of(DIMS(65536, 65536));
-    expect_refused("islands", &o, "TOPO-0022", "more than 65536 accelerators");
-    o = options_of(DIMS(65536, 65536, 65536));
-    expect_refused("pcie_tree", &o, "TOPO-0022", "more than 65536 accelerators");
-    o = options_of(DIMS(2, 2, 2));
-    o.with_host = true;
-    expect_refused("pcie_tree", &o, "TOPO-0093", "pcie_tree has hosts of its own");
-    o = options_of(DIMS(4, 2, 4));
-    o.oversubscription = 2;
-    expect_refused("rails", &o, "TOPO-0193",
-                   "a unit of 4 holds all 4 islands, so that no spine can be oversubscribed: a "
-                   "smaller UNIT was expected (rails ISLANDS ACCELS UNIT)");
-    o = options_of(DIMS(8, 2, 4));
-    o.oversubscription = 3;
-    expect_refused("rails", &o, "TOPO-0087",
-                   "an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
-                   "whole number from 1 to 4");
-    o = options_of(DIMS(8));
-    o.has_island_options = true;
-    expect_refused("ring", &o, "TOPO-0088", "ring has no islands");
 }
 
 TAP_MAIN("generate_hosts")

@@ -167,46 +167,4 @@ TEST(shifts_do_not_block)
     CU_ASSERT_EQUAL(worst_shared(half, 4), 2);
 }
 
-/* ---- what is refused ---- */
-
-static void expect_refusal(const char *type, int arity, double ratio, const char *id,
-                           const char *text)
-{
-    th_topology_options o = options_of((const int[]){arity, 2, 0});
-    o.oversubscription = ratio;
-    if (strcmp(type, "ring") == 0)
-        o.n_dims = 1;
-    expect_refused(type, &o, id, text);
-}
-
-TEST(refuses_what_does_not_fit)
-{
-    expect_refusal("fattree", 4, 3, "TOPO-0087",
-                   "an oversubscription of 3 leaves 1.33333 of 4 links up from a switch: must be a "
-                   "whole number from 1 to 4");
-    expect_refusal("fattree", 4, 8, "TOPO-0087",
-                   "an oversubscription of 8 leaves 0.5 of 4 links up from a switch: must be a "
-                   "whole number from 1 to 4");
-    expect_refusal("fattree", 4, 0.5, "TOPO-0087",
-                   "an oversubscription of 0.5 leaves 8 of 4 links up from a switch: must be a "
-                   "whole number from 1 to 4");
-    expect_refusal("fattree", 1, 0, "TOPO-0023", "a tree of arity 1: must be at least 2");
-    expect_refusal("fattree", 300, 0, "TOPO-0022", "more than 65536 accelerators");
-    expect_refusal("tree", 4, 2, "TOPO-0088", "tree has no oversubscription");
-    expect_refusal("ring", 4, 2, "TOPO-0088", "ring has no oversubscription");
-}
-
-TEST(up_down_needs_a_tree)
-{
-    th_error e = {"", ""};
-    th_topology_options o = options_of((const int[]){4, 0});
-    auto_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
-    CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
-    for (int i = 0; i < 4; i++)
-        th_system_copy_accel(s, i, prototype, 0, NULL);
-    s->routing = th_routing_find("up_down");
-    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
-    TAP_ASSERT_ERROR(e, "TOPO-0089", "system \"sys\": up_down needs a generated tree");
-}
-
 TAP_MAIN("generate_tree")

@@ -3,6 +3,7 @@
 #include "topology/files/system_read.h"
 #include "base/strbuf.h"
 #include "tests/unit/no_memory.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/topology_help.h"
 
 /* Three lines; what follows stands on line 4. */
@@ -124,100 +125,21 @@ TEST(reads_dead_cables)
 
 /* ---- messages ---- */
 
-static void expect_refusal(const char *text, const char *id, const char *message)
+#define SEGMENT HEAD RING "segments = ( { name = \"seg\"; " CABLE "} );\n"
+
+static int read_text(const char *text, th_error *e)
 {
-    th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_system_read_text(text, "sys.cfg", &e));
-    TAP_ASSERT_ERROR(e, id, message);
+    auto_system *s = th_system_read_text(text, "sys.cfg", e);
+    return s ? 0 : -1;
 }
 
-#define LINK(keys) HEAD "links = ( {\n" keys "} );"
-
-TEST(refuses_links)
+TEST(wrong_links_and_routes_are_refused)
 {
-    expect_refusal(
-        LINK("all_pairs = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; "),
-        "TOPO-0063",
-        "sys.cfg:4: two values, one for each direction, are for links with between or center");
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = "
-                        "\"1us\"; duplex = \"half\"; "),
-                   "TOPO-0064",
-                   "sys.cfg:4: a half-duplex cable has one bandwidth for both directions");
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = [\"1Gbps\"]; latency = \"1us\"; "),
-                   "TOPO-0032", "sys.cfg:5: key \"bandwidth\": has 1 elements: exactly 2 expected");
-    expect_refusal(LINK("from = \"0\"; " CABLE), "TOPO-0065",
-                   "sys.cfg:4: a link of one direction has the keys from and to, and no duplex");
-    expect_refusal(LINK("from = \"0\"; to = \"1\"; " CABLE "duplex = \"full\"; "), "TOPO-0065",
-                   "sys.cfg:4: a link of one direction has the keys from and to, and no duplex");
-    expect_refusal(LINK("between = [\"0\", \"1\"]; to = \"1\"; " CABLE), "TOPO-0042",
-                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
-                   "center = C with "
-                   "leaves = [...], from = A with to = B");
-    expect_refusal(LINK("from = \"0\"; to = \"0\"; " CABLE), "TOPO-0005",
-                   "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
-    expect_refusal(LINK("from = \"0\"; to = \"9\"; " CABLE), "TOPO-0030",
-                   "sys.cfg:5: unknown node \"9\": must be one of 0, 1, 2, 3");
-    expect_refusal(HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
-                   "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, "
-                   "forwards, mtbf)");
-}
-
-TEST(refuses_absurd_links)
-{
-    expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"0Gbps\"; latency = \"1us\"; "),
-                   "BASE-0007",
-                   "sys.cfg:5: key \"bandwidth\": bandwidth \"0Gbps\": must be greater than zero");
-    expect_refusal(
-        LINK("between = [\"0\", \"1\"]; bandwidth = \"2000Tbps\"; latency = \"1us\"; "),
-        "TOPO-0004",
-        "sys.cfg:5: a bandwidth of 2000000000000000 bits/s: must be from 1 bit/s to 1 Pbit/s");
-    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"1Gbps\"; latency = \"1001s\"; "),
-                   "TOPO-0006",
-                   "sys.cfg:4: link from \"0\" to \"1\": latency must be from 0 to 1000s");
-    expect_refusal(LINK("from = \"0\"; to = \"1\"; bandwidth = \"-1Gbps\"; latency = \"1s\"; "),
-                   "BASE-0005",
-                   "sys.cfg:5: key \"bandwidth\": bandwidth \"-1Gbps\": must not be negative");
-}
-
-#define SEGMENT        HEAD RING "segments = ( { name = \"seg\"; " CABLE "} );\n"
-#define ROUTES(routes) SEGMENT "routes = (\n" routes " );"
-#define ROUTE(links)   ROUTES("{ from = \"0\"; to = \"2\"; links = [" links "]; }")
-
-TEST(refuses_routes)
-{
-    expect_refusal(
-        ROUTE("\"0_1\", \"1_0\""), "TOPO-0055",
-        "sys.cfg:7: route from \"0\" to \"2\": has a loop: it comes twice to node \"0\"");
-    expect_refusal(ROUTE("\"0_1\", \"2_3\""), "TOPO-0053",
-                   "sys.cfg:7: route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the "
-                   "route has come to "
-                   "\"1\"");
-    expect_refusal(ROUTE("\"0_1\", \"sge\""), "TOPO-0062",
-                   "sys.cfg:7: unknown link or segment \"sge\": did you mean \"seg\"?");
-    expect_refusal(ROUTE(""), "TOPO-0032",
-                   "sys.cfg:7: key \"links\": has 0 elements: at least 1 expected");
-    expect_refusal(ROUTES("{ from = \"0\"; to = \"2\"; links = [\"seg\"]; },\n"
-                          "{ from = \"0\"; to = \"2\"; links = [\"0_1\", \"1_2\"]; }"),
-                   "TOPO-0059", "sys.cfg:8: route from \"0\" to \"2\": the pair has one already");
-    expect_refusal(ROUTES("{ from = \"0\"; to = \"z\"; links = [\"seg\"]; }"), "TOPO-0030",
-                   "sys.cfg:7: unknown node \"z\": must be one of 0, 1, 2, 3");
-    expect_refusal(SEGMENT "dead_links = [\"1_2\", \"4_5\"];\n", "TOPO-0062",
-                   "sys.cfg:6: unknown link or segment \"4_5\": must be one of 0_1, 1_0, 1_2, 2_1, "
-                   "2_3, 3_2, 3_0, 0_3, seg");
-    expect_refusal(SEGMENT "dead_links = [\"1_2\"];\nroutes = ( { from = \"0\"; to = \"2\"; links "
-                           "= [\"0_1\", \"1_2\"]; } );",
-                   "TOPO-0056", "sys.cfg:7: route from \"0\" to \"2\": takes a dead link: \"1_2\"");
-    expect_refusal(HEAD RING "segments = ( { name = \"0_1\"; " CABLE "} );\n", "TOPO-0051",
-                   "sys.cfg:5: segment \"0_1\": the name is taken; names must be unique among "
-                   "links and segments");
-    expect_refusal(HEAD RING "routing = \"shrotest\";\n", "TOPO-0066",
-                   "sys.cfg:5: unknown routing \"shrotest\": did you mean \"shortest\"?");
-    expect_refusal(HEAD RING "routing = \"adaptive\";\n", "TOPO-0066",
-                   "sys.cfg:5: unknown routing \"adaptive\": must be one of shortest, ecmp, "
-                   "dimension_order, up_down, "
-                   "rails, dragonfly");
-    expect_refusal(HEAD RING "dead_links = [\"0_1\", \"0_3\"];\n", "TOPO-0013",
-                   "sys.cfg:4: system \"sys\": no path from \"0\" to \"1\"");
+    static const refusing_reader readers[] = {{"accelerators", read_text, HEAD},
+                                              {"ring", read_text, HEAD RING},
+                                              {"segment", read_text, SEGMENT},
+                                              {NULL, NULL, NULL}};
+    assert_refusals("topology/route_read.refused", readers);
 }
 
 /* ---- size and memory ---- */
@@ -247,9 +169,7 @@ TEST(reads_thousands_of_routes)
 
 static int read_routes(const void *text, th_error *e)
 {
-    th_system *s = th_system_read_text(text, "sys.cfg", e);
-    th_system_free(s);
-    return s ? 0 : -1;
+    return read_text(text, e);
 }
 
 TEST(survives_every_failing_allocation)

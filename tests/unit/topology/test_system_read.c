@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include "topology/files/system_read.h"
-#include "base/alloc.h"
 #include "base/strbuf.h"
+#include "tests/unit/no_memory.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #define HEAD                                                                                       \
     "name = \"sys\";\ndesigns = ( { name = \"d\"; type = \"tiled\"; clock = \"200MHz\"; tile_k = " \
     "8; } );\n"
+#define ONE "accelerators = ( { " ACCEL "} );\n"
 #define TWO "accelerators = ( { count = 2; " ACCEL "} );\n"
 
 static th_system *read_or_tell(const char *text)
@@ -306,129 +308,21 @@ TEST(describes_generated_accelerators)
 
 /* ---- messages ---- */
 
-static void expect_refusal(const char *text, const char *id, const char *message)
+static int read_text(const char *text, th_error *e)
 {
-    th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_system_read_text(text, "sys.cfg", &e));
-    TAP_ASSERT_ERROR(e, id, message);
+    auto_system *s = th_system_read_text(text, "sys.cfg", e);
+    return s ? 0 : -1;
 }
 
-TEST(refuses_unknown_names)
+TEST(wrong_systems_are_refused)
 {
-    expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE
-                            "} );",
-                   "TOPO-0030", "sys.cfg:5: unknown node \"hots\": did you mean \"host\"?");
-    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "\ndesigns = [\"e\"]; } );",
-                   "TOPO-0031", "sys.cfg:4: unknown design \"e\": must be one of d");
-    expect_refusal(HEAD TWO "topology = {\ntype = \"rnig\"; };", "TOPO-0043",
-                   "sys.cfg:5: unknown topology \"rnig\": did you mean \"ring\"?");
-    expect_refusal("name = \"sys\"; acelerators = ();", "BASE-0037",
-                   "sys.cfg:1: unknown key \"acelerators\" in the file: did you mean "
-                   "\"accelerators\"? (one of name, "
-                   "designs, accelerators, hosts, switches, links, topology, "
-                   "segments, dead_links, routes, routing, link_energy, link_energy_source, "
-                   "collective_start, transfers, weight_memory, astra)");
+    static const refusing_reader readers[] = {{"file", read_text, NULL},
+                                              {"designs", read_text, HEAD},
+                                              {"one accelerator", read_text, HEAD ONE},
+                                              {"two accelerators", read_text, HEAD TWO},
+                                              {NULL, NULL, NULL}};
+    assert_refusals("topology/system_read.refused", readers);
 }
-
-TEST(refuses_designs)
-{
-    expect_refusal("name = \"sys\"; designs = ( 5 );", "TOPO-0035",
-                   "sys.cfg:1: a design must be a group: { key = value; ... }");
-    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; tiles = [1, 2]; } );",
-                   "TOPO-0036",
-                   "sys.cfg:1: key \"tiles\" of a design: must be a number, a text, true or false");
-    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"d\", \"d\"]; } );",
-                   "TOPO-0037", "sys.cfg:3: design \"d\" is listed twice");
-    expect_refusal("name = \"sys\"; designs = ( { name = \"d\"; type = \"t\"; },\n{ name = \"d\"; "
-                   "type = \"t\"; } );",
-                   "TOPO-0008", "sys.cfg:2: design \"d\": the name is taken; names must be unique");
-}
-
-TEST(refuses_accelerators)
-{
-    expect_refusal(HEAD "accelerators = ();", "TOPO-0032",
-                   "sys.cfg:3: key \"accelerators\": has 0 elements: at least 1 expected");
-    expect_refusal(HEAD "accelerators = ( { " MEMORY VECTOR "} );", "BASE-0034",
-                   "sys.cfg:3: element 1 of \"accelerators\": has no key \"designs\"");
-    expect_refusal(HEAD "accelerators = ( { name = \"a\"; count = 2; " ACCEL "} );", "TOPO-0038",
-                   "sys.cfg:3: an accelerator entry has one of the keys name, names, count");
-    expect_refusal(HEAD "accelerators = ( { names = [\"a\", \"a\"]; " ACCEL "} );", "TOPO-0002",
-                   "sys.cfg:3: node \"a\": the name is taken; names must be unique");
-    expect_refusal(HEAD "accelerators = ( { count = 0; " ACCEL "} );", "BASE-0035",
-                   "sys.cfg:3: key \"count\": must be from 1 to 65536, not 0");
-}
-
-TEST(refuses_quantities)
-{
-    th_error e = {"", ""};
-    expect_refusal(HEAD
-                   "accelerators = ( { dram = { capacity = \"0B\"; bandwidth = \"1GB/s\"; }; } );",
-                   "BASE-0461", "sys.cfg:3: key \"capacity\": must be above 0, not 0");
-    CU_ASSERT_PTR_NULL(th_system_read_text(
-        HEAD "accelerators = ( { dram = { capacity = \"1Gbps\"; bandwidth = \"1GB/s\"; }; } );",
-        "sys.cfg", &e));
-    CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:3: key \"capacity\": "), e.text);
-    CU_ASSERT_PTR_NULL(th_system_read_text(
-        HEAD "accelerators = ( { dram = { capacity = \"-1GiB\"; bandwidth = \"1GB/s\"; }; } );",
-        "sys.cfg", &e));
-    CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:3: key \"capacity\": "), e.text);
-    CU_ASSERT_PTR_NULL(th_system_read_text(
-        HEAD TWO
-        "links = ( { between = [\"0\", \"1\"]; latency = \"1us\"; bandwidth = \"8GHz\"; } );",
-        "sys.cfg", &e));
-    CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:4: key \"bandwidth\": "), e.text);
-}
-
-TEST(refuses_links)
-{
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE
-                            "duplex = \"semi\"; } );",
-                   "BASE-0460", "sys.cfg:4: duplex \"semi\": must be one of full, half");
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; leaves = [\"0\"]; " CABLE "} );",
-                   "TOPO-0042",
-                   "sys.cfg:4: a link has one of the keys between = [A, B], all_pairs = [...], "
-                   "center = C with "
-                   "leaves = [...], from = A with to = B");
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\", \"0\"]; " CABLE "} );",
-                   "TOPO-0032", "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
-                   "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
-    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );",
-                   "BASE-0461",
-                   "sys.cfg:4: key \"cost\": must be above 0 and at most 1e+15, not 0");
-    expect_refusal(HEAD TWO "switches = ( { name = \"s\"; reduction_rate = \"1GB/s\"; } );",
-                   "TOPO-0196",
-                   "sys.cfg:4: \"s\" has a reduction rate or latency: must have reduces = true");
-    expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
-                   "sys.cfg:4: node \"0\": the name is taken; names must be unique");
-    expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013",
-                   "sys.cfg:6: system \"sys\": no path from \"0\" to \"1\"");
-    expect_refusal(HEAD TWO, "TOPO-0013", "sys.cfg:3: system \"sys\": no path from \"0\" to \"1\"");
-}
-
-TEST(refuses_topologies)
-{
-    expect_refusal(
-        HEAD TWO "topology = { type = \"ring\"; dims = [2]; " CABLE "};\nhosts = ();", "TOPO-0045",
-        "sys.cfg:5: key \"hosts\": a file has either a topology or links, hosts and switches");
-    expect_refusal(HEAD "accelerators = ( { name = \"a\"; " ACCEL
-                        "} );\ntopology = { type = \"ring\"; dims = [2]; " CABLE "};",
-                   "TOPO-0039",
-                   "sys.cfg:3: the topology names its accelerators; an entry has at most a count");
-    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [1]; " CABLE "};", "TOPO-0040",
-                   "sys.cfg:3: 2 accelerators described, but the topology has 1");
-    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [3]; " CABLE "};", "TOPO-0041",
-                   "sys.cfg:3: 2 accelerators described, but the topology has 3");
-    expect_refusal(HEAD TWO "topology = { type = \"mesh\"; dims = [1, 1, 1, 1, 1, 1, 1, 1, 1, "
-                            "1, 1, 1, 1, 1, 1, 1, 1]; " CABLE "};",
-                   "TOPO-0044", "sys.cfg:4: key \"dims\": at most 16 dimensions");
-    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [2, 2]; " CABLE "};", "TOPO-0020",
-                   "sys.cfg:4: system \"sys\": 2 dims given, but the topology is: ring N");
-    expect_refusal(HEAD TWO "topology = { type = \"ring\"; dims = [-2]; " CABLE "};", "BASE-0035",
-                   "sys.cfg:4: element 1 of \"dims\": must be from 1 to 65536, not -2");
-}
-
-#define ONE "accelerators = ( { " ACCEL "} );\n"
 
 /* Lists of bandwidths and latencies; dimensions with their own, over what the topology says for
  * all. */
@@ -455,31 +349,6 @@ TEST(reads_lists_and_compositions)
     th_system_free(s);
 }
 
-#define COMPOSITION(DIMS)                                                                          \
-    HEAD ONE "topology = { type = \"composition\"; latency = \"1us\";\n" DIMS "};"
-
-TEST(refuses_compositions)
-{
-    expect_refusal(COMPOSITION("dims = ( { type = \"rnig\"; size = 2; } );"), "TOPO-0084",
-                   "sys.cfg:5: unknown kind of dimension \"rnig\": did you mean \"ring\"?");
-    expect_refusal(COMPOSITION("dims = ( 4 );"), "TOPO-0035",
-                   "sys.cfg:5: a dimension of a composition must be a group: { key = value; ... }");
-    expect_refusal(COMPOSITION("dims = ( { type = \"ring\"; size = 0; } );"), "BASE-0035",
-                   "sys.cfg:5: key \"size\": must be from 1 to 65536, not 0");
-    expect_refusal(COMPOSITION("dims = ( { type = \"ring\"; size = 2; bandwidth = \"1Gbps\"; },\n"
-                               "{ type = \"ring\"; size = 3; } );"),
-                   "BASE-0034", "sys.cfg:6: element 2 of \"dims\": has no key \"bandwidth\"");
-    expect_refusal(COMPOSITION("bandwidth = []; dims = ( { type = \"ring\"; size = 2; } );"),
-                   "TOPO-0083",
-                   "sys.cfg:5: key \"bandwidth\": must be one value, or a list of 1 to 16");
-    expect_refusal(
-        COMPOSITION(
-            "bandwidth = [\"1Gbps\", \"2Gbps\"]; dims = ( { type = \"ring\"; size = 2; } );"),
-        "TOPO-0080",
-        "sys.cfg:4: system \"sys\": 2 bandwidths given for 1 kind of link: one for all or one "
-        "each (composition {line|ring|fully_connected|switch N} ...)");
-}
-
 TEST(reads_fat_trees)
 {
     static const char good[] = HEAD ONE
@@ -487,10 +356,6 @@ TEST(reads_fat_trees)
     th_system *s = read_or_tell(good);
     CU_ASSERT_TRUE(s->n_accels == 16 && s->n_nodes == 22 && s->n_links == 48);
     th_system_free(s);
-    expect_refusal(HEAD ONE
-                   "topology = { type = \"fattree\"; dims = [4, 2];\noversubscription = 0.5; " CABLE
-                   "};",
-                   "BASE-0461", "sys.cfg:5: key \"oversubscription\": must be at least 1, not 0.5");
 }
 
 TEST(reads_islands)
@@ -505,49 +370,26 @@ TEST(reads_islands)
                  "};");
     CU_ASSERT_TRUE(s->n_nodes == 16 && s->n_links == 2 * (12 + 12));
     th_system_free(s);
-    expect_refusal(HEAD ONE "topology = { type = \"ring\"; dims = [3];\nisland = \"switch\"; " CABLE
-                            "};",
-                   "TOPO-0088", "sys.cfg:4: system \"sys\": ring has no islands");
-    expect_refusal(HEAD ONE
-                   "topology = { type = \"islands\"; dims = [3, 4];\nnics = \"iland\"; " CABLE "};",
-                   "BASE-0460",
-                   "sys.cfg:5: nics \"iland\": did you mean \"island\"? (must be one of "
-                   "accelerator, island)");
 }
 
 /* ---- memory ---- */
 
-static void fail_every_allocation(const char *text, int succeeds)
+/* Of texts that are read, and of some that are refused after some work. */
+static int read_or_refuse(const void *text, th_error *e)
 {
-    int64_t live = th_alloc_live(), k = 0, calls;
-    th_system *s;
-    do {
-        th_error e = {"", ""};
-        calls = th_alloc_calls();
-        th_alloc_fail_at(++k);
-        s = th_system_read_text(text, "sys.cfg", &e);
-        calls = th_alloc_calls() - calls;
-        CU_ASSERT_EQUAL(s == NULL, e.id[0] != '\0');
-        if (s && calls >= k)
-            CU_FAIL("a failed allocation was overlooked");
-        th_system_free(s);
-        CU_ASSERT_EQUAL(th_alloc_live(), live);
-    } while (calls >= k && k < 10000);
-    th_alloc_fail_at(0);
-    CU_ASSERT_TRUE(k > 10);
-    CU_ASSERT_EQUAL(s != NULL, succeeds);
+    return read_text(text, e) == 0 || !th_error_is_no_memory(e) ? 0 : -1;
 }
 
 TEST(survives_every_failing_allocation)
 {
-    fail_every_allocation(
+    static const char *const texts[] = {
         HEAD TWO "hosts = (\"h\"); links = ( { all_pairs = [\"0\", \"1\", \"h\"]; " CABLE "} );",
-        1);
-    fail_every_allocation(
-        HEAD TWO "topology = { type = \"ring\"; dims = [2]; host = {}; " CABLE "};", 1);
-    fail_every_allocation(HEAD TWO "links = ( { center = \"0\"; leaves = [\"2\"]; " CABLE "} );",
-                          0);
-    fail_every_allocation(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"e\"]; } );", 0);
+        HEAD TWO "topology = { type = \"ring\"; dims = [2]; host = {}; " CABLE "};",
+        HEAD TWO "links = ( { center = \"0\"; leaves = [\"2\"]; " CABLE "} );",
+        HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"e\"]; } );",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        CU_ASSERT_TRUE(fail_each_allocation(read_or_refuse, texts[i]) > 10);
 }
 
 TAP_MAIN("system_read")

@@ -140,10 +140,10 @@ TEST(a_front_is_good)
 TEST(deadlines_cut_the_front)
 {
     th_error e = {"", ""};
-    auto_search *s = search_for("nsga2", &pareto, 400, 1, &e);
+    auto_search *s = search_for("nsga2", &pareto, TAP_REPEATS(400), 1, &e);
     th_goal goal = pareto;
     goal.deadline_ps = s->best_fitness.metrics.latency_ps * 5 / 4;
-    auto_search *t = search_for("nsga2", &goal, 400, 1, &e);
+    auto_search *t = search_for("nsga2", &goal, TAP_REPEATS(400), 1, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     auto_front *f = th_nsga2_front(t, &e);
     for (int i = 0; i < f->n; i++)

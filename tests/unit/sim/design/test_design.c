@@ -166,7 +166,7 @@ TEST(refuses_what_is_listed)
                                               {"tiled", configure_tiled},
                                               {"roofline", configure_roofline},
                                               {NULL, NULL}};
-    assert_refusals("design/keys.refused", readers);
+    assert_refusals("sim/design/keys.refused", readers);
 }
 
 /* Every row has its keys within the table's bounds, standard values within their own (or 0, which

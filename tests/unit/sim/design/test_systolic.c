@@ -194,12 +194,14 @@ static void draw_buffers(gsl_rng *r, array *a, const th_shard *s)
     }
 }
 
-/* Whatever is cut and whatever stays: 1,000 layers per dataflow and kind of fill. */
+enum { ROUNDS = TAP_REPEATS(1000) };
+
+/* Whatever is cut and whatever stays: ROUNDS layers per dataflow and kind of fill. */
 TEST(the_pipeline_takes_the_cycles_of_the_equation)
 {
     auto_rng *r = th_random_stream(41, "systolic", 0);
     int wrong = 0, planned = 0, cut = 0, spilled = 0;
-    for (int round = 0; planned < 1000 * N_FLOWS * 2 && round < 20000; round++) {
+    for (int round = 0; planned < ROUNDS * N_FLOWS * 2 && round < 20 * ROUNDS; round++) {
         array a = random_array(r, planned % N_FLOWS, planned / N_FLOWS % 2);
         th_shard shard = random_shard(r);
         th_schedule s;
@@ -216,9 +218,9 @@ TEST(the_pipeline_takes_the_cycles_of_the_equation)
         cut += th_schedule_sum(&s).n_steps > q.folds;
         spilled += strstr(s.variant, "spilled") != NULL;
     }
-    CU_ASSERT_EQUAL(planned, 1000 * N_FLOWS * 2);
+    CU_ASSERT_EQUAL(planned, ROUNDS * N_FLOWS * 2);
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(cut > 50 && spilled > 20);
+    CU_ASSERT_TRUE(cut > TAP_REPEATS(50) && spilled > TAP_REPEATS(20));
 }
 
 /* --- traffic ---------------------------------------------------------------------------------- */
@@ -249,7 +251,7 @@ TEST(large_buffers_load_everything_once)
     const th_port slow = {800000000, 0, 1, 1, 0, {0}};
     auto_rng *r = th_random_stream(43, "systolic once", 0);
     int wrong = 0, twice = 0;
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         array a = random_array(r, round % N_FLOWS, round & 8);
         th_shard shard = random_shard(r);
         th_schedule s;
@@ -273,7 +275,7 @@ TEST(nothing_beats_the_array_or_the_dram)
 {
     auto_rng *r = th_random_stream(47, "systolic bounds", 0);
     int wrong = 0, planned = 0;
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < 3 * ROUNDS; round++) {
         array a = random_array(r, round % N_FLOWS, round & 8);
         th_shard shard = random_shard(r);
         th_port port = {
@@ -301,7 +303,7 @@ TEST(nothing_beats_the_array_or_the_dram)
         wrong += s.buffer_bytes[0] > in || s.buffer_bytes[1] > weight || s.buffer_bytes[2] > out;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(planned > 1500);
+    CU_ASSERT_TRUE(planned > TAP_REPEATS(1500));
 }
 
 /* M 40, N 6, K 16, int8, ws on 8 x 4, 4 slots... K has 2 blocks, N 2. An output buffer of 2 * 5 * 4

@@ -156,7 +156,7 @@ static int read_refused(const char *text, th_error *e)
 TEST(refuses_what_is_listed)
 {
     static const refusing_reader readers[] = {{"table", read_refused}, {NULL, NULL}};
-    assert_refusals("design/table.refused", readers);
+    assert_refusals("sim/design/table.refused", readers);
 }
 
 TEST(refuses_files_that_are_too_large_or_not_there)

@@ -108,7 +108,7 @@ static int read_refused(const char *text, th_error *e)
 TEST(refuses_what_is_listed)
 {
     static const refusing_reader readers[] = {{"schedule", read_refused}, {NULL, NULL}};
-    assert_refusals("collective/user_schedule.refused", readers);
+    assert_refusals("sim/collective/user_schedule.refused", readers);
 }
 
 TEST(a_schedule_fits_its_group)

@@ -26,9 +26,9 @@ static void try_hierarchy(th_collective *c, const th_system *s, gsl_rng *r)
 {
     static const int32_t kinds[] = {TH_ALL_REDUCE, TH_REDUCE_SCATTER, TH_ALL_GATHER, TH_ALL_TO_ALL};
     int64_t pairs[400];
-    for (uint64_t trial = 0; trial < 40; trial++) {
+    for (uint64_t trial = 0; trial < TAP_REPEATS(40); trial++) {
         c->kind = kinds[trial % 4];
-        c->bytes = trial < 20 ? 60 * s->n_accels : pick(r, 0, 50);
+        c->bytes = trial < TAP_REPEATS(20) ? 60 * s->n_accels : pick(r, 0, 50);
         c->chunks = (int32_t)pick(r, 1, 4);
         c->pair_bytes = c->kind == TH_ALL_TO_ALL && trial % 8 == 7 ? pairs : NULL;
         for (int32_t k = 0; k < c->n_ranks * c->n_ranks; k++)
