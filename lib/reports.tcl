@@ -21,7 +21,9 @@ proc ::tharsis::lib::table {name title from columns args} {
         query "SELECT [join [lmap column $all {lindex $column 3}] {, }] FROM $from" {*}$args]
 }
 
-# The columns of a table of a report, which its help names too.
+# The columns of a table of a report, which its help names too; of all these classes. The last one
+# may be *: every figure of the run (TH_OF_RUN, report/objects/objects.h) that no table of the class
+# has, details in csv and json alone.
 proc ::tharsis::lib::columns {report table class columns} {
     variable columns_of
     dict set columns_of $report $table [list $class $columns]
@@ -30,9 +32,30 @@ proc ::tharsis::lib::columns {report table class columns} {
 # These columns; some of them in csv and json alone.
 proc ::tharsis::lib::shown {report table {hides {}}} {
     variable columns_of
-    return [lmap column [lindex [dict get $columns_of $report $table] 1] {
+    return [lmap column [all_columns {*}[dict get $columns_of $report $table]] {
         expr {$column in $hides ? "-$column" : $column}
     }]
+}
+
+proc ::tharsis::lib::all_columns {classes columns} {
+    if {[lindex $columns end] ne "*"} {return $columns}
+    return [concat [lrange $columns 0 end-1] [others [lindex $classes 0]]]
+}
+
+proc ::tharsis::lib::others {class} {
+    variable columns_of
+    foreach {classes columns} [concat {*}[concat {*}[lmap tables [dict values $columns_of] {
+        dict values $tables
+    }]]] {
+        if {$class ni $classes} continue
+        foreach column $columns {
+            lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]
+        }
+    }
+    return [concat {*}[lmap {name figure} [core::figures $class] {
+        if {$name in $named || [lindex $figure 4] eq ""} continue
+        expr {[lindex $figure 4] eq "detail" ? "-$name" : $name}
+    }]]
 }
 
 # For help: TABLE COLUMN MEANING ..., of the columns of a report that are attributes.
@@ -40,8 +63,8 @@ proc ::tharsis::lib::meanings {report} {
     variable columns_of
     set all {}
     dict for {table x} [get $columns_of $report {}] {
-        foreach column [lindex $x 1] {
-            lassign [column [lindex $x 0] $column] name - - - meaning
+        foreach column [all_columns {*}$x] {
+            lassign [column [lindex $x 0 0] $column] name - - - meaning
             if {$meaning ne ""} {lappend all $table $name $meaning}
         }
     }
@@ -62,7 +85,7 @@ proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]
 
 ::tharsis::lib::columns summary summary run {
     state makespan latency throughput batch_throughput inputs_done macs achieved_macs
-    accel_utilization link_utilization network dram tasks events expansions energy
+    accel_utilization link_utilization network=moved dram tasks events expansions energy *
 }
 ::tharsis::lib::columns summary models models {
     model=name layers arrival end latency longest deadline verdict lateness
@@ -71,15 +94,16 @@ proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]
 proc ::tharsis::lib::report_summary {o} {
     core::need run
     set about [core::about]
-    lassign [row {SELECT link_utilization, network_bytes, energy_j FROM run}] links network energy
+    lassign [row {SELECT link_utilization, moved_bytes, energy_j FROM run}] links network energy
     if {[dict get $about hand_built] ne ""} {
         set columns [list state makespan tasks tasks_done {*}[expr {$links eq "" ? "" :
-            {link_utilization network}}] events {*}[expr {$energy eq "" ? "" : "energy"}]]
+            {link_utilization network=moved}}] events {*}[expr {$energy eq "" ? "" : "energy"}] \
+            {*}[others run]]
         return [report summary Summary [list [table summary {} run $columns is_record 1]]]
     }
     set columns [shown summary summary [expr {[dict get $about samples] > 1 ? "" :
         "batch_throughput"}]]
-    if {$energy eq ""} {set columns [lrange $columns 0 end-1]}
+    if {$energy eq ""} {set columns [lsearch -all -inline -not -exact $columns energy]}
     set latency "latency: mean over the inputs"
     if {[dict get $about inputs] > 1} {
         set latency "latency: from the arrival of an input to its end, the wait behind earlier\
@@ -99,7 +123,7 @@ proc ::tharsis::lib::report_summary {o} {
 
 ::tharsis::lib::columns utilization accelerators accels {
     accel=name utilization busy stall_in stall_out idle tasks sent -stall_input -stall_weight
-    -stall_partial
+    -stall_partial -stalled *
 }
 
 proc ::tharsis::lib::report_utilization {o} {
@@ -116,7 +140,7 @@ proc ::tharsis::lib::report_utilization {o} {
     layer=name start -end active busy stall_input stall_weight stall_partial stall_output idle kind
     -variant n_accels -tasks -busy_cycles -macs_done -operations utilization bound roofline
     -dram_input -dram_weight -dram_partial dram_read dram_written -input_reads -weight_reads
-    -partial_reads -output_writes -energy -dram_wait
+    -partial_reads -output_writes -energy *
 }
 
 # In text, stalls on partial sums have a column where there are any, so that busy and stalls add up
@@ -142,6 +166,7 @@ proc ::tharsis::lib::report_layers {o} {
         {utilization {of peak: MACs, of those that the arrays could have done while active}}
         {bound {bound: what took longest}}
         {roofline {x roofline: active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth)}}
+        {dram_wait {wait: for DRAM, as a share of the time of its tasks}}
     }]] arranged 1]
 }
 
@@ -208,7 +233,7 @@ proc ::tharsis::lib::report_latency {o} {
 
 # ---- energy, memory ----
 
-::tharsis::lib::columns energy energy layers {
+::tharsis::lib::columns energy energy {layers accels run} {
     mac=mac_energy vector=vector_energy buffer=buffer_energy dram=dram_energy static=static_energy
     links=link_energy {energy sum energy energy_j}
 }
@@ -267,7 +292,7 @@ proc ::tharsis::lib::memory_table {} {
 
 ::tharsis::lib::columns links links links {
     link=name -from -to bandwidth=nominal_bandwidth bytes load -busy utilization mean_flows
-    max_flows mean_queue -max_queue
+    max_flows mean_queue -max_queue *
 }
 
 proc ::tharsis::lib::links_table {used} {

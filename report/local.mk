@@ -85,8 +85,6 @@ libtharsis_la_SOURCES += \
 	report/session/property_event_list.h \
 	report/session/property_events.c \
 	report/session/property_events.h \
-	report/session/saved_figures.c \
-	report/session/saved_figures.h \
 	report/session/saved_run.c \
 	report/session/saved_run.h \
 	report/session/session.c \

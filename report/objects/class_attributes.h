@@ -23,15 +23,17 @@ unsigned th_task_attribute_changes(int attribute);
 
 /* Attributes of the components of an energy, in the order of th_energy, and their values, absent
  * where r is NULL or has no costs. */
-#define TH_ENERGY_ATTRIBUTES                                                                       \
-    {"mac_energy", TH_KIND_ENERGY, "energy of multiply-accumulates", .heading = "MACs"},           \
-        {"vector_energy", TH_KIND_ENERGY, "energy of vector units", .heading = "vector"},          \
-        {"buffer_energy", TH_KIND_ENERGY, "energy of on-chip buffers", .heading = "buffers"},      \
-        {"dram_energy", TH_KIND_ENERGY, "energy of DRAM accesses", .heading = "DRAM"},             \
-        {"static_energy", TH_KIND_ENERGY, "static power x time", .heading = "static"},             \
+#define TH_ENERGY_ATTRIBUTE(name, help, heading)                                                    \
     {                                                                                              \
-        "link_energy", TH_KIND_ENERGY, "energy of transfers over links", .heading = "links"        \
+        name, TH_KIND_ENERGY, help, NULL, heading, .is_detail = true                               \
     }
+#define TH_ENERGY_ATTRIBUTES                                                                       \
+    TH_ENERGY_ATTRIBUTE("mac_energy", "energy of multiply-accumulates", "MACs"),                   \
+        TH_ENERGY_ATTRIBUTE("vector_energy", "energy of vector units", "vector"),                  \
+        TH_ENERGY_ATTRIBUTE("buffer_energy", "energy of on-chip buffers", "buffers"),              \
+        TH_ENERGY_ATTRIBUTE("dram_energy", "energy of DRAM accesses", "DRAM"),                     \
+        TH_ENERGY_ATTRIBUTE("static_energy", "static power x time", "static"),                     \
+        TH_ENERGY_ATTRIBUTE("link_energy", "energy of transfers over links", "links")
 enum { TH_N_ENERGY_ATTRIBUTES = 6 };
 th_quantity th_energy_part(const th_result *r, const th_energy *e, int part);
 

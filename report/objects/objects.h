@@ -47,6 +47,10 @@ int th_node_parse(th_session *s, const char *text, th_error *err);
  * task? */
 bool th_objects_touch(th_session *s, th_object a, th_object b);
 
+/* What a figure of accelerators, links, layers and runs is a figure of: of the run, which save_run keeps; of what was run, by which saved
+ * runs have names and digests; or of the moment, of which a finished run has none. */
+typedef enum { TH_OF_RUN, TH_OF_INPUT, TH_OF_MOMENT } th_figure_of;
+
 /* attributes.c: attributes of a class are numbered from 0. */
 typedef struct th_attribute {
     const char *name; /* NULL ends a class */
@@ -55,6 +59,8 @@ typedef struct th_attribute {
     const char *(*choice)(
         int i);          /* of a text: the i-th value, NULL after the last; NULL: any text */
     const char *heading; /* in tables; NULL: the name, with blanks */
+    th_figure_of of;
+    bool is_detail; /* of the run: by default in csv and json alone, and not in report_diff */
 } th_attribute;
 
 const th_attribute *th_attributes_of(th_class class);

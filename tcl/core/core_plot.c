@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "report/objects/figures.h"
 #include "report/plot/plots.h"
 #include "report/sections/sections.h"
 #include "report/table/report_scale.h"
@@ -258,17 +259,20 @@ static th_plot *plot_of(th_call *c, Tcl_Obj *description)
 static const char *subject_of(th_call *c, th_plot *p, const th_runs *runs)
 {
     const th_session *s = c->session;
-    const th_saved_run *first = runs->n > 0 ? runs->all[0] : NULL;
-    for (int i = 1; i < runs->n; i++)
-        if (!first->workload || !runs->all[i]->workload ||
-            strcmp(first->workload, runs->all[i]->workload) != 0 ||
-            first->batch != runs->all[i]->batch)
+    th_quantity workload = th_absent(TH_KIND_TEXT), batch = workload, x;
+    for (int i = 0; i < runs->n; i++) {
+        x = th_saved_run_figure(runs->all[i], "workload");
+        if (i > 0 && (!x.text || th_quantity_compare(&x, &workload) != 0 ||
+                      th_saved_run_figure(runs->all[i], "batch").whole != batch.whole))
             return NULL;
+        workload = x;
+        batch = th_saved_run_figure(runs->all[i], "batch");
+    }
     if (strcmp(th_call_word(c, 0), "study") == 0)
         return th_plot_text(p, "study %s", th_call_word(c, 1));
-    if (first)
-        return first->workload ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
-                               : NULL;
+    if (runs->n > 0)
+        return workload.text ? th_plot_text(p, "%s, batch %d", workload.text, (int)batch.whole)
+                             : NULL;
     if (!s->system || (!s->hand_built && !s->workload))
         return NULL;
     if (s->hand_built)
