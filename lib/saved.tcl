@@ -198,17 +198,17 @@ proc ::tharsis::lib::standard_metrics {runs of} {
     }]
 }
 
-proc ::tharsis::lib::metric_change {run reference metric} {
-    lassign [lmap x [list $run $reference] {get $x $metric ""}] value before
+proc ::tharsis::lib::metric_change {value before} {
     return [expr {[string is double -strict $value] && [string is double -strict $before] &&
         $before > 0 ? double($value) / $before - 1 : ""}]
 }
 
-# The figures of a run or an object, and their change against the same of every reference.
-proc ::tharsis::lib::metric_cells {run shown references} {
-    return [concat {*}[lmap metric $shown {
-        list [get $run $metric ""] {*}[lmap reference $references {
-            metric_change $run $reference $metric}]
+# Figures, and behind each its change against the same of every reference.
+proc ::tharsis::lib::metric_cells {figures references} {
+    set i -1
+    return [concat {*}[lmap value $figures {
+        incr i
+        list $value {*}[lmap reference $references {metric_change $value [lindex $reference $i]}]
     }]]
 }
 
@@ -226,31 +226,30 @@ proc ::tharsis::lib::metric_columns {of shown references} {
     }]]
 }
 
-# A row for each object and run; NAME {FIGURE VALUE ...} of each run.
+# A row for each object and run.
 proc ::tharsis::lib::compare_objects {of ids shown references} {
-    set references [saved $references]
+    set runs [lmap run [saved $ids] {dict get $run name}]
     set all [lmap id $ids {saved_objects $of $id $shown}]
-    set against [lmap run $references {saved_objects $of [dict get $run id] $shown}]
+    set against [lmap id $references {saved_objects $of $id $shown}]
     set object [string trimright $of s]
     return [dict create name $of columns [list [list $object $object text] {run run text} \
-        {*}[metric_columns $of $shown $references]] rows \
+        {*}[metric_columns $of $shown [saved $references]]] rows \
         [concat {*}[lmap name [dict keys [dict merge {*}$all]] {
-            concat {*}[lmap run [saved $ids] figures $all {
-                if {![dict exists $figures $name]} continue
-                list [list $name [dict get $run name] {*}[metric_cells [dict get $figures $name] \
-                    $shown [lmap x $against {get $x $name {}}]]]
+            set before [lmap objects $against {get $objects $name {}}]
+            concat {*}[lmap run $runs objects $all {
+                if {![dict exists $objects $name]} continue
+                list [list $name $run {*}[metric_cells [dict get $objects $name] $before]]
             }]
         }]]]
 }
 
-proc ::tharsis::lib::saved_objects {of id shown} {
+# NAME {VALUE ...} of the objects of a run, by these figures.
+proc ::tharsis::lib::saved_objects {of id figures} {
     set all [kept $of]
     set found {}
-    foreach row [core::rows "SELECT name, [join [lmap name $shown {
-        lindex [dict get $all $name] 2}] {, }] FROM saved_$of WHERE run_id = $id"] {
-        set figures {}
-        foreach name $shown value [lrange $row 1 end] {lappend figures $name $value}
-        dict set found [lindex $row 0] $figures
+    foreach row [core::rows "SELECT [join [concat name [lmap name $figures {
+        lindex [dict get $all $name] 2}]] {, }] FROM saved_$of WHERE run_id = $id"] {
+        dict set found [lindex $row 0] [lrange $row 1 end]
     }
     return $found
 }
@@ -267,7 +266,7 @@ proc ::tharsis::lib::within_error {run metrics references} {
         if {$is_changed} continue
         set error [lindex [core::model_errors [list [dict get $run id] [dict get $reference id]]] 1]
         foreach metric $metrics {
-            set change [metric_change $run $reference $metric]
+            set change [metric_change [dict get $run $metric] [dict get $reference $metric]]
             if {$metric in {latency throughput batch_throughput} && $change ne "" &&
                 100 * abs($change) < $error} {
                 lappend within [dict get $reference name]
@@ -281,6 +280,7 @@ proc ::tharsis::lib::within_error {run metrics references} {
 # The metrics of each run, and their change against every reference.
 proc ::tharsis::lib::compare_tables {ids shown references} {
     set references [saved $references]
+    set before [lmap run $references {lmap metric $shown {dict get $run $metric}}]
     set notes [lmap {metric note} {
         throughput {throughput: samples per second}
         link_utilization {links busy: mean over the links that carried something}
@@ -292,7 +292,8 @@ proc ::tharsis::lib::compare_tables {ids shown references} {
     set rows [lmap run [saved $ids] {
         set within [within_error $run $shown $references]
         if {$within ne ""} {set any 1}
-        list [dict get $run name] {*}[metric_cells $run $shown $references] $within \
+        list [dict get $run name] {*}[metric_cells [lmap metric $shown {
+            dict get $run $metric}] $before] $within \
             [dict get $run system] [dict get $run system_digest] [dict get $run workload_digest] \
             [core::saved_changes [dict get $run id] 2147483647]
     }]
@@ -389,7 +390,8 @@ proc ::tharsis::lib::diffed {class asked {besides {}}} {
     return [concat {*}[dict values [dict map {name x} [kept $class] {
         lassign $x kind heading - - use
         expr {$kind ne "text" && ($asked eq "" ? $use eq "figure" || $name in $besides : $asked eq "all" || $name in $asked) ?
-            [list $name $kind [expr {$class eq "run" ? $heading : [string map {_ { }} $name]}]] : ""}
+            [list $name $kind [expr {$class eq "run" || $name eq "bytes" ? $heading :
+                [string map {_ { }} $name]}]] : ""}
     }]]]
 }
 
@@ -421,9 +423,8 @@ proc ::tharsis::lib::diff_objects {class a b asked} {
     foreach object [dict keys [dict merge $of_a $of_b]] {
         set x [get $of_a $object {}]
         set y [get $of_b $object {}]
-        foreach {name kind heading} $figures {
-            lappend found {*}[difference $object [get {bytes carried} $name $heading] $kind \
-                [get $x $name ""] [get $y $name ""]]
+        foreach {- kind heading} $figures before $x after $y {
+            lappend found {*}[difference $object $heading $kind $before $after]
         }
     }
     return $found

@@ -53,7 +53,6 @@ libtharsis_la_SOURCES += \
 	report/sections/contention.c \
 	report/sections/contention.h \
 	report/sections/learners.c \
-	report/sections/links.c \
 	report/sections/map.c \
 	report/sections/memory.c \
 	report/sections/path.c \

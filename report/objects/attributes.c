@@ -104,9 +104,11 @@ static int64_t medium_bytes(const th_session *s, int index)
 static double load_of(const th_session *s, int index)
 {
     const th_medium *m = &s->system->media[s->system->links[index].medium];
-    th_time elapsed = th_machine_elapsed(s->simulation->machine);
-    double bits = (double)m->bits_per_s * (double)elapsed / (double)TH_PS_PER_S;
-    return th_ratio(8 * (double)medium_bytes(s, index), bits);
+    const double *known =
+        s->simulation->result_is_fresh ? th_simulation_loads(s->simulation, NULL) : NULL;
+    return known ? known[index]
+                 : th_medium_load(m, medium_bytes(s, index),
+                                  th_machine_elapsed(s->simulation->machine));
 }
 
 static th_quantity link_figure(th_session *s, int index, int attribute)

@@ -144,21 +144,15 @@ th_plot *th_plot_of_links(th_session *s, th_error *err)
 {
     const th_system *system = s->system;
     const th_result *x = whole_result(s, err);
+    const double *load = x ? th_simulation_loads(s->simulation, err) : NULL;
     matrix m;
-    if (!x || matrix_init(&m, system, err) != 0)
+    if (!load || matrix_init(&m, system, err) != 0)
         return NULL;
-    double *load = th_link_loads(system, x);
-    if (!load) {
-        th_error_no_memory(err);
-        th_free(m.value);
-        return NULL;
-    }
     for (int l = 0; l < x->n_links; l++) {
         double *cell = &m.value[system->links[l].from * m.n + system->links[l].to];
         if (!(*cell >= load[l]))
             *cell = load[l];
     }
-    th_free(load);
     th_plot *p = heat_of(system, &m, 0.01, err);
     if (p)
         p->z.label = p->what = "load of the link [%]";
@@ -257,16 +251,12 @@ th_plot *th_plot_of_link_time(th_session *s, th_error *err)
 {
     enum { LINKS_MAX = 24, WINDOWS = 24 };
     const th_result *x = whole_result(s, err);
-    double *load = x ? th_link_loads(s->system, x) : NULL;
+    const double *load = x ? th_simulation_loads(s->simulation, err) : NULL;
     int chosen[LINKS_MAX];
-    if (!load) {
-        if (x)
-            th_error_no_memory(err);
+    if (!load)
         return NULL;
-    }
     th_time end = x->elapsed_ps;
     int n = choose_hot(x, load, chosen, LINKS_MAX);
-    th_free(load);
     if (n == 0) {
         th_error_set(err, "TCL-0941", "there is nothing to draw: nothing went over the network");
         return NULL;

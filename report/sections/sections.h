@@ -73,10 +73,6 @@ int th_section_energy(th_session *s, th_report *r, th_error *err);
 
 /* links.c; used_only: those that carried something. */
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
-/* The load of every link, the caller's (th_free); NULL: memory is out. */
-double *th_link_loads(const th_system *s, const th_result *x);
-/* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
-int th_link_worst(th_session *s, th_error *err);
 
 /* The jobs of a program, with the time of each alone, which is simulated. */
 int th_section_jobs(th_session *s, th_report *r, th_error *err);
