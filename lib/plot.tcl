@@ -92,6 +92,9 @@ proc ::tharsis::lib::describe_plot {o of subject} {
         lassign [study_plot_table [lindex $subject 1] $o] columns rows y own
     } else {
         lassign [core::plot_table {*}$subject] columns rows
+        if {$of in {layers links utilization}} {
+            lassign [with_others [get {utilization accels} $of $of] $columns $rows] columns rows
+        }
     }
     set x [expr {[dict exists $o x] || $x ne "" ? [find_column $columns -x [get $o x $x]] : 1}]
     set by ""
@@ -118,6 +121,20 @@ proc ::tharsis::lib::describe_plot {o of subject} {
             [find_column $columns -z [dict get $o z]] $better]
     }
     return [describe_table $type $columns $rows $x $y $by $better [get $o log ""]]
+}
+
+# Beside the figures of the report of a class, those of the run that other reports have.
+proc ::tharsis::lib::with_others {class columns rows} {
+    set others [dict filter [kept $class] script {name -} {
+        expr {[lsearch -exact -index 0 $columns $name] < 0}
+    }]
+    foreach row [core::rows "SELECT [join [concat name [lmap figure [dict values $others] {
+        lindex $figure 2}]] {, }] FROM $class"] {
+        dict set more [lindex $row 0] [lrange $row 1 end]
+    }
+    return [list [concat $columns [lmap {name figure} $others {
+        list $name [lindex $figure 1] [lindex $figure 0]}]] \
+        [lmap row $rows {concat $row [dict get $more [lindex $row 0]]}]]
 }
 
 proc ::tharsis::lib::kind_of {columns i} {lindex $columns $i 2}
