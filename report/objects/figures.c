@@ -19,8 +19,7 @@ int th_figures_n_keys(const th_figures *f)
 
 th_attribute th_figures_column(const th_figures *f, int column)
 {
-    static const th_attribute id = {"id", TH_KIND_COUNT, "its number, from 0",
-                                    .of = TH_OF_INPUT};
+    static const th_attribute id = {"id", TH_KIND_COUNT, "its number, from 0", .of = TH_OF_INPUT};
     int n_keys = th_figures_n_keys(f), i = column - n_keys - 1;
     if (i < 0)
         return column == 0 ? id : f->keys[column - 1];
@@ -144,7 +143,7 @@ static int64_t key_of_task(th_session *s, int32_t row, int key)
 
 #define FIGURES_OF(object)                                                                         \
     .name = #object "s", .need = need_##object##s, .count = count_##object##s,                     \
-    .attributes = th_##object##_attributes, .get = th_##object##_attribute
+    .attributes = th_##object##_attributes
 static const th_figures of_accels = {FIGURES_OF(accel), .keys = accel_keys, .key = key_of_accel};
 static const th_figures of_links = {FIGURES_OF(link), .keys = link_keys, .key = key_of_link};
 static const th_figures of_nodes = {FIGURES_OF(node), .keys = node_keys, .key = key_of_node};

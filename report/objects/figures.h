@@ -18,11 +18,10 @@ typedef struct th_figures {
     const th_attribute *attributes;
     /* Of saved runs: behind these, those of this class that are of the run; NULL: none. */
     const th_attribute *saves;
-    /* The attributes of a row, all or one; one of the two is NULL. Texts are valid until the next
-     * call. s->text.scratch.failed: memory was out. */
+    /* All attributes of a row; NULL: each has its own function (th_attribute). Texts are valid until
+     * the next call. s->text.scratch.failed: memory was out. */
     void (*row)(th_session *s, int32_t row, th_quantity *cells);
-    th_quantity (*get)(th_session *s, int row, int attribute);
-    /* With get: numbers of other rows, before the attributes, as counts; NULL: none. -1: none. */
+    /* Without row: numbers of other rows, before the attributes, as counts; NULL: none. -1: none. */
     const th_attribute *keys;
     int64_t (*key)(th_session *s, int32_t row, int key);
 } th_figures;

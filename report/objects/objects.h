@@ -52,7 +52,8 @@ bool th_objects_touch(th_session *s, th_object a, th_object b);
 typedef enum { TH_OF_RUN, TH_OF_INPUT, TH_OF_MOMENT } th_figure_of;
 
 /* attributes.c: attributes of a class are numbered from 0. */
-typedef struct th_attribute {
+typedef struct th_attribute th_attribute;
+struct th_attribute {
     const char *name; /* NULL ends a class */
     th_kind kind;
     const char *help;
@@ -61,7 +62,12 @@ typedef struct th_attribute {
     const char *heading; /* in tables; NULL: the name, with blanks */
     th_figure_of of;
     bool is_detail; /* of the run: by default in csv and json alone, and not in report_diff */
-} th_attribute;
+    /* Its value now, of the object of this number; NULL: th_figures has a row. at: what the
+     * function is to give, mostly the place of a field. */
+    th_quantity (*get)(th_session *s, int index, const th_attribute *a);
+    int at;
+    unsigned changes; /* th_attribute_changes; of layers not asked */
+};
 
 const th_attribute *th_attributes_of(th_class class);
 /* The number of an attribute by name, -1 with near misses. */

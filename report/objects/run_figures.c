@@ -41,7 +41,7 @@ const th_attribute th_run_attributes[] = {
      "compute tasks simulated tile by tile, because transfers shared their DRAM",
      .is_detail = true},
     {"model_error", TH_KIND_SHARE, "of its models, the largest that is known", .is_detail = true},
-    TH_ENERGY_ATTRIBUTES,
+    TH_ENERGY_ATTRIBUTES(NULL),
     {.name = NULL},
 };
 enum {

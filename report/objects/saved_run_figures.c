@@ -39,7 +39,8 @@ static const th_attribute run_attributes[] = {
     INPUT("seed", TH_KIND_COUNT, "of that search"),
     INPUT("network", TH_KIND_TEXT, "model of the network"),
     INPUT("inputs", TH_KIND_COUNT, "inputs of the stream"),
-    INPUT("stream", TH_KIND_TEXT, "its inputs, their interval in ps, micro-batches, and inputs at once"),
+    INPUT("stream", TH_KIND_TEXT,
+          "its inputs, their interval in ps, micro-batches, and inputs at once"),
     INPUT("samples", TH_KIND_COUNT, "of an input"),
     {.name = NULL},
 };
