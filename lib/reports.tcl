@@ -350,8 +350,8 @@ proc ::tharsis::lib::link_over_time {o} {
     set link [core::link -over_time [dict get $o over_time]]
     set name [clip [row "SELECT name FROM links WHERE id = $link"] 60]
     return [report links Links [list [dict create name over_time title \
-        "Flows on link/$name over time" rows [lmap window [core::link_windows $link \
-            [get $o limit 20]] {
+        "Flows on link/$name over time" rows [lmap window [lindex [core::link_windows $link \
+            [get $o limit 20]] 0] {
                 linsert $window end [expr {[lindex $window 3] - ([lindex $window 3] > 0)}]
             }] columns {
         {start start time} {end end time} {mean_flows flows mean} {max_flows "peak flows" count}

@@ -10,6 +10,8 @@
 #include "report/objects/figures.h"
 #include "report/plot/plots.h"
 #include "report/sections/sections.h"
+#include "report/session/goal.h"
+#include "report/session/link_flows.h"
 #include "report/table/report_scale.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
@@ -39,19 +41,16 @@ static int need_front(th_session *s, th_error *err)
 typedef struct {
     const char *name;
     int (*need)(th_session *s, th_error *err); /* what must exist */
-    th_plot *(*own)(th_session *s, th_error *err);
     int (*table)(th_session *s, th_report *r, th_error *err);
 } source;
 
 /* Beside runs; of a study lib/ makes the table. */
 static const source sources[] = {
-    {"layers", need_layers, NULL, th_section_layer_figures},
-    {"utilization", th_session_need_run, th_plot_of_accels, th_section_accels},
-    {"links", th_session_need_run, th_plot_of_links, links_table},
-    {"link_time", th_session_need_run, th_plot_of_link_time, NULL},
-    {"traffic", th_session_need_run, th_plot_of_traffic, NULL},
-    {"convergence", th_session_need_mapping, th_plot_of_search, th_section_convergence},
-    {"pareto", need_front, NULL, th_section_front},
+    {"layers", need_layers, th_section_layer_figures},
+    {"utilization", th_session_need_run, th_section_accels},
+    {"links", th_session_need_run, links_table},
+    {"convergence", th_session_need_mapping, th_section_convergence},
+    {"pareto", need_front, th_section_front},
 };
 
 static const source *find_source(const char *name)
@@ -112,7 +111,7 @@ static int fill(th_call *c, th_report *r)
     const source *s = find_source(name);
     if (strcmp(name, "runs") == 0)
         return fill_from_runs(c, r);
-    if (!s || !s->table)
+    if (!s)
         return th_lib_fault(c, "plot_table");
     return s->need(c->session, &c->err) == 0 ? s->table(c->session, r, &c->err) : -1;
 }
@@ -165,23 +164,25 @@ static int add_points(th_plot *p, Tcl_Obj *list)
              Tcl_GetDoubleFromObj(NULL, word[i + 1], &y) != TCL_OK))
             return -1;
         const char *label = keep(p, word[i + 2]);
-        if (!label && !isnan(y) && th_plot_is_text(p))
+        if (!label && !isnan(y) && th_plot_is_text(p) && p->type != TH_PLOT_STACKED)
             label = th_plot_label(y, text, sizeof text);
         th_plot_point_add(p, x, y, label);
     }
     return 0;
 }
 
-/* {NAME JOIN IS_QUIET POINTS}, joined if JOIN is line */
+/* {NAME JOIN IS_QUIET POINTS}; JOIN: line, steps, level; else points are not joined. */
 static int add_series(th_plot *p, Tcl_Obj *list)
 {
+    static const char *const joins[] = {"none", "line", "steps", "level", NULL};
     Tcl_Obj **word;
-    int is_quiet;
+    int is_quiet, join;
     if (th_lib_elements(list, 4, &word) < 0 ||
         Tcl_GetBooleanFromObj(NULL, word[2], &is_quiet) != TCL_OK)
         return -1;
-    bool is_line = strcmp(Tcl_GetString(word[1]), "line") == 0;
-    th_plot_series_begin(p, Tcl_GetString(word[0]), is_line ? TH_JOIN_LINE : TH_JOIN_NONE);
+    if (Tcl_GetIndexFromObj(NULL, word[1], joins, "join", TCL_EXACT, &join) != TCL_OK)
+        join = TH_JOIN_NONE;
+    th_plot_series_begin(p, Tcl_GetString(word[0]), (th_join)join);
     if (!p->failed)
         p->series[p->n_series - 1].is_quiet = is_quiet;
     return add_points(p, word[3]);
@@ -326,18 +327,6 @@ static int set_log(th_plot *p, const char *axes, th_error *err)
     return 0;
 }
 
-/* The plot of the description, or the source's own; NULL: error in c->err. */
-static th_plot *make_plot(th_call *c)
-{
-    const source *own = find_source(th_call_word(c, 0));
-    if (Tcl_GetCharLength(c->words[3]) > 0)
-        return plot_of(c, c->words[3]);
-    if (own && own->own)
-        return own->need(c->session, &c->err) == 0 ? own->own(c->session, &c->err) : NULL;
-    th_lib_fault(c, "draw_plot");
-    return NULL;
-}
-
 static int set_looks(th_call *c, th_plot *p)
 {
     if (strcmp(th_call_word(c, 0), "runs") == 0 && th_call_find_runs(c, 1) != 0)
@@ -348,12 +337,12 @@ static int set_looks(th_call *c, th_plot *p)
     return set_log(p, th_call_word(c, 4), &c->err);
 }
 
-/* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: without a description the source's own
- * picture; AXES of x and y that are logarithmic. */
+/* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: AXES of x and y that are
+ * logarithmic. */
 static int run_draw_plot(th_call *c)
 {
     const char *file = th_call_word(c, 2);
-    th_plot *p = th_picture_find(file, &c->err) < 0 ? NULL : make_plot(c);
+    th_plot *p = th_picture_find(file, &c->err) < 0 ? NULL : plot_of(c, c->words[3]);
     if (p && set_looks(c, p) != 0) {
         th_plot_free(p);
         p = NULL;
@@ -362,6 +351,56 @@ static int run_draw_plot(th_call *c)
     if (!failed)
         th_call_return_text(c, file);
     return failed;
+}
+
+/* check_picture FILE: an error unless its extension is that of a picture. */
+static int run_check_picture(th_call *c)
+{
+    return th_picture_find(th_call_word(c, 0), &c->err) < 0 ? -1 : 0;
+}
+
+/* traffic: {FROM TO BYTES} of each pair of nodes, that started tasks send. */
+static int run_traffic(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    size_t n = (size_t)s->system->n_nodes;
+    const th_result *x = th_simulation_result(s->simulation, &c->err);
+    int64_t *bytes = x ? th_alloc_zero(n * n + 1, sizeof *bytes) : NULL;
+    int failed = bytes ? th_traffic_collect(bytes, s->system, s->simulation, x, &c->err)
+                 : x   ? th_error_no_memory(&c->err)
+                       : -1;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; !failed && i < n * n; i++)
+        if (bytes[i] > 0)
+            Tcl_ListObjAppendElement(NULL, all,
+                                     TH_LIB_LIST(Tcl_NewWideIntObj((int64_t)(i / n)),
+                                                 Tcl_NewWideIntObj((int64_t)(i % n)),
+                                                 Tcl_NewWideIntObj(bytes[i])));
+    th_free(bytes);
+    Tcl_SetObjResult(c->interp, all);
+    return failed;
+}
+
+/* search: {EVALUATIONS BOUND OBJECTIVE} of the search that found the mapping; nothing where none
+ * did. The bound is a value of its objective; 0: none is known. */
+static int run_search(th_call *c)
+{
+    const th_search_record *f = &c->session->search;
+    double bound, for_all;
+    char objective[200];
+    if (th_session_need_mapping(c->session, &c->err) != 0)
+        return -1;
+    if (!f->type)
+        return 0;
+    if (th_search_record_bound(c->session, &bound, &for_all, &c->err) != 0)
+        return -1;
+    th_goal_describe(&f->goal, objective, sizeof objective);
+    Tcl_SetObjResult(c->interp,
+                     TH_LIB_LIST(Tcl_NewWideIntObj(f->evaluations), Tcl_NewDoubleObj(bound),
+                                 Tcl_NewStringObj(objective, -1)));
+    return 0;
 }
 
 /* draw_graph FILE: the graph of the workload, which Graphviz draws. */
@@ -394,6 +433,9 @@ const th_command th_core_plot_commands[] = {
      .min_words = 5,
      .max_words = 6,
      .run = run_draw_plot},
+    TH_CORE_ROW("check_picture", "FILE", 1, 1, run_check_picture),
+    TH_CORE_ROW("traffic", "", 0, 0, run_traffic),
+    TH_CORE_ROW("search", "", 0, 0, run_search),
     {.name = "draw_graph", .words = "FILE", .min_words = 1, .max_words = 1, .run = run_draw_graph},
     {.name = NULL},
 };

@@ -25,7 +25,8 @@ static int run_need(th_call *c)
         int (*check)(th_session *s, th_error *err);
     } all[] = {{"simulation", need_simulation},        {"run", th_session_need_run},
                {"workload", th_session_need_workload}, {"system", th_session_need_system},
-               {"mapping", th_session_need_mapping},   {"program", th_session_need_program}};
+               {"mapping", th_session_need_mapping},   {"program", th_session_need_program},
+               {"every_rank", th_session_need_every_rank}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, th_call_word(c, 0)) == 0)
             return all[i].check(c->session, &c->err);
