@@ -55,8 +55,9 @@ proc ::tharsis::lib::write_plot {o} {
         lassign [own_picture $of] description usual_log
         if {![dict exists $o log]} {set log $usual_log}
     }
-    return [core::draw_plot {*}$subject $file $description $log \
-        {*}[expr {[dict exists $o title] ? [list [dict get $o title]] : ""}]]
+    set looks [list $log]
+    if {[dict exists $o title]} {lappend looks [dict get $o title]}
+    return [core::draw_plot {*}$subject $file $description {*}$looks]
 }
 
 proc ::tharsis::lib::check_source {o of has_first} {

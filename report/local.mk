@@ -52,7 +52,6 @@ libtharsis_la_SOURCES += \
 	report/sections/contention.h \
 	report/sections/learners.c \
 	report/sections/map.c \
-	report/sections/memory.c \
 	report/sections/path.c \
 	report/sections/path_contention.c \
 	report/sections/ranks.c \

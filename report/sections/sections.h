@@ -32,11 +32,7 @@ int th_search_record_bound(const th_session *s, double *bound, double *for_all, 
 /* map.c; is_merged: neighbouring layers that are mapped equally share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err);
-/* memory.c: peaks of all accelerators; the fullest one (-1: none, -2 on failure); and the contents
- * of one (is_merged: the weights of all layers share a line). */
 int th_section_memory(th_session *s, th_report *r, th_error *err);
-int th_memory_fullest(th_session *s, th_error *err);
-int th_section_held(th_session *s, th_report *r, int accel, bool is_merged, th_error *err);
 
 /* run.c; summary: followed by the models of a workload, if it has some. */
 int th_section_summary(th_session *s, th_report *r, th_error *err);
