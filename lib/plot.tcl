@@ -49,13 +49,13 @@ proc ::tharsis::lib::write_plot {o} {
         }
         set description [describe_plot $o $of $subject]
     }
-    set log [get $o log ""]
-    if {$description eq ""} {
+    if {$description eq "" && $of ne "convergence"} {
         core::check_picture $file
-        lassign [own_picture $of] description usual_log
-        if {![dict exists $o log]} {set log $usual_log}
+        core::need run
+        core::need every_rank
+        set description [picture_of_$of]
     }
-    set looks [list $log]
+    set looks [list [get $o log ""]]
     if {[dict exists $o title]} {lappend looks [dict get $o title]}
     return [core::draw_plot {*}$subject $file $description {*}$looks]
 }
@@ -82,14 +82,6 @@ proc ::tharsis::lib::check_source {o of has_first} {
 
 # ---- pictures of their own ----
 
-# Its description, and the axes that are logarithmic unless -log says so.
-proc ::tharsis::lib::own_picture {of} {
-    core::need [expr {$of eq "convergence" ? "mapping" : "run"}]
-    if {$of eq "convergence"} {return [picture_of_search]}
-    core::need every_rank
-    return [list [picture_of_$of]]
-}
-
 proc ::tharsis::lib::picture_of_utilization {} {
     set elapsed [row {SELECT makespan_ps FROM run}]
     set rows [core::rows {SELECT name, busy_ps, stall_in_ps, stall_out_ps, idle_ps FROM accels}]
@@ -106,34 +98,40 @@ proc ::tharsis::lib::picture_of_utilization {} {
 }
 
 # Whole numbers take three letters.
-proc ::tharsis::lib::cell {value} {format [expr {$value >= 10 ? "%.0f" : "%.2g"}] $value}
+proc ::tharsis::lib::cell {value} {
+    return [expr {$value eq "" ? "" : [format [expr {$value >= 10 ? "%.0f" : "%.2g"}] $value]}]
+}
+
+# A heat map of rows {NAME VALUE ...}.
+proc ::tharsis::lib::heat {label x y names rows} {
+    return [list heat $label $x $y $label $names [lmap row $rows {
+        set i -1
+        list [lindex $row 0] none 0 [concat {*}[lmap value [lrange $row 1 end] {
+            list [incr i] $value [cell $value]}]]
+    }] {1 0 {}}]
+}
 
 # A row for each sender, and a column for each receiver, without nodes that have no traffic; cells
 # are {FROM TO VALUE}, of several the largest.
 proc ::tharsis::lib::heat_of_nodes {label unit cells} {
-    lassign [row {SELECT count(*) FROM nodes}] n
-    if {$n > 256} {fail TCL-0368 "a heat map of $n nodes: must be 256 at most"}
+    set names [core::rows {SELECT name FROM nodes}]
+    if {[llength $names] > 256} {
+        fail TCL-0368 "a heat map of [llength $names] nodes: must be 256 at most"
+    }
     foreach cell $cells {
         lassign $cell from to value
-        if {$value > 0} {dict set used $from 1; dict set used $to 1}
+        if {$value > 0} {set used($from) [set used($to) 1]}
         if {![info exists at($from,$to)] || $value > $at($from,$to)} {set at($from,$to) $value}
     }
-    if {![info exists used]} {
+    if {![array exists used]} {
         fail TCL-0373 "there is nothing to draw: nothing went over the network"
     }
-    set names [core::rows {SELECT name FROM nodes}]
-    set used [lsort -integer [dict keys $used]]
-    return [list heat $label to from $label [lmap node $used {lindex $names $node 0}] \
-        [lmap from $used {
-            list [lindex $names $from 0] none 0 [concat {*}[lmap to $used {
-                if {[info exists at($from,$to)]} {
-                    set value [expr {$at($from,$to) / $unit}]
-                    list $to $value [cell $value]
-                } else {
-                    list $to "" ""
-                }
-            }]]
-        }] {1 0 {}}]
+    set nodes [lsort -integer [array names used]]
+    return [heat $label to from [lmap node $nodes {lindex $names $node 0}] [lmap from $nodes {
+        list [lindex $names $from 0] {*}[lmap to $nodes {
+            expr {[info exists at($from,$to)] ? $at($from,$to) / $unit : ""}
+        }]
+    }]]
 }
 
 proc ::tharsis::lib::picture_of_links {} {
@@ -157,39 +155,13 @@ proc ::tharsis::lib::picture_of_link_time {} {
     }
     set windows [core::link_windows [lmap link $links {lindex $link 0}] 24]
     lassign [core::plot_unit time [row {SELECT makespan_ps FROM run}]] unit divisor
-    return [list heat "flows on the link (mean)" "time from \[$unit\]" link \
-        "flows on the link (mean)" [lmap window [lindex $windows 0] {
-            cell [expr {[lindex $window 0] / $divisor}]
-        }] [lmap link $links all $windows {
-            set i -1
-            list [lindex $link 1] none 0 [concat {*}[lmap window $all {
-                set flows [lindex $window 2]
-                list [incr i] {*}[expr {$flows > 0 ? [list $flows [cell $flows]] : {"" ""}}]
-            }]]
-        }] {1 0 {}}]
-}
-
-# Each improvement over evaluations, of which the first ones decide most, and the lower bound.
-proc ::tharsis::lib::picture_of_search {} {
-    lassign [core::plot_table convergence {}] columns rows
-    lassign [core::search] evaluations bound objective
-    if {$evaluations eq "" || [llength $rows] == 0} {
-        fail TCL-0374 "there is nothing to draw: map_workload searches first"
-    }
-    set kind [kind_of $columns 1]
-    lassign [core::plot_unit $kind [lindex $rows 0 1]] unit divisor
-    set label "best $objective[expr {$unit eq "" ? "" : " \[$unit\]"}]"
-    set points [concat {*}[lmap row $rows {
-        set best [expr {[lindex $row 1] / $divisor}]
-        list [expr {[lindex $row 0] > 0 ? [lindex $row 0] : 1}] $best ""
-    }]]
-    if {$evaluations > [lindex $rows end 0]} {lappend points $evaluations $best ""}
-    set series [list [list "best so far" steps 0 $points]]
-    if {$bound > 0 && $kind eq "time"} {
-        lappend series [list "lower bound" level 0 [list 0 [expr {$bound / $divisor}] ""]]
-    }
-    return [list [list line "$label over evaluations" evaluations $label "" {} $series {1 0 {}}] \
-        [expr {$evaluations >= 200 ? "x" : ""}]]
+    return [heat "flows on the link (mean)" "time from \[$unit\]" link \
+        [lmap window [lindex $windows 0] {cell [expr {[lindex $window 0] / $divisor}]}] \
+        [lmap link $links all $windows {
+            list [lindex $link 1] {*}[lmap window $all {
+                expr {[lindex $window 2] > 0 ? [lindex $window 2] : ""}
+            }]
+        }]]
 }
 
 # ---- columns ----
@@ -243,7 +215,7 @@ proc ::tharsis::lib::describe_plot {o of subject} {
 
 # Beside the figures of the report of a class, those of the run that other reports have.
 proc ::tharsis::lib::with_others {class columns rows} {
-    set others [dict filter [kept $class] script {name -} {
+    set others [dict filter [core::kept $class] script {name -} {
         expr {[lsearch -exact -index 0 $columns $name] < 0}
     }]
     foreach row [core::rows "SELECT [join [concat name [lmap figure [dict values $others] {

@@ -52,10 +52,10 @@ proc ::tharsis::lib::others {class} {
             lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]
         }
     }
-    return [concat {*}[lmap {name figure} [core::figures $class] {
-        if {$name in $named || [lindex $figure 4] eq ""} continue
+    return [lmap {name figure} [core::kept $class] {
+        if {$name in $named} continue
         expr {[lindex $figure 4] eq "detail" ? "-$name" : $name}
-    }]]
+    }]
 }
 
 # For help: TABLE COLUMN MEANING ..., of the columns of a report that are attributes.
@@ -564,7 +564,8 @@ proc ::tharsis::lib::report_memory {o} {
         set accel [core::accel -of [set of [dict get $o of]]]
         set held [expr {$accel eq "" ? "" : [core::held $accel]}]
         if {$held eq ""} {
-            fail TCL-0701 "-of \"[clip $of 100]\": must be an accelerator with something in its memory"
+            fail TCL-0701 "-of \"[clip $of 100]\": must be an accelerator with something in its\
+                memory"
         }
         lappend tables [held_table $o $accel $held]
     } elseif {[get $o format text] ne "csv"} {
@@ -588,8 +589,8 @@ proc ::tharsis::lib::held_table {o accel held} {
         [lmap x [lsort -integer -decreasing -index 2 $held] {
             list {*}$x [expr {double([lindex $x 2]) / $peak}]
         }] columns {{layer layer text} {what what text} {bytes bytes bytes} {share "of peak" share}
-    } total [list peak "" $peak [expr {$peak > 0}]] {*}[expr {[is_text $o] || [dict exists $o limit] ?
-        [list limit [get $o limit 10]] : ""}]]
+    } total [list peak "" $peak [expr {$peak > 0}]] limit [get $o limit [expr {[is_text $o] ? 10 :
+        2147483647}]]]
 }
 
 proc ::tharsis::lib::step_memory {} {

@@ -107,7 +107,8 @@ proc ::tharsis::lib::rows_of {table rows} {
     run=name system -system_digest workload -workload_digest program batch mapping algorithm
     seed network inputs latency makespan {throughput throughput rate throughput_per_s}
     -batch_throughput {link_utilization "links busy" share link_utilization}
-    {accel_utilization "accels busy" share accel_utilization} {moved moved bytes moved_bytes} -energy *
+    {accel_utilization "accels busy" share accel_utilization} {moved moved bytes moved_bytes}
+    -energy *
 }
 
 proc ::tharsis::lib::saved_tables {ids} {
@@ -156,13 +157,6 @@ proc ::tharsis::lib::report_compare {o} {
     return [report compare Comparison $tables own_head 1 head $head arranged 1]
 }
 
-# What saved runs keep of a class: NAME {KIND HEADING SQL MEANING USE} ...
-proc ::tharsis::lib::kept {class} {
-    return [dict filter [core::figures $class] script {name figure} {
-        expr {$name ne "name" && [lindex $figure 4] ne ""}
-    }]
-}
-
 proc ::tharsis::lib::compared_metrics {o runs of} {
     if {![dict exists $o metrics]} {return [standard_metrics $runs $of]}
     set given [dict get $o metrics]
@@ -171,7 +165,7 @@ proc ::tharsis::lib::compared_metrics {o runs of} {
     }
     variable headings
     check_figures -metrics $given \
-        [dict keys [dict merge [expr {$of eq "run" ? $headings : ""}] [kept $of]]]
+        [dict keys [dict merge [expr {$of eq "run" ? $headings : ""}] [core::kept $of]]]
     return $given
 }
 
@@ -185,7 +179,7 @@ proc ::tharsis::lib::check_figures {option given known} {
 # of one sample, batches per second say what samples per second do.
 proc ::tharsis::lib::standard_metrics {runs of} {
     variable headings
-    set usual [dict filter [kept $of] script {- x} {expr {[lindex $x 4] eq "figure"}}]
+    set usual [dict filter [core::kept $of] script {- x} {expr {[lindex $x 4] eq "figure"}}]
     if {$of ne "run"} {return [dict keys $usual]}
     return [lmap metric [dict keys [dict merge $headings $usual]] {
         set has 0
@@ -216,10 +210,10 @@ proc ::tharsis::lib::metric_columns {of shown references} {
     variable headings
     set one [expr {[llength $references] == 1 ? "vs " : ""}]
     return [concat {*}[lmap metric $shown {
-        lassign [dict get [kept $of] $metric] kind heading
+        lassign [dict get [core::kept $of] $metric] kind heading - meaning
         if {$of ne "run"} {set heading [string map {_ { }} $metric]}
         set heading [get $headings $metric $heading]
-        list [list $metric $heading $kind] {*}[lmap reference $references {
+        list [list $metric $heading $kind $meaning] {*}[lmap reference $references {
             set name [dict get $reference name]
             list ${metric}_vs_$name $one$name change
         }]
@@ -245,7 +239,7 @@ proc ::tharsis::lib::compare_objects {of ids shown references} {
 
 # NAME {VALUE ...} of the objects of a run, by these figures.
 proc ::tharsis::lib::saved_objects {of id figures} {
-    set all [kept $of]
+    set all [core::kept $of]
     set found {}
     foreach row [core::rows "SELECT [join [concat name [lmap name $figures {
         lindex [dict get $all $name] 2}]] {, }] FROM saved_$of WHERE run_id = $id"] {
@@ -317,7 +311,7 @@ proc ::tharsis::lib::report_diff {o} {
         list field $side text [dict get $run name]}]]
     set asked [get $o figures ""]
     check_figures -figures $asked [concat all {*}[lmap class {run layers accels links} {
-        dict keys [kept $class]}]]
+        dict keys [core::kept $class]}]]
     set found [diff_tables $ids $is_text [get $o limit [expr {$is_text ? 10 : 0}]] $asked]
     return [report diff Differences [dict get $found tables] own_head 1 \
         head [concat $head [dict get $found head]]]
@@ -387,9 +381,10 @@ proc ::tharsis::lib::diff_changes {a b limit} {
 
 # NAME KIND TITLE ... of the numbers of a class that were asked for, else of all but details.
 proc ::tharsis::lib::diffed {class asked {besides {}}} {
-    return [concat {*}[dict values [dict map {name x} [kept $class] {
+    return [concat {*}[dict values [dict map {name x} [core::kept $class] {
         lassign $x kind heading - - use
-        expr {$kind ne "text" && ($asked eq "" ? $use eq "figure" || $name in $besides : $asked eq "all" || $name in $asked) ?
+        expr {$kind ne "text" && ($asked eq "all" || $name in $asked ||
+            $asked eq "" && ($use eq "figure" || $name in $besides)) ?
             [list $name $kind [expr {$class eq "run" || $name eq "bytes" ? $heading :
                 [string map {_ { }} $name]}]] : ""}
     }]]]

@@ -185,7 +185,7 @@ proc ::tharsis::lib::study_metric {text} {
         fail STUDY-0056 "-metrics \"$said\": must be NAME or {NAME KIND}"
     }
     lassign $words name kind
-    set of_run [dict filter [kept run] script {- figure} {expr {[lindex $figure 0] ne "text"}}]
+    set of_run [dict filter [core::kept run] script {- x} {expr {[lindex $x 0] ne "text"}}]
     set is_own [expr {[llength $words] == 2}]
     if {$is_own && [lindex [get $of_run $name ""] 4] eq "figure"} {
         fail STUDY-0042 "-metrics: \"$name\" is a figure of the run: what the script returns must\

@@ -31,6 +31,7 @@ libtharsis_la_SOURCES += \
 	report/plot/gnuplot.c \
 	report/plot/graph.c \
 	report/plot/of_predictor.c \
+	report/plot/of_search.c \
 	report/plot/plot.c \
 	report/plot/plot.h \
 	report/plot/script.c \

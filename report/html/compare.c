@@ -30,13 +30,12 @@ static void add_runs_head(th_report *r, const th_saved_run *run)
     int n_inputs = (int)th_saved_run_figure(run, "inputs").whole;
     th_report_head_line(
         r, run->name,
-        th_report_printf(r, "%s on %s, mapping %s by %s, %s network, %d input%s",
-                         program ? program : th_saved_run_figure(run, "workload").text,
-                         th_saved_run_figure(run, "system").text,
-                         th_saved_run_figure(run, "mapping").text,
-                         th_saved_run_figure(run, "algorithm").text,
-                         th_saved_run_figure(run, "network").text, n_inputs,
-                         n_inputs == 1 ? "" : "s"));
+        th_report_printf(
+            r, "%s on %s, mapping %s by %s, %s network, %d input%s",
+            program ? program : th_saved_run_figure(run, "workload").text,
+            th_saved_run_figure(run, "system").text, th_saved_run_figure(run, "mapping").text,
+            th_saved_run_figure(run, "algorithm").text, th_saved_run_figure(run, "network").text,
+            n_inputs, n_inputs == 1 ? "" : "s"));
 }
 
 static int add_section(th_session *s, const th_saved_run *const *runs, const char *id,

@@ -18,10 +18,11 @@ typedef struct th_figures {
     const th_attribute *attributes;
     /* Of saved runs: behind these, those of this class that are of the run; NULL: none. */
     const th_attribute *saves;
-    /* All attributes of a row; NULL: each has its own function (th_attribute). Texts are valid until
-     * the next call. s->text.scratch.failed: memory was out. */
+    /* All attributes of a row; NULL: each has its own function (th_attribute). Texts are valid
+     * until the next call. s->text.scratch.failed: memory was out. */
     void (*row)(th_session *s, int32_t row, th_quantity *cells);
-    /* Without row: numbers of other rows, before the attributes, as counts; NULL: none. -1: none. */
+    /* Without row: numbers of other rows, before the attributes, as counts; NULL: none. -1: no such
+     * row. */
     const th_attribute *keys;
     int64_t (*key)(th_session *s, int32_t row, int key);
 } th_figures;

@@ -47,8 +47,9 @@ int th_node_parse(th_session *s, const char *text, th_error *err);
  * task? */
 bool th_objects_touch(th_session *s, th_object a, th_object b);
 
-/* What a figure of accelerators, links, layers and runs is a figure of: of the run, which save_run keeps; of what was run, by which saved
- * runs have names and digests; or of the moment, of which a finished run has none. */
+/* What a figure of accelerators, links, layers and runs is a figure of: the run, then save_run
+ * keeps it; what was run, of which saved runs have names and digests; or the moment, of which a
+ * finished run has none. */
 typedef enum { TH_OF_RUN, TH_OF_INPUT, TH_OF_MOMENT } th_figure_of;
 
 /* attributes.c: attributes of a class are numbered from 0. */

@@ -70,8 +70,9 @@ static void put_row(th_session *s, int32_t row, th_quantity *cells, th_saved_cla
     size_t run = 0;
     while (row >= s->saved.all[run]->n[class])
         row -= s->saved.all[run++]->n[class];
-    size_t n = (size_t)columns_of(class);
-    memcpy(cells, &s->saved.all[run]->cells[class][(size_t)row * n], n * sizeof *cells);
+    const th_saved_run *x = s->saved.all[run];
+    size_t n = (size_t)x->n_columns[class];
+    memcpy(cells, &x->cells[class][(size_t)row * n], n * sizeof *cells);
     if (class != TH_SAVED_RUNS)
         cells[0] = th_count((int64_t)run);
 }
@@ -134,9 +135,11 @@ static void keep(th_saving *x, th_quantity q)
 /* Room for n rows of the class. */
 static bool begin(th_saving *x, th_saved_class class, int32_t n)
 {
-    x->at = th_alloc_zero((size_t)n * (size_t)columns_of(class) + 1, sizeof *x->at);
+    int n_columns = columns_of(class);
+    x->at = th_alloc_zero((size_t)n * (size_t)n_columns + 1, sizeof *x->at);
     x->run->cells[class] = x->at;
     x->run->n[class] = n;
+    x->run->n_columns[class] = n_columns;
     x->failed |= !x->at;
     return !x->failed;
 }

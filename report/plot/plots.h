@@ -6,6 +6,9 @@
 #include "report/plot/plot.h"
 #include "report/session/session.h"
 
+/* of_search.c: each improvement, and the lower bound. */
+th_plot *th_plot_of_search(th_session *s, th_error *err);
+
 /* of_predictor.c: predicted times against measured ones, of the n rows of m that p has a model
  * for. */
 th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows,

@@ -68,8 +68,8 @@ typedef enum {
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
     char *name;
-    th_quantity *cells[TH_N_SAVED]; /* rows of each class, one after the other; of runs there is one */
-    int32_t n[TH_N_SAVED];          /* rows */
+    th_quantity *cells[TH_N_SAVED]; /* rows of each class, n x n_columns; of runs there is one */
+    int32_t n[TH_N_SAVED], n_columns[TH_N_SAVED];
     th_models models;
     struct th_property_event_list *events; /* report/session/property_event_list.h; never NULL */
     char *page; /* what a page of two runs shows besides: report/html/html.h; NULL: none */

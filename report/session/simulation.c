@@ -323,8 +323,8 @@ const double *th_simulation_loads(th_simulation *s, th_error *err)
     for (int l = 0; s->loads && l < y->n_links; l++)
         bytes[y->links[l].medium] += r->links[l].bytes;
     for (int l = 0; s->loads && l < y->n_links; l++)
-        s->loads[l] = th_medium_load(&y->media[y->links[l].medium], bytes[y->links[l].medium],
-                                     r->elapsed_ps);
+        s->loads[l] =
+            th_medium_load(&y->media[y->links[l].medium], bytes[y->links[l].medium], r->elapsed_ps);
     th_free(bytes);
     return s->loads;
 }

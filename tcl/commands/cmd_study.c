@@ -25,7 +25,8 @@ static const th_option create_options[] = {
     {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
      "Figures to record: latency, makespan, throughput (samples per second), batch_throughput, "
      "link_utilization, accel_utilization, moved, energy, model_error (the largest that is "
-     "known of its models) and other numbers of the run (query run -tables); {NAME KIND}: a value in "
+     "known of its models) and other numbers of the run (query run -tables); {NAME KIND}: a value "
+     "in "
      "the dictionary that the script returns, KIND being count, number, time, bytes, "
      "bandwidth, rate, share, energy or text.",
      .choice = th_run_figure_name, .required = true},

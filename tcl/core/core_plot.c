@@ -10,7 +10,6 @@
 #include "report/objects/figures.h"
 #include "report/plot/plots.h"
 #include "report/sections/sections.h"
-#include "report/session/goal.h"
 #include "report/session/link_flows.h"
 #include "report/table/report_scale.h"
 #include "tcl/core/lib_report.h"
@@ -171,18 +170,16 @@ static int add_points(th_plot *p, Tcl_Obj *list)
     return 0;
 }
 
-/* {NAME JOIN IS_QUIET POINTS}; JOIN: line, steps, level; else points are not joined. */
+/* {NAME JOIN IS_QUIET POINTS}, joined if JOIN is line */
 static int add_series(th_plot *p, Tcl_Obj *list)
 {
-    static const char *const joins[] = {"none", "line", "steps", "level", NULL};
     Tcl_Obj **word;
-    int is_quiet, join;
+    int is_quiet;
     if (th_lib_elements(list, 4, &word) < 0 ||
         Tcl_GetBooleanFromObj(NULL, word[2], &is_quiet) != TCL_OK)
         return -1;
-    if (Tcl_GetIndexFromObj(NULL, word[1], joins, "join", TCL_EXACT, &join) != TCL_OK)
-        join = TH_JOIN_NONE;
-    th_plot_series_begin(p, Tcl_GetString(word[0]), (th_join)join);
+    bool is_line = strcmp(Tcl_GetString(word[1]), "line") == 0;
+    th_plot_series_begin(p, Tcl_GetString(word[0]), is_line ? TH_JOIN_LINE : TH_JOIN_NONE);
     if (!p->failed)
         p->series[p->n_series - 1].is_quiet = is_quiet;
     return add_points(p, word[3]);
@@ -327,6 +324,15 @@ static int set_log(th_plot *p, const char *axes, th_error *err)
     return 0;
 }
 
+/* The plot of the description; without one, that of the search. NULL: error in c->err. */
+static th_plot *make_plot(th_call *c)
+{
+    th_session *s = c->session;
+    if (Tcl_GetCharLength(c->words[3]) > 0)
+        return plot_of(c, c->words[3]);
+    return th_session_need_mapping(s, &c->err) == 0 ? th_plot_of_search(s, &c->err) : NULL;
+}
+
 static int set_looks(th_call *c, th_plot *p)
 {
     if (strcmp(th_call_word(c, 0), "runs") == 0 && th_call_find_runs(c, 1) != 0)
@@ -337,12 +343,12 @@ static int set_looks(th_call *c, th_plot *p)
     return set_log(p, th_call_word(c, 4), &c->err);
 }
 
-/* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: AXES of x and y that are
- * logarithmic. */
+/* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: AXES of x and y that are logarithmic;
+ * without a description, the convergence of the search. */
 static int run_draw_plot(th_call *c)
 {
     const char *file = th_call_word(c, 2);
-    th_plot *p = th_picture_find(file, &c->err) < 0 ? NULL : plot_of(c, c->words[3]);
+    th_plot *p = th_picture_find(file, &c->err) < 0 ? NULL : make_plot(c);
     if (p && set_looks(c, p) != 0) {
         th_plot_free(p);
         p = NULL;
@@ -383,26 +389,6 @@ static int run_traffic(th_call *c)
     return failed;
 }
 
-/* search: {EVALUATIONS BOUND OBJECTIVE} of the search that found the mapping; nothing where none
- * did. The bound is a value of its objective; 0: none is known. */
-static int run_search(th_call *c)
-{
-    const th_search_record *f = &c->session->search;
-    double bound, for_all;
-    char objective[200];
-    if (th_session_need_mapping(c->session, &c->err) != 0)
-        return -1;
-    if (!f->type)
-        return 0;
-    if (th_search_record_bound(c->session, &bound, &for_all, &c->err) != 0)
-        return -1;
-    th_goal_describe(&f->goal, objective, sizeof objective);
-    Tcl_SetObjResult(c->interp,
-                     TH_LIB_LIST(Tcl_NewWideIntObj(f->evaluations), Tcl_NewDoubleObj(bound),
-                                 Tcl_NewStringObj(objective, -1)));
-    return 0;
-}
-
 /* draw_graph FILE: the graph of the workload, which Graphviz draws. */
 static int run_draw_graph(th_call *c)
 {
@@ -435,7 +421,6 @@ const th_command th_core_plot_commands[] = {
      .run = run_draw_plot},
     TH_CORE_ROW("check_picture", "FILE", 1, 1, run_check_picture),
     TH_CORE_ROW("traffic", "", 0, 0, run_traffic),
-    TH_CORE_ROW("search", "", 0, 0, run_search),
     {.name = "draw_graph", .words = "FILE", .min_words = 1, .max_words = 1, .run = run_draw_graph},
     {.name = NULL},
 };

@@ -23,9 +23,9 @@ static int run_need(th_call *c)
     static const struct {
         const char *name;
         int (*check)(th_session *s, th_error *err);
-    } all[] = {{"simulation", need_simulation},        {"run", th_session_need_run},
-               {"workload", th_session_need_workload}, {"system", th_session_need_system},
-               {"mapping", th_session_need_mapping},   {"program", th_session_need_program},
+    } all[] = {{"simulation", need_simulation},           {"run", th_session_need_run},
+               {"workload", th_session_need_workload},    {"system", th_session_need_system},
+               {"mapping", th_session_need_mapping},      {"program", th_session_need_program},
                {"every_rank", th_session_need_every_rank}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, th_call_word(c, 0)) == 0)
@@ -131,8 +131,9 @@ static int run_figure(th_call *c)
     return 0;
 }
 
-/* figures CLASS: a dict of all its attributes, as figure has them. */
-static int run_figures(th_call *c)
+/* A dict of the attributes of the class, as figure has them: all, or what saved runs keep beside
+ * names. */
+static int give_figures(th_call *c, bool kept_only)
 {
     Tcl_Obj *dict = Tcl_NewDictObj();
     th_attribute a;
@@ -140,9 +141,22 @@ static int run_figures(th_call *c)
         for (int k = 0; strcmp(th_figure_classes[i]->name, th_call_word(c, 0)) == 0 &&
                         (a = th_figures_column(th_figure_classes[i], k)).name;
              k++)
-            Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(a.name, -1), describe(&a));
+            if (!kept_only || (a.of == TH_OF_RUN && strcmp(a.name, "name") != 0))
+                Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(a.name, -1), describe(&a));
     Tcl_SetObjResult(c->interp, dict);
     return 0;
+}
+
+/* figures CLASS */
+static int run_figures(th_call *c)
+{
+    return give_figures(c, false);
+}
+
+/* kept CLASS */
+static int run_kept(th_call *c)
+{
+    return give_figures(c, true);
 }
 
 /* check_columns TABLE: before long work, are the columns known that the command was asked for? */
@@ -182,5 +196,6 @@ const th_command th_core_session_commands[] = {
     {.name = "about", .words = "", .run = run_about},
     {.name = "figure", .words = "CLASS NAME", .min_words = 2, .max_words = 2, .run = run_figure},
     TH_CORE_ROW("figures", "CLASS", 1, 1, run_figures),
+    TH_CORE_ROW("kept", "CLASS", 1, 1, run_kept),
     {.name = NULL},
 };

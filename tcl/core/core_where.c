@@ -244,9 +244,8 @@ static int run_link_windows(th_call *c)
     th_contention_probe w;
     th_session *s = c->session;
     int n_links = th_lib_elements(c->words[0], -1, &word);
-    const th_result *x = th_session_need_run(s, &c->err) == 0
-                             ? th_simulation_result(s->simulation, &c->err)
-                             : NULL;
+    const th_result *x =
+        th_session_need_run(s, &c->err) == 0 ? th_simulation_result(s->simulation, &c->err) : NULL;
     if (!x || n_links < 1 || Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
         return x ? th_lib_fault(c, "link_windows") : -1;
     n = n < TH_PROBE_WINDOWS_MAX ? n : TH_PROBE_WINDOWS_MAX;
