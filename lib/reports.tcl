@@ -439,6 +439,14 @@ proc ::tharsis::lib::links_by_job {o} {
     }]] arranged 1]
 }
 
+proc ::tharsis::lib::report_ranks {o} {
+    set reasons [core::rank_reasons]
+    set table [table ranks {} ranks {{rank rank count id} state finish exposed
+        {reason "what is left" text NULL}} wraps 1 absent -]
+    return [report ranks Ranks [list [rows_of $table [lmap row [core::rows [dict get $table \
+        query]] reason $reasons {lreplace $row 4 4 $reason}]]] arranged 1]
+}
+
 # ---- mappings, plans of training ----
 
 ::tharsis::lib::columns mapping sets sets {

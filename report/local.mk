@@ -55,7 +55,6 @@ libtharsis_la_SOURCES += \
 	report/sections/map.c \
 	report/sections/path.c \
 	report/sections/path_contention.c \
-	report/sections/ranks.c \
 	report/sections/training.c \
 	report/sections/search.c \
 	report/sections/sections.h \
