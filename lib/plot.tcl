@@ -49,6 +49,12 @@ proc ::tharsis::lib::write_plot {o} {
         }
         set description [describe_plot $o $of $subject]
     }
+    if {$description eq "" && $of ne "convergence"} {
+        core::check_picture $file
+        core::need run
+        core::need every_rank
+        set description [picture_of_$of]
+    }
     set looks [list [get $o log ""]]
     if {[dict exists $o title]} {lappend looks [dict get $o title]}
     return [core::draw_plot {*}$subject $file $description {*}$looks]
@@ -74,6 +80,90 @@ proc ::tharsis::lib::check_source {o of has_first} {
     }
 }
 
+# ---- pictures of their own ----
+
+proc ::tharsis::lib::picture_of_utilization {} {
+    set elapsed [row {SELECT makespan_ps FROM run}]
+    set rows [core::rows {SELECT name, busy_ps, stall_in_ps, stall_out_ps, idle_ps FROM accels}]
+    set part 0
+    set series [lmap name {busy {stalled on input} {stalled on output} idle} {
+        incr part
+        set i -1
+        list $name none [expr {$name eq "idle"}] [concat {*}[lmap row $rows {
+            list [incr i] [expr {$elapsed > 0 ? 100.0 * [lindex $row $part] / $elapsed : 0}] ""
+        }]]
+    }]
+    return [list stacked "work of the accelerators" accelerator "share of the elapsed time \[%\]" \
+        "" [lmap row $rows {lindex $row 0}] $series {1 0 {}}]
+}
+
+# Whole numbers take three letters.
+proc ::tharsis::lib::cell {value} {
+    return [expr {$value eq "" ? "" : [format [expr {$value >= 10 ? "%.0f" : "%.2g"}] $value]}]
+}
+
+# A heat map of rows {NAME VALUE ...}.
+proc ::tharsis::lib::heat {label x y names rows} {
+    return [list heat $label $x $y $label $names [lmap row $rows {
+        set i -1
+        list [lindex $row 0] none 0 [concat {*}[lmap value [lrange $row 1 end] {
+            list [incr i] $value [cell $value]}]]
+    }] {1 0 {}}]
+}
+
+# A row for each sender, and a column for each receiver, without nodes that have no traffic; cells
+# are {FROM TO VALUE}, of several the largest.
+proc ::tharsis::lib::heat_of_nodes {label unit cells} {
+    set names [core::rows {SELECT name FROM nodes}]
+    if {[llength $names] > 256} {
+        fail TCL-0368 "a heat map of [llength $names] nodes: must be 256 at most"
+    }
+    foreach cell $cells {
+        lassign $cell from to value
+        if {$value > 0} {set used($from) [set used($to) 1]}
+        if {![info exists at($from,$to)] || $value > $at($from,$to)} {set at($from,$to) $value}
+    }
+    if {![array exists used]} {
+        fail TCL-0373 "there is nothing to draw: nothing went over the network"
+    }
+    set nodes [lsort -integer [array names used]]
+    return [heat $label to from [lmap node $nodes {lindex $names $node 0}] [lmap from $nodes {
+        list [lindex $names $from 0] {*}[lmap to $nodes {
+            expr {[info exists at($from,$to)] ? $at($from,$to) / $unit : ""}
+        }]
+    }]]
+}
+
+proc ::tharsis::lib::picture_of_links {} {
+    return [heat_of_nodes "load of the link \[%\]" 0.01 [core::rows {
+        SELECT source_id, target_id, load FROM links WHERE source_id IS NOT NULL}]]
+}
+
+proc ::tharsis::lib::picture_of_traffic {} {
+    set cells [core::traffic]
+    set largest [tcl::mathfunc::max 0 {*}[lmap cell $cells {lindex $cell 2}]]
+    lassign [core::plot_unit bytes $largest] unit divisor
+    return [heat_of_nodes "bytes sent \[$unit\]" $divisor $cells]
+}
+
+# The most loaded links, a row for each, a column for each window, named by its start.
+proc ::tharsis::lib::picture_of_link_time {} {
+    set links [lsort -integer -index 0 [core::rows {SELECT id, name FROM links
+        WHERE bytes > 0 OR busy_ps > 0 ORDER BY load DESC, id LIMIT 24}]]
+    if {[llength $links] == 0} {
+        fail TCL-0941 "there is nothing to draw: nothing went over the network"
+    }
+    set windows [core::link_windows [lmap link $links {lindex $link 0}] 24]
+    lassign [core::plot_unit time [row {SELECT makespan_ps FROM run}]] unit divisor
+    return [heat "flows on the link (mean)" "time from \[$unit\]" link \
+        [lmap window [lindex $windows 0] {cell [expr {[lindex $window 0] / $divisor}]}] \
+        [lmap link $links all $windows {
+            list [lindex $link 1] {*}[lmap window $all {
+                expr {[lindex $window 2] > 0 ? [lindex $window 2] : ""}
+            }]
+        }]]
+}
+
 # ---- columns ----
 
 # The number of a column. "name" is the first column, whatever it is called.
@@ -92,6 +182,9 @@ proc ::tharsis::lib::describe_plot {o of subject} {
         lassign [study_plot_table [lindex $subject 1] $o] columns rows y own
     } else {
         lassign [core::plot_table {*}$subject] columns rows
+        if {$of in {layers links utilization}} {
+            lassign [with_others [get {utilization accels} $of $of] $columns $rows] columns rows
+        }
     }
     set x [expr {[dict exists $o x] || $x ne "" ? [find_column $columns -x [get $o x $x]] : 1}]
     set by ""
@@ -118,6 +211,20 @@ proc ::tharsis::lib::describe_plot {o of subject} {
             [find_column $columns -z [dict get $o z]] $better]
     }
     return [describe_table $type $columns $rows $x $y $by $better [get $o log ""]]
+}
+
+# Beside the figures of the report of a class, those of the run that other reports have.
+proc ::tharsis::lib::with_others {class columns rows} {
+    set others [dict filter [core::kept $class] script {name -} {
+        expr {[lsearch -exact -index 0 $columns $name] < 0}
+    }]
+    foreach row [core::rows "SELECT [join [concat name [lmap figure [dict values $others] {
+        lindex $figure 2}]] {, }] FROM $class"] {
+        dict set more [lindex $row 0] [lrange $row 1 end]
+    }
+    return [list [concat $columns [lmap {name figure} $others {
+        list $name [lindex $figure 1] [lindex $figure 0]}]] \
+        [lmap row $rows {concat $row [dict get $more [lindex $row 0]]}]]
 }
 
 proc ::tharsis::lib::kind_of {columns i} {lindex $columns $i 2}

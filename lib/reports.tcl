@@ -21,7 +21,9 @@ proc ::tharsis::lib::table {name title from columns args} {
         query "SELECT [join [lmap column $all {lindex $column 3}] {, }] FROM $from" {*}$args]
 }
 
-# The columns of a table of a report, which its help names too.
+# The columns of a table of a report, which its help names too; of all these classes. The last one
+# may be *: every figure of the run (TH_OF_RUN, report/objects/objects.h) that no table of the class
+# has, details in csv and json alone.
 proc ::tharsis::lib::columns {report table class columns} {
     variable columns_of
     dict set columns_of $report $table [list $class $columns]
@@ -30,8 +32,29 @@ proc ::tharsis::lib::columns {report table class columns} {
 # These columns; some of them in csv and json alone.
 proc ::tharsis::lib::shown {report table {hides {}}} {
     variable columns_of
-    return [lmap column [lindex [dict get $columns_of $report $table] 1] {
+    return [lmap column [all_columns {*}[dict get $columns_of $report $table]] {
         expr {$column in $hides ? "-$column" : $column}
+    }]
+}
+
+proc ::tharsis::lib::all_columns {classes columns} {
+    if {[lindex $columns end] ne "*"} {return $columns}
+    return [concat [lrange $columns 0 end-1] [others [lindex $classes 0]]]
+}
+
+proc ::tharsis::lib::others {class} {
+    variable columns_of
+    foreach {classes columns} [concat {*}[concat {*}[lmap tables [dict values $columns_of] {
+        dict values $tables
+    }]]] {
+        if {$class ni $classes} continue
+        foreach column $columns {
+            lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]
+        }
+    }
+    return [lmap {name figure} [core::kept $class] {
+        if {$name in $named} continue
+        expr {[lindex $figure 4] eq "detail" ? "-$name" : $name}
     }]
 }
 
@@ -40,8 +63,8 @@ proc ::tharsis::lib::meanings {report} {
     variable columns_of
     set all {}
     dict for {table x} [get $columns_of $report {}] {
-        foreach column [lindex $x 1] {
-            lassign [column [lindex $x 0] $column] name - - - meaning
+        foreach column [all_columns {*}$x] {
+            lassign [column [lindex $x 0 0] $column] name - - - meaning
             if {$meaning ne ""} {lappend all $table $name $meaning}
         }
     }
@@ -62,7 +85,7 @@ proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]
 
 ::tharsis::lib::columns summary summary run {
     state makespan latency throughput batch_throughput inputs_done macs achieved_macs
-    accel_utilization link_utilization network dram tasks events expansions energy
+    accel_utilization link_utilization network=moved dram tasks events expansions energy *
 }
 ::tharsis::lib::columns summary models models {
     model=name layers arrival end latency longest deadline verdict lateness
@@ -71,15 +94,16 @@ proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]
 proc ::tharsis::lib::report_summary {o} {
     core::need run
     set about [core::about]
-    lassign [row {SELECT link_utilization, network_bytes, energy_j FROM run}] links network energy
+    lassign [row {SELECT link_utilization, moved_bytes, energy_j FROM run}] links network energy
     if {[dict get $about hand_built] ne ""} {
         set columns [list state makespan tasks tasks_done {*}[expr {$links eq "" ? "" :
-            {link_utilization network}}] events {*}[expr {$energy eq "" ? "" : "energy"}]]
+            {link_utilization network=moved}}] events {*}[expr {$energy eq "" ? "" : "energy"}] \
+            {*}[others run]]
         return [report summary Summary [list [table summary {} run $columns is_record 1]]]
     }
     set columns [shown summary summary [expr {[dict get $about samples] > 1 ? "" :
         "batch_throughput"}]]
-    if {$energy eq ""} {set columns [lrange $columns 0 end-1]}
+    if {$energy eq ""} {set columns [lsearch -all -inline -not -exact $columns energy]}
     set latency "latency: mean over the inputs"
     if {[dict get $about inputs] > 1} {
         set latency "latency: from the arrival of an input to its end, the wait behind earlier\
@@ -99,7 +123,7 @@ proc ::tharsis::lib::report_summary {o} {
 
 ::tharsis::lib::columns utilization accelerators accels {
     accel=name utilization busy stall_in stall_out idle tasks sent -stall_input -stall_weight
-    -stall_partial
+    -stall_partial -stalled *
 }
 
 proc ::tharsis::lib::report_utilization {o} {
@@ -116,7 +140,7 @@ proc ::tharsis::lib::report_utilization {o} {
     layer=name start -end active busy stall_input stall_weight stall_partial stall_output idle kind
     -variant n_accels -tasks -busy_cycles -macs_done -operations utilization bound roofline
     -dram_input -dram_weight -dram_partial dram_read dram_written -input_reads -weight_reads
-    -partial_reads -output_writes -energy -dram_wait
+    -partial_reads -output_writes -energy *
 }
 
 # In text, stalls on partial sums have a column where there are any, so that busy and stalls add up
@@ -142,6 +166,7 @@ proc ::tharsis::lib::report_layers {o} {
         {utilization {of peak: MACs, of those that the arrays could have done while active}}
         {bound {bound: what took longest}}
         {roofline {x roofline: active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth)}}
+        {dram_wait {wait: for DRAM, as a share of the time of its tasks}}
     }]] arranged 1]
 }
 
@@ -208,7 +233,7 @@ proc ::tharsis::lib::report_latency {o} {
 
 # ---- energy, memory ----
 
-::tharsis::lib::columns energy energy layers {
+::tharsis::lib::columns energy energy {layers accels run} {
     mac=mac_energy vector=vector_energy buffer=buffer_energy dram=dram_energy static=static_energy
     links=link_energy {energy sum energy energy_j}
 }
@@ -267,7 +292,7 @@ proc ::tharsis::lib::memory_table {} {
 
 ::tharsis::lib::columns links links links {
     link=name -from -to bandwidth=nominal_bandwidth bytes load -busy utilization mean_flows
-    max_flows mean_queue -max_queue
+    max_flows mean_queue -max_queue *
 }
 
 proc ::tharsis::lib::links_table {used} {
@@ -325,8 +350,8 @@ proc ::tharsis::lib::link_over_time {o} {
     set link [core::link -over_time [dict get $o over_time]]
     set name [clip [row "SELECT name FROM links WHERE id = $link"] 60]
     return [report links Links [list [dict create name over_time title \
-        "Flows on link/$name over time" rows [lmap window [core::link_windows $link \
-            [get $o limit 20]] {
+        "Flows on link/$name over time" rows [lmap window [lindex [core::link_windows $link \
+            [get $o limit 20]] 0] {
                 linsert $window end [expr {[lindex $window 3] - ([lindex $window 3] > 0)}]
             }] columns {
         {start start time} {end end time} {mean_flows flows mean} {max_flows "peak flows" count}
@@ -412,6 +437,14 @@ proc ::tharsis::lib::links_by_job {o} {
             {share {of the link: of all bytes over it}}
             {load {load: carried / (bandwidth x elapsed time)}}
     }]] arranged 1]
+}
+
+proc ::tharsis::lib::report_ranks {o} {
+    set reasons [core::rank_reasons]
+    set table [table ranks {} ranks {{rank rank count id} state finish exposed
+        {reason "what is left" text NULL}} wraps 1 absent -]
+    return [report ranks Ranks [list [rows_of $table [lmap row [core::rows [dict get $table \
+        query]] reason $reasons {lreplace $row 4 4 $reason}]]] arranged 1]
 }
 
 # ---- mappings, plans of training ----
@@ -528,8 +561,47 @@ proc ::tharsis::lib::alternatives {o} {
     return $tables
 }
 
-# Of a step of training.
+# ---- memory ----
+
+# Of a step of training; else of all accelerators, and what fills one, in csv where it is named.
 proc ::tharsis::lib::report_memory {o} {
+    if {[dict get [core::about] is_step]} {return [step_memory]}
+    core::need mapping
+    set tables [dict get [memory_table] tables]
+    if {[dict exists $o of]} {
+        set accel [core::accel -of [set of [dict get $o of]]]
+        set held [expr {$accel eq "" ? "" : [core::held $accel]}]
+        if {$held eq ""} {
+            fail TCL-0701 "-of \"[clip $of 100]\": must be an accelerator with something in its\
+                memory"
+        }
+        lappend tables [held_table $o $accel $held]
+    } elseif {[get $o format text] ne "csv"} {
+        set accel [row {SELECT id FROM accels WHERE peak_layer IS NOT NULL AND peak_bytes > 0
+            ORDER BY peak_bytes * 1.0 / dram_bytes DESC, id LIMIT 1}]
+        if {$accel ne ""} {lappend tables [held_table $o $accel [core::held $accel]]}
+    }
+    return [report memory Memory $tables arranged 1]
+}
+
+# The largest first; in text the weights of all layers in one line.
+proc ::tharsis::lib::held_table {o accel held} {
+    lassign [row "SELECT name, peak_bytes FROM accels WHERE id = $accel"] name peak
+    set weights [lsearch -all -inline -index 1 $held weights]
+    if {[is_text $o] && [set n [llength $weights]] > 0} {
+        set sum [expr [join [lmap x $weights {lindex $x 2}] +]]
+        set held [linsert [lsearch -all -inline -not -index 1 $held weights] 0 \
+            [list "($n layer[expr {$n == 1 ? "" : "s"}])" weights $sum]]
+    }
+    return [dict create name held title "What fills accel/[clip $name 60] at its peak" rows \
+        [lmap x [lsort -integer -decreasing -index 2 $held] {
+            list {*}$x [expr {double([lindex $x 2]) / $peak}]
+        }] columns {{layer layer text} {what what text} {bytes bytes bytes} {share "of peak" share}
+    } total [list peak "" $peak [expr {$peak > 0}]] limit [get $o limit [expr {[is_text $o] ? 10 :
+        2147483647}]]]
+}
+
+proc ::tharsis::lib::step_memory {} {
     core::need simulation
     return [report step_memory "Memory of a training step" [list [table step_memory {} stages {
         {stage stage count id} weights gradients states activations buffers

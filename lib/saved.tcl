@@ -4,14 +4,11 @@
 
 # Dicts of the attributes of runs.
 proc ::tharsis::lib::saved {ids} {
-    set names {name system system_digest workload workload_digest program batch mapping algorithm
-        seed network inputs stream latency makespan throughput batch_throughput link_utilization
-        accel_utilization moved energy samples}
-    set rows [core::rows "SELECT id, [join [lmap name $names {
-        lindex [core::figure saved_runs $name] 2}] {, }] FROM saved_runs"]
+    set rows [core::rows {SELECT * FROM saved_runs}]
+    set names [dict keys [core::figures saved_runs]]
     return [lmap id $ids {
         set run [dict create]
-        foreach name [linsert $names 0 id] value [lindex $rows $id] {dict set run $name $value}
+        foreach name $names value [lindex $rows $id] {dict set run $name $value}
         # Identifies what was run: a program and a workload may have one name.
         dict set run what [lmap key {program workload batch workload_digest} {dict get $run $key}]
         dict set run on [list [dict get $run system] [dict get $run system_digest]]
@@ -106,14 +103,17 @@ proc ::tharsis::lib::rows_of {table rows} {
     return $table
 }
 
+::tharsis::lib::columns saved_runs runs saved_runs {
+    run=name system -system_digest workload -workload_digest program batch mapping algorithm
+    seed network inputs latency makespan {throughput throughput rate throughput_per_s}
+    -batch_throughput {link_utilization "links busy" share link_utilization}
+    {accel_utilization "accels busy" share accel_utilization} {moved moved bytes moved_bytes}
+    -energy *
+}
+
 proc ::tharsis::lib::saved_tables {ids} {
     variable change_columns
-    set runs [table runs "Saved runs" saved_runs {
-        run=name system -system_digest workload -workload_digest program batch mapping algorithm
-        seed network inputs latency makespan {throughput throughput rate throughput_per_s}
-        -batch_throughput {link_utilization "links busy" share link_utilization}
-        {accel_utilization "accels busy" share accel_utilization} moved -energy
-    }]
+    set runs [table runs "Saved runs" saved_runs [shown saved_runs runs]]
     set all [core::rows [dict get $runs query]]
     set changes [table run_changes {} saved_changes [list {run {} text run} {*}$change_columns]]
     set changed [core::rows [string map {"SELECT " "SELECT run_id, "} [dict get $changes query]]]
@@ -125,14 +125,13 @@ proc ::tharsis::lib::saved_tables {ids} {
 
 # ---- report_compare ----
 
-set ::tharsis::lib::metrics {
-    latency {latency time} throughput {throughput rate} batch_throughput {batches rate}
-    link_utilization {"links busy" share} accel_utilization {"accels busy" share}
-    energy {energy energy}
+# Metrics with shorter headings than elsewhere, before all others.
+set ::tharsis::lib::headings {
+    latency latency throughput throughput batch_throughput batches link_utilization {links busy}
+    accel_utilization {accels busy} energy energy
 }
 
 proc ::tharsis::lib::report_compare {o} {
-    variable metrics
     set ids [core::saved_ids [lindex [dict get $o words] 0]]
     if {[llength $ids] == 0} {
         fail TCL-0124 "no runs: save_run NAME first, then name them"
@@ -140,7 +139,8 @@ proc ::tharsis::lib::report_compare {o} {
     set asked [get $o relative_to {}]
     set references [core::saved_ids $asked]
     set runs [saved $ids]
-    set shown [compared_metrics $o $runs]
+    set of [get $o of run]
+    set shown [compared_metrics $o $runs $of]
     if {1 + [llength $shown] * (1 + [llength $references]) + 5 > 64} {
         fail TCL-0123 "more than 64 columns: fewer -metrics, or -relative_to fewer runs"
     }
@@ -148,40 +148,101 @@ proc ::tharsis::lib::report_compare {o} {
     if {[llength $references] > 0} {
         lappend head [list line "relative to" $asked] [list field relative_to text $asked]
     }
-    set tables [dict get [compare_tables $ids $shown $references] tables]
+    if {$of ne "run"} {
+        set tables [list [compare_objects $of $ids $shown $references]]
+    } else {
+        set tables [dict get [compare_tables $ids $shown $references] tables]
+    }
     if {[get $o format text] eq "json"} {lappend tables {*}[dict get [saved_tables $ids] tables]}
     return [report compare Comparison $tables own_head 1 head $head arranged 1]
 }
 
-proc ::tharsis::lib::compared_metrics {o runs} {
-    return [expr {[dict exists $o metrics] ? [dict get $o metrics] : [standard_metrics $runs]}]
+proc ::tharsis::lib::compared_metrics {o runs of} {
+    if {![dict exists $o metrics]} {return [standard_metrics $runs $of]}
+    set given [dict get $o metrics]
+    variable headings
+    check_figures -metrics $given \
+        [dict keys [dict merge [expr {$of eq "run" ? $headings : ""}] [core::kept $of]]]
+    return $given
 }
 
-# Hand-built programs have no throughput, and keep no accelerator busy; of batches of one sample,
-# batches per second say what samples per second do.
-proc ::tharsis::lib::standard_metrics {runs} {
-    foreach run $runs {
-        if {[dict get $run program] eq ""} {lappend shown throughput accel_utilization}
-        if {[dict get $run samples] > 1} {lappend shown batch_throughput}
-        if {[dict get $run energy] ne ""} {lappend shown energy}
+proc ::tharsis::lib::check_figures {option given known} {
+    foreach name $given {
+        if {$name ni $known} {fail_unknown TCL-0120 $option $name $known}
     }
-    lappend shown latency link_utilization
-    variable metrics
-    return [lmap metric [dict keys $metrics] {
-        if {$metric ni $shown} continue
+}
+
+# All but details. Hand-built programs have no throughput, and keep no accelerator busy; of batches
+# of one sample, batches per second say what samples per second do.
+proc ::tharsis::lib::standard_metrics {runs of} {
+    variable headings
+    set usual [dict filter [core::kept $of] script {- x} {expr {[lindex $x 4] eq "figure"}}]
+    if {$of ne "run"} {return [dict keys $usual]}
+    return [lmap metric [dict keys [dict merge $headings $usual]] {
+        set has 0
+        foreach run $runs {
+            if {[dict get $run $metric] ne "" && ($metric ne "batch_throughput" ||
+                [dict get $run samples] > 1)} {set has 1}
+        }
+        if {!$has && $metric ni {latency link_utilization}} continue
         set metric
     }]
 }
 
-proc ::tharsis::lib::metric_of {run metric} {
-    if {$metric eq "accel_utilization" && [dict get $run program] ne ""} return
-    return [dict get $run $metric]
+proc ::tharsis::lib::metric_change {value before} {
+    return [expr {[string is double -strict $value] && [string is double -strict $before] &&
+        $before > 0 ? double($value) / $before - 1 : ""}]
 }
 
-proc ::tharsis::lib::metric_change {run reference metric} {
-    set value [metric_of $run $metric]
-    set before [metric_of $reference $metric]
-    return [expr {$value ne "" && $before ne "" && $before > 0 ? double($value) / $before - 1 : ""}]
+# Figures, and behind each its change against the same of every reference.
+proc ::tharsis::lib::metric_cells {figures references} {
+    set i -1
+    return [concat {*}[lmap value $figures {
+        incr i
+        list $value {*}[lmap reference $references {metric_change $value [lindex $reference $i]}]
+    }]]
+}
+
+proc ::tharsis::lib::metric_columns {of shown references} {
+    variable headings
+    set one [expr {[llength $references] == 1 ? "vs " : ""}]
+    return [concat {*}[lmap metric $shown {
+        lassign [dict get [core::kept $of] $metric] kind heading - meaning
+        if {$of ne "run"} {set heading [string map {_ { }} $metric]}
+        set heading [get $headings $metric $heading]
+        list [list $metric $heading $kind $meaning] {*}[lmap reference $references {
+            set name [dict get $reference name]
+            list ${metric}_vs_$name $one$name change
+        }]
+    }]]
+}
+
+# A row for each object and run.
+proc ::tharsis::lib::compare_objects {of ids shown references} {
+    set runs [lmap run [saved $ids] {dict get $run name}]
+    set all [lmap id $ids {saved_objects $of $id $shown}]
+    set against [lmap id $references {saved_objects $of $id $shown}]
+    set object [string trimright $of s]
+    return [dict create name $of columns [list [list $object $object text] {run run text} \
+        {*}[metric_columns $of $shown [saved $references]]] rows \
+        [concat {*}[lmap name [dict keys [dict merge {*}$all]] {
+            set before [lmap objects $against {get $objects $name {}}]
+            concat {*}[lmap run $runs objects $all {
+                if {![dict exists $objects $name]} continue
+                list [list $name $run {*}[metric_cells [dict get $objects $name] $before]]
+            }]
+        }]]]
+}
+
+# NAME {VALUE ...} of the objects of a run, by these figures.
+proc ::tharsis::lib::saved_objects {of id figures} {
+    set all [core::kept $of]
+    set found {}
+    foreach row [core::rows "SELECT [join [concat name [lmap name $figures {
+        lindex [dict get $all $name] 2}]] {, }] FROM saved_$of WHERE run_id = $id"] {
+        dict set found [lindex $row 0] [lrange $row 1 end]
+    }
+    return $found
 }
 
 # The references from which a run differs by less than their models are off by, in all metrics that
@@ -196,7 +257,7 @@ proc ::tharsis::lib::within_error {run metrics references} {
         if {$is_changed} continue
         set error [lindex [core::model_errors [list [dict get $run id] [dict get $reference id]]] 1]
         foreach metric $metrics {
-            set change [metric_change $run $reference $metric]
+            set change [metric_change [dict get $run $metric] [dict get $reference $metric]]
             if {$metric in {latency throughput batch_throughput} && $change ne "" &&
                 100 * abs($change) < $error} {
                 lappend within [dict get $reference name]
@@ -209,45 +270,32 @@ proc ::tharsis::lib::within_error {run metrics references} {
 
 # The metrics of each run, and their change against every reference.
 proc ::tharsis::lib::compare_tables {ids shown references} {
-    variable metrics
     set references [saved $references]
-    set one [expr {[llength $references] == 1 ? "vs " : ""}]
-    set columns {{run run text}}
-    set notes {}
-    foreach metric $shown {
-        lassign [dict get $metrics $metric] heading kind
-        lappend columns [list $metric $heading $kind]
-        foreach reference $references {
-            set name [dict get $reference name]
-            lappend columns [list ${metric}_vs_$name $one$name change]
-        }
-        if {$metric eq "throughput"} {
-            lappend notes {throughput {throughput: samples per second}}
-        } elseif {$metric eq "link_utilization"} {
-            lappend notes {link_utilization {links busy: mean over the links that carried\
-                something}}
-        }
-    }
+    set before [lmap run $references {lmap metric $shown {dict get $run $metric}}]
+    set notes [lmap {metric note} {
+        throughput {throughput: samples per second}
+        link_utilization {links busy: mean over the links that carried something}
+    } {
+        if {$metric ni $shown} continue
+        list $metric $note
+    }]
     set any 0
     set rows [lmap run [saved $ids] {
-        set row [list [dict get $run name]]
-        foreach metric $shown {
-            lappend row [metric_of $run $metric] {*}[lmap reference $references {
-                metric_change $run $reference $metric}]
-        }
         set within [within_error $run $shown $references]
         if {$within ne ""} {set any 1}
-        lappend row $within [dict get $run system] [dict get $run system_digest] \
-            [dict get $run workload_digest] [core::saved_changes [dict get $run id] 2147483647]
+        list [dict get $run name] {*}[metric_cells [lmap metric $shown {
+            dict get $run $metric}] $before] $within \
+            [dict get $run system] [dict get $run system_digest] [dict get $run workload_digest] \
+            [core::saved_changes [dict get $run id] 2147483647]
     }]
     if {$any} {
         lappend notes {within_error {within error of: its time or rate differs from that run's by\
             less than the largest known model error}}
     }
-    lappend columns [list within_error [expr {$any ? "within error of" : ""}] text] \
-        {system {} text} {system_digest {} text} {workload_digest {} text} {changes {} text}
-    return [dict create tables [list [dict create name comparison columns $columns rows $rows \
-        notes $notes]]]
+    return [dict create tables [list [dict create name comparison rows $rows notes $notes columns \
+        [list {run run text} {*}[metric_columns run $shown $references] \
+            [list within_error [expr {$any ? "within error of" : ""}] text] {system {} text} \
+            {system_digest {} text} {workload_digest {} text} {changes {} text}]]]]
 }
 
 # ---- report_diff ----
@@ -258,22 +306,25 @@ proc ::tharsis::lib::report_diff {o} {
     set is_text [is_text $o]
     set head [concat [saved_head $runs] [lmap run $runs side {a b} {
         list field $side text [dict get $run name]}]]
-    set found [diff_tables $ids $is_text [get $o limit [expr {$is_text ? 10 : 0}]]]
+    set asked [get $o figures ""]
+    check_figures -figures $asked [concat all {*}[lmap class {run layers accels links} {
+        dict keys [core::kept $class]}]]
+    set found [diff_tables $ids $is_text [get $o limit [expr {$is_text ? 10 : 0}]] $asked]
     return [report diff Differences [dict get $found tables] own_head 1 \
         head [concat $head [dict get $found head]]]
 }
 
-# Inputs and results of two runs where they differ; in text, tables with rows alone.
-proc ::tharsis::lib::diff_tables {ids is_text limit} {
+# Inputs and results of two runs where they differ; in text, tables with rows alone. Details only
+# where asked for.
+proc ::tharsis::lib::diff_tables {ids is_text limit {asked ""}} {
     lassign [saved $ids] a b
     set tables [list [diff_inputs $a $b] [diff_changes $a $b $limit] \
-        [diff_table totals Totals "" $a $b $is_text $limit [diff_totals $a $b]]]
-    foreach {name title object class} {
-        layers Layers layer saved_layers accelerators Accelerators accel saved_accels
-        links Links link saved_links
+        [diff_table totals Totals "" $a $b $is_text $limit [diff_totals $a $b $asked]]]
+    foreach {name title class} {
+        layers Layers layers accelerators Accelerators accels links Links links
     } {
-        lappend tables [diff_table $name $title $object $a $b $is_text $limit \
-            [diff_objects $class [dict get $a id] [dict get $b id]]]
+        lappend tables [diff_table $name $title [string trimright $class s] $a $b $is_text $limit \
+            [diff_objects $class [dict get $a id] [dict get $b id] $asked]]
     }
     if {$is_text} {
         set tables [lmap table $tables {
@@ -325,21 +376,28 @@ proc ::tharsis::lib::diff_changes {a b limit} {
         [lrange $events(b) $before end-$after]]]
 }
 
+# NAME KIND TITLE ... of the numbers of a class that were asked for, else of all but details.
+proc ::tharsis::lib::diffed {class asked {besides {}}} {
+    return [concat {*}[dict values [dict map {name x} [core::kept $class] {
+        lassign $x kind heading - - use
+        expr {$kind ne "text" && ($asked eq "all" || $name in $asked ||
+            $asked eq "" && ($use eq "figure" || $name in $besides)) ?
+            [list $name $kind [expr {$class eq "run" || $name eq "bytes" ? $heading :
+                [string map {_ { }} $name]}]] : ""}
+    }]]]
+}
+
 # Differences are {OBJECT FIGURE KIND A B}.
-proc ::tharsis::lib::diff_totals {a b} {
-    set all {makespan makespan time}
+proc ::tharsis::lib::diff_totals {a b asked} {
     set is_made [expr {[dict get $a program] ne "" || [dict get $b program] ne ""}]
-    if {!$is_made} {
-        lappend all latency latency time throughput throughput rate
-        if {[dict get $a samples] > 1 || [dict get $b samples] > 1} {
-            lappend all batch_throughput "throughput, batches" rate
-        }
-        lappend all accel_utilization "accelerators busy" share
+    set is_single [expr {[dict get $a samples] <= 1 && [dict get $b samples] <= 1}]
+    set differ {}
+    foreach {name kind heading} [diffed run $asked {makespan moved}] {
+        if {$name eq "latency" && $is_made || $name eq "batch_throughput" && $is_single} continue
+        lappend differ {*}[difference "" [get {throughput throughput moved moved} $name $heading] \
+            $kind [dict get $a $name] [dict get $b $name]]
     }
-    lappend all link_utilization "used links busy" share moved moved bytes energy energy energy
-    return [concat {*}[lmap {key figure kind} $all {
-        difference "" $figure $kind [dict get $a $key] [dict get $b $key]
-    }]]
+    return $differ
 }
 
 # Nothing where both are absent or equal.
@@ -349,25 +407,16 @@ proc ::tharsis::lib::difference {object figure kind a b} {
 }
 
 # By name: objects of a, matched with b or alone, then objects of b alone.
-proc ::tharsis::lib::diff_objects {class a b} {
-    set figures [dict get {
-        saved_layers {active time energy energy}
-        saved_accels {busy time stalled time idle time sent bytes energy energy}
-        saved_links {busy time carried bytes}
-    } $class]
-    set columns [lmap {name kind} $figures {lindex [core::figure $class $name] 2}]
-    foreach side {a b} run [list $a $b] {
-        set all($side) [dict create]
-        foreach row [core::rows "SELECT name, [join $columns {, }] FROM $class
-            WHERE run_id = $run"] {
-            dict set all($side) [lindex $row 0] [lrange $row 1 end]
-        }
-    }
+proc ::tharsis::lib::diff_objects {class a b asked} {
+    set figures [diffed $class $asked]
+    set names [lmap {name - -} $figures {set name}]
+    lassign [lmap id [list $a $b] {saved_objects $class $id $names}] of_a of_b
     set found {}
-    foreach object [dict keys [dict merge $all(a) $all(b)]] {
-        foreach {figure kind} $figures x [get $all(a) $object {}] y [get $all(b) $object {}] {
-            if {$figure eq ""} break
-            lappend found {*}[difference $object $figure $kind $x $y]
+    foreach object [dict keys [dict merge $of_a $of_b]] {
+        set x [get $of_a $object {}]
+        set y [get $of_b $object {}]
+        foreach {- kind heading} $figures before $x after $y {
+            lappend found {*}[difference $object $heading $kind $before $after]
         }
     }
     return $found
@@ -396,7 +445,7 @@ proc ::tharsis::lib::diff_row {object figure kind a b by is_text} {
     set has_both [expr {$a ne "" && $b ne ""}]
     set change [expr {$has_both && $a > 0 ? double($b) / $a - 1 : ""}]
     if {!$is_text} {
-        set unit [dict get {time ps bytes bytes energy J rate per_s share of_1} $kind]
+        set unit [get {time ps bytes bytes energy J rate per_s share of_1} $kind ""]
         return [list $object $figure $a $b [expr {$has_both ? $by : ""}] $change $unit]
     }
     set difference ""

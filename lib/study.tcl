@@ -185,9 +185,9 @@ proc ::tharsis::lib::study_metric {text} {
         fail STUDY-0056 "-metrics \"$said\": must be NAME or {NAME KIND}"
     }
     lassign $words name kind
-    set of_run [core::run_metrics]
+    set of_run [dict filter [core::kept run] script {- x} {expr {[lindex $x 0] ne "text"}}]
     set is_own [expr {[llength $words] == 2}]
-    if {$is_own && [dict exists $of_run $name]} {
+    if {$is_own && [lindex [get $of_run $name ""] 4] eq "figure"} {
         fail STUDY-0042 "-metrics: \"$name\" is a figure of the run: what the script returns must\
             have another name"
     } elseif {$is_own && $kind ni $kinds} {
@@ -198,7 +198,7 @@ proc ::tharsis::lib::study_metric {text} {
             set text [lindex [dict get $options -errorcode] 3]
             fail STUDY-0040 "$text; or {NAME KIND}, which the script returns"
         }
-        set kind [dict get $of_run $name]
+        set kind [lindex [dict get $of_run $name] 0]
     }
     set type [expr {$kind eq "text" ? 2 : $kind in {count time bytes bandwidth} ? 0 : 1}]
     return [list $name $kind $name[core::suffix $kind $name] $type $is_own]

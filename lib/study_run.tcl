@@ -93,7 +93,7 @@ proc ::tharsis::lib::study_figures {metrics answer} {
         if {$is_own} {
             own_figure $name $kind $type $answer
         } else {
-            lindex $of_run [lsearch -exact [dict keys [core::run_metrics]] $name]
+            dict get $of_run $name
         }
     }]
 }

@@ -31,7 +31,6 @@ libtharsis_la_SOURCES += \
 	report/plot/gnuplot.c \
 	report/plot/graph.c \
 	report/plot/of_predictor.c \
-	report/plot/of_run.c \
 	report/plot/of_search.c \
 	report/plot/plot.c \
 	report/plot/plot.h \
@@ -53,12 +52,9 @@ libtharsis_la_SOURCES += \
 	report/sections/contention.c \
 	report/sections/contention.h \
 	report/sections/learners.c \
-	report/sections/links.c \
 	report/sections/map.c \
-	report/sections/memory.c \
 	report/sections/path.c \
 	report/sections/path_contention.c \
-	report/sections/ranks.c \
 	report/sections/training.c \
 	report/sections/search.c \
 	report/sections/sections.h \
@@ -85,8 +81,6 @@ libtharsis_la_SOURCES += \
 	report/session/property_event_list.h \
 	report/session/property_events.c \
 	report/session/property_events.h \
-	report/session/saved_figures.c \
-	report/session/saved_figures.h \
 	report/session/saved_run.c \
 	report/session/saved_run.h \
 	report/session/session.c \

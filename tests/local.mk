@@ -145,6 +145,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/docs.test \
 	tests/tcl/report/energy.test \
 	tests/tcl/report/fault_cost.test \
+	tests/tcl/report/figures.test \
 	tests/tcl/files.test \
 	tests/tcl/predict_network.test \
 	tests/tcl/gpus.test \

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "report/html/parts.h"
 #include "report/sections/sections.h"
-#include "report/session/saved_figures.h"
+#include "report/objects/figures.h"
 
 enum {
     KEPT_SPANS_MAX = 20000, /* of a saved run: some 100 kB */
@@ -26,11 +26,16 @@ char *th_html_keep(th_session *s, const char *name, th_error *err)
 /* What tells the runs apart. */
 static void add_runs_head(th_report *r, const th_saved_run *run)
 {
-    th_report_head_line(r, run->name,
-                        th_report_printf(r, "%s on %s, mapping %s by %s, %s network, %d input%s",
-                                         run->program ? run->program : run->workload, run->system,
-                                         run->mapping, run->algorithm, run->network,
-                                         (int)run->n_inputs, run->n_inputs == 1 ? "" : "s"));
+    const char *program = th_saved_run_figure(run, "program").text;
+    int n_inputs = (int)th_saved_run_figure(run, "inputs").whole;
+    th_report_head_line(
+        r, run->name,
+        th_report_printf(
+            r, "%s on %s, mapping %s by %s, %s network, %d input%s",
+            program ? program : th_saved_run_figure(run, "workload").text,
+            th_saved_run_figure(run, "system").text, th_saved_run_figure(run, "mapping").text,
+            th_saved_run_figure(run, "algorithm").text, th_saved_run_figure(run, "network").text,
+            n_inputs, n_inputs == 1 ? "" : "s"));
 }
 
 static int add_section(th_session *s, const th_saved_run *const *runs, const char *id,
@@ -60,7 +65,7 @@ static int add_all(th_session *s, const th_saved_run *const *runs, th_report *he
     for (int i = 0; i < 2; i++)
         add_runs_head(head, runs[i]);
     th_html_head(head, out);
-    th_strbuf_printf(out, ",\n\"runs\":[%s,\n%s]", runs[0]->figures->page, runs[1]->figures->page);
+    th_strbuf_printf(out, ",\n\"runs\":[%s,\n%s]", runs[0]->page, runs[1]->page);
     th_strbuf_add(out, ",\n\"sections\":[");
     if (add_section(s, runs, "figures", "Figures", th_section_two_runs, out, err) != 0 ||
         add_section(s, runs, "differences", "Differences", section_differences, out, err) != 0)

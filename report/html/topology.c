@@ -78,12 +78,11 @@ int th_html_topology(const th_session *session, const th_result *x, th_strbuf *o
         th_strbuf_printf(out, "%s%d", d > 0 ? "," : "", (int)s->dims[d].size);
     th_strbuf_add(out, "]");
     if (s->n_nodes <= NODES_MAX && s->n_links <= LINKS_MAX) {
-        double *load = th_link_loads(s, x);
+        const double *load = th_simulation_loads(session->simulation, err);
         if (!load)
-            return th_error_no_memory(err);
+            return -1;
         add_nodes(session, x, out);
         add_links(s, x, load, out);
-        th_free(load);
     }
     th_strbuf_add(out, "}");
     return 0;

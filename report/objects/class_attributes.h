@@ -7,32 +7,31 @@
 
 extern const th_attribute th_accel_attributes[], th_layer_attributes[], th_link_attributes[],
     th_node_attributes[], th_task_attributes[];
-th_quantity th_accel_attribute(th_session *s, int index, int attribute);
-th_quantity th_layer_attribute(th_session *s, int index, int attribute);
-th_quantity th_link_attribute(th_session *s, int index, int attribute);
-th_quantity th_node_attribute(th_session *s, int index, int attribute);
-th_quantity th_task_attribute(th_session *s, int index, int attribute);
 
 /* Bits of th_record_kind at which the value of an attribute can change. */
 enum {
     TH_RECORDS_OF_TASKS = 1u << TH_RECORD_TASK_START | 1u << TH_RECORD_TASK_END,
     TH_RECORDS_OF_ANY = TH_RECORDS_OF_TASKS | 1u << TH_RECORD_LINK
 };
-unsigned th_accel_attribute_changes(int attribute);
-unsigned th_task_attribute_changes(int attribute);
+
+/* The attribute as the field of a result, int64_t at its place; absent where that is NULL. */
+th_quantity th_attribute_field(const th_attribute *a, const void *result);
 
 /* Attributes of the components of an energy, in the order of th_energy, and their values, absent
  * where r is NULL or has no costs. */
-#define TH_ENERGY_ATTRIBUTES                                                                       \
-    {"mac_energy", TH_KIND_ENERGY, "energy of multiply-accumulates", .heading = "MACs"},           \
-        {"vector_energy", TH_KIND_ENERGY, "energy of vector units", .heading = "vector"},          \
-        {"buffer_energy", TH_KIND_ENERGY, "energy of on-chip buffers", .heading = "buffers"},      \
-        {"dram_energy", TH_KIND_ENERGY, "energy of DRAM accesses", .heading = "DRAM"},             \
-        {"static_energy", TH_KIND_ENERGY, "static power x time", .heading = "static"},             \
+#define TH_ENERGY_ATTRIBUTE(name, help, heading, getter, part)                                     \
     {                                                                                              \
-        "link_energy", TH_KIND_ENERGY, "energy of transfers over links", .heading = "links"        \
+        name, TH_KIND_ENERGY, help, NULL, heading, .is_detail = true, .get = getter, .at = part,   \
+                                                   .changes = TH_RECORDS_OF_ANY                    \
     }
-enum { TH_N_ENERGY_ATTRIBUTES = 6 };
+#define TH_ENERGY_ATTRIBUTES(getter)                                                               \
+    TH_ENERGY_ATTRIBUTE("mac_energy", "energy of multiply-accumulates", "MACs", getter, 0),        \
+        TH_ENERGY_ATTRIBUTE("vector_energy", "energy of vector units", "vector", getter, 1),       \
+        TH_ENERGY_ATTRIBUTE("buffer_energy", "energy of on-chip buffers", "buffers", getter, 2),   \
+        TH_ENERGY_ATTRIBUTE("dram_energy", "energy of DRAM accesses", "DRAM", getter, 3),          \
+        TH_ENERGY_ATTRIBUTE("static_energy", "static power x time", "static", getter, 4),          \
+        TH_ENERGY_ATTRIBUTE("link_energy", "energy of transfers over links", "links", getter, 5)
+enum { TH_N_ENERGY_ATTRIBUTES = 6, TH_ENERGY_SUM = TH_N_ENERGY_ATTRIBUTES };
 th_quantity th_energy_part(const th_result *r, const th_energy *e, int part);
 
 /* The result of the present run; NULL: there is none, or memory is out. */

@@ -19,11 +19,18 @@ int th_figures_n_keys(const th_figures *f)
 
 th_attribute th_figures_column(const th_figures *f, int column)
 {
-    static const th_attribute id = {"id", TH_KIND_COUNT, "its number, from 0"};
-    int n_keys = th_figures_n_keys(f);
-    return column == 0        ? id
-           : column <= n_keys ? f->keys[column - 1]
-                              : f->attributes[column - n_keys - 1];
+    static const th_attribute id = {"id", TH_KIND_COUNT, "its number, from 0", .of = TH_OF_INPUT};
+    int n_keys = th_figures_n_keys(f), i = column - n_keys - 1;
+    if (i < 0)
+        return column == 0 ? id : f->keys[column - 1];
+    const th_attribute *a = f->attributes;
+    for (; i > 0 && a->name; i--)
+        a++;
+    if (a->name || !f->saves)
+        return *a;
+    for (a = f->saves; a->name && (a->of != TH_OF_RUN || i-- > 0);)
+        a++;
+    return *a;
 }
 
 /* Shares are of 1 here, as with get_property -exact, so that their names do not say percent. */
@@ -71,9 +78,10 @@ CLASS_OF_OBJECTS(TH_CLASS_NODE, nodes)
 CLASS_OF_OBJECTS(TH_CLASS_LAYER, layers)
 CLASS_OF_OBJECTS(TH_CLASS_TASK, tasks)
 
-static const th_attribute accel_keys[] = {{"node_id", TH_KIND_COUNT, "its node"},
-                                          {"set_id", TH_KIND_COUNT, "its set in the mapping"},
-                                          {.name = NULL}};
+static const th_attribute accel_keys[] = {
+    {"node_id", TH_KIND_COUNT, "its node", .of = TH_OF_INPUT},
+    {"set_id", TH_KIND_COUNT, "its set in the mapping", .of = TH_OF_INPUT},
+    {.name = NULL}};
 
 static int64_t key_of_accel(th_session *s, int32_t row, int key)
 {
@@ -86,9 +94,10 @@ static int64_t key_of_accel(th_session *s, int32_t row, int key)
     return -1;
 }
 
-static const th_attribute link_keys[] = {{"source_id", TH_KIND_COUNT, "the node that it leaves"},
-                                         {"target_id", TH_KIND_COUNT, "the node that it reaches"},
-                                         {.name = NULL}};
+static const th_attribute link_keys[] = {
+    {"source_id", TH_KIND_COUNT, "the node that it leaves", .of = TH_OF_INPUT},
+    {"target_id", TH_KIND_COUNT, "the node that it reaches", .of = TH_OF_INPUT},
+    {.name = NULL}};
 
 static int64_t key_of_link(th_session *s, int32_t row, int key)
 {
@@ -134,7 +143,7 @@ static int64_t key_of_task(th_session *s, int32_t row, int key)
 
 #define FIGURES_OF(object)                                                                         \
     .name = #object "s", .need = need_##object##s, .count = count_##object##s,                     \
-    .attributes = th_##object##_attributes, .get = th_##object##_attribute
+    .attributes = th_##object##_attributes
 static const th_figures of_accels = {FIGURES_OF(accel), .keys = accel_keys, .key = key_of_accel};
 static const th_figures of_links = {FIGURES_OF(link), .keys = link_keys, .key = key_of_link};
 static const th_figures of_nodes = {FIGURES_OF(node), .keys = node_keys, .key = key_of_node};
@@ -155,11 +164,11 @@ const th_figures *const th_figure_classes[] = {&of_accels,
                                                &th_figures_of_jobs,
                                                &th_figures_of_search,
                                                &th_figures_of_run,
-                                               &th_figures_of_saved_runs,
+                                               &th_figures_of_saved[TH_SAVED_RUNS],
                                                &th_figures_of_saved_changes,
-                                               &th_figures_of_saved_layers,
-                                               &th_figures_of_saved_accels,
-                                               &th_figures_of_saved_links,
+                                               &th_figures_of_saved[TH_SAVED_LAYERS],
+                                               &th_figures_of_saved[TH_SAVED_ACCELS],
+                                               &th_figures_of_saved[TH_SAVED_LINKS],
                                                NULL};
 
 th_attribute th_figures_find(const char *class, const char *name)

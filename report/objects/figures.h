@@ -16,11 +16,13 @@ typedef struct th_figures {
     int (*need)(th_session *s, th_error *err);
     int32_t (*count)(const th_session *s);
     const th_attribute *attributes;
-    /* The attributes of a row, all or one; one of the two is NULL. Texts are valid until the next
-     * call. s->text.scratch.failed: memory was out. */
+    /* Of saved runs: behind these, those of this class that are of the run; NULL: none. */
+    const th_attribute *saves;
+    /* All attributes of a row; NULL: each has its own function (th_attribute). Texts are valid
+     * until the next call. s->text.scratch.failed: memory was out. */
     void (*row)(th_session *s, int32_t row, th_quantity *cells);
-    th_quantity (*get)(th_session *s, int row, int attribute);
-    /* With get: numbers of other rows, before the attributes, as counts; NULL: none. -1: none. */
+    /* Without row: numbers of other rows, before the attributes, as counts; NULL: none. -1: no such
+     * row. */
     const th_attribute *keys;
     int64_t (*key)(th_session *s, int32_t row, int key);
 } th_figures;
@@ -45,9 +47,15 @@ const char *th_figures_unit(th_kind kind);
 extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets,
     th_figures_of_models, th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs,
     th_figures_of_search, th_figures_of_run;
-/* saved_run_figures.c */
-extern const th_figures th_figures_of_saved_runs, th_figures_of_saved_changes,
-    th_figures_of_saved_layers, th_figures_of_saved_accels, th_figures_of_saved_links;
+extern const th_attribute th_run_attributes[];
+/* The name of the i-th one that saved runs keep and that is a number; NULL after the last. */
+const char *th_run_figure_name(int i);
+/* saved_run_figures.c: of saved runs, by th_saved_class, and their property events. */
+extern const th_figures th_figures_of_saved[TH_N_SAVED], th_figures_of_saved_changes;
+/* Keeps the present run, which has finished, under a name. NULL: memory is out. */
+th_saved_run *th_saved_run_of(th_session *s, const char *name);
+/* A figure of saved_runs by its name. */
+th_quantity th_saved_run_figure(const th_saved_run *run, const char *name);
 
 /* program_figures.c: of a rank of the session's trace, by the present run; -1: not finished. */
 typedef struct th_rank_times {

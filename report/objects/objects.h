@@ -47,15 +47,28 @@ int th_node_parse(th_session *s, const char *text, th_error *err);
  * task? */
 bool th_objects_touch(th_session *s, th_object a, th_object b);
 
+/* What a figure of accelerators, links, layers and runs is a figure of: the run, then save_run
+ * keeps it; what was run, of which saved runs have names and digests; or the moment, of which a
+ * finished run has none. */
+typedef enum { TH_OF_RUN, TH_OF_INPUT, TH_OF_MOMENT } th_figure_of;
+
 /* attributes.c: attributes of a class are numbered from 0. */
-typedef struct th_attribute {
+typedef struct th_attribute th_attribute;
+struct th_attribute {
     const char *name; /* NULL ends a class */
     th_kind kind;
     const char *help;
     const char *(*choice)(
         int i);          /* of a text: the i-th value, NULL after the last; NULL: any text */
     const char *heading; /* in tables; NULL: the name, with blanks */
-} th_attribute;
+    th_figure_of of;
+    bool is_detail; /* of the run: by default in csv and json alone, and not in report_diff */
+    /* Its value now, of the object of this number; NULL: th_figures has a row. at: what the
+     * function is to give, mostly the place of a field. */
+    th_quantity (*get)(th_session *s, int index, const th_attribute *a);
+    int at;
+    unsigned changes; /* th_attribute_changes; of layers not asked */
+};
 
 const th_attribute *th_attributes_of(th_class class);
 /* The number of an attribute by name, -1 with near misses. */

@@ -4,46 +4,59 @@
 #include <string.h>
 #include "report/objects/class_attributes.h"
 #include "report/objects/figures.h"
+#include "report/session/model_error.h"
 
-static const th_attribute run_attributes[] = {
-    {"system", TH_KIND_TEXT, "name of the system"},
-    {"workload", TH_KIND_TEXT, "name of the workload, or of the program"},
-    {"mapping", TH_KIND_TEXT, "digest of the mapping, or of the program"},
-    {"state", TH_KIND_TEXT, "done, or where the run stands"},
-    {"makespan", TH_KIND_TIME, "time from the start to the end of the run"},
-    {"tasks", TH_KIND_COUNT, "compute tasks, transfers, collectives and host tasks of the program"},
-    {"tasks_done", TH_KIND_COUNT, "tasks that have ended"},
-    {"events", TH_KIND_COUNT, "events that the simulator processed"},
+const th_attribute th_run_attributes[] = {
+    {"system", TH_KIND_TEXT, "name of the system", .of = TH_OF_INPUT},
+    {"workload", TH_KIND_TEXT, "name of the workload, or of the program", .of = TH_OF_INPUT},
+    {"mapping", TH_KIND_TEXT, "digest of the mapping, or of the program", .of = TH_OF_INPUT},
+    {"state", TH_KIND_TEXT, "done, or where the run stands", .of = TH_OF_MOMENT},
+    {"makespan", TH_KIND_TIME, "time from the start to the end of the run", .is_detail = true},
+    {"tasks", TH_KIND_COUNT, "compute tasks, transfers, collectives and host tasks of the program",
+     .is_detail = true},
+    {"tasks_done", TH_KIND_COUNT, "tasks that have ended", .of = TH_OF_MOMENT},
+    {"events", TH_KIND_COUNT, "events that the simulator processed", .is_detail = true},
     {"link_utilization", TH_KIND_SHARE,
      "time with a flow / elapsed time, mean over the links that carried something",
      .heading = "used links busy"},
-    {"network", TH_KIND_BYTES, "bytes of all transfers over the network, each counted once",
-     .heading = "moved over the network"},
+    {"moved", TH_KIND_BYTES, "bytes of all transfers over the network, each counted once",
+     .heading = "moved over the network", .is_detail = true},
     {"energy", TH_KIND_ENERGY, "energy of the run, with the static power of all accelerators"},
     {"latency", TH_KIND_TIME, "mean time from the arrival of an input to its end"},
     {"throughput", TH_KIND_RATE, "samples per second in the steady state",
      .heading = "throughput, samples"},
     {"batch_throughput", TH_KIND_RATE, "batches in the steady state",
      .heading = "throughput, batches"},
-    {"inputs_done", TH_KIND_COUNT, "inputs that have left the system"},
+    {"inputs_done", TH_KIND_COUNT, "inputs that have left the system", .is_detail = true},
     {"macs", TH_KIND_COUNT, "multiply-accumulates of the inputs that are done",
-     .heading = "multiply-accumulates"},
+     .heading = "multiply-accumulates", .is_detail = true},
     {"achieved_macs", TH_KIND_RATE, "multiply-accumulates per second of makespan",
-     .heading = "achieved, MACs"},
+     .heading = "achieved, MACs", .is_detail = true},
     {"accel_utilization", TH_KIND_SHARE,
      "busy time of the arrays / elapsed time, mean over the accelerators",
      .heading = "accelerators busy"},
     {"dram", TH_KIND_BYTES, "bytes that accelerators read from and wrote to their DRAM",
-     .heading = "moved to and from DRAM"},
+     .heading = "moved to and from DRAM", .is_detail = true},
     {"expansions", TH_KIND_COUNT,
-     "compute tasks simulated tile by tile, because transfers shared their DRAM"},
-    TH_ENERGY_ATTRIBUTES,
+     "compute tasks simulated tile by tile, because transfers shared their DRAM",
+     .is_detail = true},
+    {"model_error", TH_KIND_SHARE, "of its models, the largest that is known", .is_detail = true},
+    TH_ENERGY_ATTRIBUTES(NULL),
     {.name = NULL},
 };
 enum {
-    N = sizeof run_attributes / sizeof *run_attributes - 1,
-    WORK = 11 /* of a workload alone */
+    N = sizeof th_run_attributes / sizeof *th_run_attributes - 1,
+    LATENCY = 11,
+    MODEL_ERROR = N - TH_N_ENERGY_ATTRIBUTES - 1 /* between the two: of a workload alone */
 };
+
+const char *th_run_figure_name(int i)
+{
+    const th_attribute *a = th_run_attributes;
+    while (a->name && (a->of != TH_OF_RUN || a->kind == TH_KIND_TEXT || i-- > 0))
+        a++;
+    return a->name;
+}
 
 static int64_t dram_bytes(const th_result *result)
 {
@@ -69,8 +82,7 @@ static void put_work(const th_session *s, const th_result *x, th_quantity *cells
     int64_t macs = th_workload_macs(s->workload) * done;
     bool has_time = x->elapsed_ps > 0 && done > 0;
     double batches = th_result_throughput(x);
-    const th_quantity all[N - WORK - TH_N_ENERGY_ATTRIBUTES] = {
-        done > 0 ? th_ps(th_simulation_latency(s->simulation, x)) : th_absent(TH_KIND_TIME),
+    const th_quantity all[MODEL_ERROR - LATENCY - 1] = {
         x->is_done ? th_rate((double)samples * batches) : th_absent(TH_KIND_RATE),
         x->is_done ? th_rate(batches) : th_absent(TH_KIND_RATE),
         th_count(done),
@@ -90,14 +102,15 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
     const th_result *x = th_run_result(s);
     (void)row;
     for (int i = 0; i < N; i++)
-        cells[i] = th_absent(run_attributes[i].kind);
+        cells[i] = th_absent(th_run_attributes[i].kind);
     if (!x)
         return;
     /* where one rank of a step stands for others, its messages are on no link */
     bool is_merged = s->hand_built && s->hand_built->step && s->hand_built->step->is_merged;
     th_strbuf_clear(&s->text.scratch);
     th_strbuf_add(&s->text.scratch, th_session_digest(s, digest, sizeof digest));
-    const th_quantity all[WORK] = {
+    double error = th_models_error(th_models_of(s, x));
+    const th_quantity all[LATENCY + 1] = {
         th_text(s->system->name),
         th_text(s->hand_built ? s->hand_built->name : s->workload->name),
         th_text(s->text.scratch.text),
@@ -109,12 +122,15 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
         is_merged ? th_absent(TH_KIND_SHARE) : th_share(th_result_link_utilization(x)),
         is_merged ? th_absent(TH_KIND_BYTES) : th_bytes(x->moved_bytes),
         x->has_energy ? th_joules(th_result_energy_j(x)) : th_absent(TH_KIND_ENERGY),
+        inputs_done(x) > 0 ? th_ps(th_simulation_latency(s->simulation, x))
+                           : th_absent(TH_KIND_TIME),
     };
     memcpy(cells, all, sizeof all);
+    cells[MODEL_ERROR] = error > 0 ? th_share(error / 100) : th_absent(TH_KIND_SHARE);
     for (int i = 0; i < TH_N_ENERGY_ATTRIBUTES; i++)
         cells[N - TH_N_ENERGY_ATTRIBUTES + i] = th_energy_part(x, &x->energy, i);
     if (!s->hand_built)
-        put_work(s, x, &cells[WORK]);
+        put_work(s, x, &cells[LATENCY + 1]);
 }
 
 static int32_t count_runs(const th_session *s)
@@ -123,5 +139,5 @@ static int32_t count_runs(const th_session *s)
     return 1;
 }
 
-const th_figures th_figures_of_run = {"run", th_session_need_run, count_runs, run_attributes,
+const th_figures th_figures_of_run = {"run", th_session_need_run, count_runs, th_run_attributes,
                                       .row = run_row};

@@ -1,37 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* task_attributes.c - the attributes of tasks, and their descriptions in reports. */
 #include <config.h>
+#include <stddef.h>
 #include <string.h>
 #include "report/objects/class_attributes.h"
 #include "sim/collective/bound.h"
-
-enum {
-    TASK_NAME,
-    TASK_KIND,
-    TASK_STATE,
-    TASK_LAYER,
-    TASK_JOB,
-    TASK_NODE,
-    TASK_PEER,
-    TASK_COLLECTIVE,
-    TASK_ALGORITHM,
-    TASK_RANKS,
-    TASK_BYTES,
-    TASK_INPUT,
-    TASK_PARTS,
-    TASK_WHAT,
-    TASK_READY,
-    TASK_START,
-    TASK_END,
-    TASK_DURATION,
-    TASK_CAUSE,
-    TASK_SLACK,
-    TASK_CHUNKS, /* of collectives, as those that follow */
-    TASK_ALGORITHM_BANDWIDTH,
-    TASK_BUS_BANDWIDTH,
-    TASK_BOUND,
-    TASK_OVER_BOUND,
-};
 
 const char *th_task_kind_name(int32_t kind)
 {
@@ -45,72 +18,48 @@ static const char *task_state(int i)
     return names[i];
 }
 
-const th_attribute th_task_attributes[] = {
-    [TASK_NAME] = {"name", TH_KIND_TEXT, "the part after task/"},
-    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective",
-                   th_task_kind_name},
-    [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state},
-    [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
-    [TASK_JOB] = {"job", TH_KIND_TEXT, "job that it belongs to"},
-    [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
-    [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
-    [TASK_COLLECTIVE] = {"collective", TH_KIND_TEXT, "all-reduce, all-gather, ..."},
-    [TASK_ALGORITHM] = {"algorithm", TH_KIND_TEXT, "algorithm that was used"},
-    [TASK_RANKS] = {"ranks", TH_KIND_COUNT, "accelerators that take part"},
-    [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer or collective"},
-    [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
-    [TASK_PARTS] = {"parts", TH_KIND_TEXT,
-                    "what its kernels do, of a computation of a step of training"},
-    [TASK_WHAT] = {"what", TH_KIND_TEXT, "layer and place"},
-    [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
-    [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
-    [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
-    [TASK_DURATION] = {"duration", TH_KIND_TIME, "from its start to its end"},
-    [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
-    [TASK_SLACK] = {"slack", TH_KIND_TIME,
-                    "how much later it could have ended, of a run that is done"},
-    [TASK_CHUNKS] = {"chunks", TH_KIND_COUNT, "pieces that a collective cuts its buffer into"},
-    [TASK_ALGORITHM_BANDWIDTH] = {"algorithm_bandwidth", TH_KIND_BANDWIDTH, "size / time",
-                                  .heading = "algbw"},
-    [TASK_BUS_BANDWIDTH] =
-        {"bus_bandwidth", TH_KIND_BANDWIDTH,
-         "algbw x the share of the size that each rank sends at least; to be held against "
-         "nccl-tests only where the links have the rates that messages reach",
-         .heading = "busbw"},
-    [TASK_BOUND] = {"bound", TH_KIND_TIME, "lower bound of the collective, its group alone"},
-    [TASK_OVER_BOUND] = {"over_bound", TH_KIND_CHANGE, "time / lower bound of the group alone - 1"},
-    {NULL, TH_KIND_TEXT, NULL},
-};
+/* ---- its times ---- */
 
-static th_quantity slack_of(th_session *s, int index)
+/* NULL: the program has not been lowered. */
+static const th_task_result *times_of(const th_session *s, int index)
 {
-    th_error err;
-    if (!th_machine_is_done(s->simulation->machine))
-        return th_absent(TH_KIND_TIME);
-    const th_time *slacks = th_simulation_slacks(s->simulation, &err);
-    s->text.scratch.failed |= !slacks; /* memory is out */
-    return slacks ? th_ps(slacks[index]) : th_absent(TH_KIND_TIME);
+    return s->simulation ? &th_machine_times(s->simulation->machine)[index] : NULL;
 }
 
-static th_quantity task_figure(th_session *s, int index, int attribute)
+static th_quantity state(th_session *s, int index, const th_attribute *a)
 {
-    if (!s->simulation)
-        return th_absent(th_task_attributes[attribute].kind);
-    const th_task_result *t = &th_machine_times(s->simulation->machine)[index];
-    switch (attribute) {
-    case TASK_READY:
-        return th_ps_or_absent(t->ready_ps);
-    case TASK_START:
-        return th_ps_or_absent(t->start_ps);
-    case TASK_END:
-        return th_ps_or_absent(t->end_ps);
-    case TASK_DURATION:
-        return t->end_ps >= 0 ? th_ps(t->end_ps - t->start_ps) : th_absent(TH_KIND_TIME);
-    case TASK_SLACK:
-        return slack_of(s, index);
-    default:
-        return t->cause >= 0 ? th_count(t->cause) : th_absent(TH_KIND_COUNT);
-    }
+    (void)a;
+    return th_text(task_state(s->simulation
+                                  ? (int)th_machine_task_state(s->simulation->machine, index)
+                                  : TH_TASK_WAITING));
+}
+
+static th_quantity when(th_session *s, int index, const th_attribute *a)
+{
+    th_quantity q = th_attribute_field(a, times_of(s, index));
+    return q.is_absent ? q : th_ps_or_absent(q.whole);
+}
+
+static th_quantity duration(th_session *s, int index, const th_attribute *a)
+{
+    const th_task_result *t = times_of(s, index);
+    return t && t->end_ps >= 0 ? th_ps(t->end_ps - t->start_ps) : th_absent(a->kind);
+}
+
+static th_quantity cause(th_session *s, int index, const th_attribute *a)
+{
+    const th_task_result *t = times_of(s, index);
+    return t && t->cause >= 0 ? th_count(t->cause) : th_absent(a->kind);
+}
+
+static th_quantity slack(th_session *s, int index, const th_attribute *a)
+{
+    th_error err;
+    if (!s->simulation || !th_machine_is_done(s->simulation->machine))
+        return th_absent(a->kind);
+    const th_time *slacks = th_simulation_slacks(s->simulation, &err);
+    s->text.scratch.failed |= !slacks; /* memory is out */
+    return slacks ? th_ps(slacks[index]) : th_absent(a->kind);
 }
 
 /* ---- collectives ----
@@ -173,46 +122,46 @@ static th_time bound_of(th_session *s, const th_collective *c)
     return bound_ps;
 }
 
-static th_quantity collective_figure(th_session *s, int index, int attribute)
+enum { CHUNKS, ALGORITHM_BANDWIDTH, BUS_BANDWIDTH, BOUND, OVER_BOUND };
+
+static th_quantity collective_figure(th_session *s, int index, const th_attribute *a)
 {
     const th_task *t = &th_session_program(s)->tasks[index];
-    if (t->kind != TH_TASK_COLLECTIVE || !s->simulation)
-        return th_absent(th_task_attributes[attribute].kind);
+    const th_task_result *when = times_of(s, index);
+    if (t->kind != TH_TASK_COLLECTIVE || !when)
+        return th_absent(a->kind);
     const th_collective *c = th_session_collective(s, t->collective);
-    const th_task_result *when = &th_machine_times(s->simulation->machine)[index];
     th_time time_ps = when->end_ps >= 0 ? when->end_ps - when->start_ps : -1;
-    switch (attribute) {
-    case TASK_CHUNKS:
+    switch (a->at) {
+    case CHUNKS:
         return th_count(c->chunks);
-    case TASK_ALGORITHM_BANDWIDTH:
+    case ALGORITHM_BANDWIDTH:
         return bandwidth_of((double)c->bytes, time_ps);
-    case TASK_BUS_BANDWIDTH:
+    case BUS_BANDWIDTH:
         return bandwidth_of((c->pair_bytes ? 0 : bus_factor(c)) * (double)c->bytes, time_ps);
-    case TASK_BOUND:
+    case BOUND:
         return th_ps_or_absent(bound_of(s, c));
     default:
         return over_bound_of(time_ps, bound_of(s, c));
     }
 }
 
-static th_quantity collective_value(th_session *s, const th_task *t, int attribute)
+enum { COLLECTIVE, ALGORITHM, RANKS };
+
+static th_quantity of_collective(th_session *s, int index, const th_attribute *a)
 {
+    const th_task *t = &th_session_program(s)->tasks[index];
     if (t->kind != TH_TASK_COLLECTIVE)
-        return th_absent(th_task_attributes[attribute].kind);
+        return th_absent(a->kind);
     const th_collective *c = th_session_collective(s, t->collective);
-    if (attribute == TASK_COLLECTIVE)
+    if (a->at == COLLECTIVE)
         return th_text(th_collective_names[c->kind]);
-    if (attribute == TASK_RANKS)
+    if (a->at == RANKS)
         return th_count(c->n_ranks);
     return th_text(c->algorithm ? c->algorithm->name : "auto");
 }
 
-static th_quantity job_of(const th_session *s, int index)
-{
-    const th_program *p = th_session_program(s);
-    int32_t job = th_program_job_of(p, index);
-    return job >= 0 ? th_text(p->jobs[job].name) : th_absent(TH_KIND_TEXT);
-}
+/* ---- what it is ---- */
 
 /* The step of training that the program is; NULL: none. */
 static const th_training_step *step_of(const th_session *s)
@@ -220,72 +169,102 @@ static const th_training_step *step_of(const th_session *s)
     return s->hand_built && th_session_program(s) ? s->hand_built->step : NULL;
 }
 
-static th_quantity parts_of(th_session *s, int index)
+static th_quantity parts(th_session *s, int index, const th_attribute *a)
 {
     const th_training_step *step = step_of(s);
     if (!step || step->work_of[index] < 0)
-        return th_absent(TH_KIND_TEXT);
+        return th_absent(a->kind);
     th_strbuf_clear(&s->text.scratch);
     th_step_work_describe(&step->work[step->work_of[index]], &s->text.scratch);
     return th_text(s->text.scratch.text);
 }
 
-th_quantity th_task_attribute(th_session *s, int index, int attribute)
+static th_quantity what(th_session *s, int index, const th_attribute *a)
 {
-    const th_task *t = &th_session_program(s)->tasks[index];
-    bool is_transfer = t->kind == TH_TASK_TRANSFER;
-    switch (attribute) {
-    case TASK_NAME:
+    (void)a;
+    th_strbuf_clear(&s->text.scratch);
+    th_task_describe(s, &th_session_program(s)->tasks[index], &s->text.scratch);
+    return th_text(s->text.scratch.text);
+}
+
+static th_quantity name_of(th_session *s, th_class class, int32_t object)
+{
+    return object >= 0 ? th_object_name_text(s, class, object) : th_absent(TH_KIND_TEXT);
+}
+
+enum { NAME, KIND, LAYER, JOB, NODE, PEER, BYTES, INPUT };
+
+static th_quantity of_program(th_session *s, int index, const th_attribute *a)
+{
+    const th_program *p = th_session_program(s);
+    const th_task *t = &p->tasks[index];
+    int32_t job;
+    switch (a->at) {
+    case NAME:
         return th_object_name_text(s, TH_CLASS_TASK, index);
-    case TASK_KIND:
+    case KIND:
         return th_text(th_task_kind_name(t->kind));
-    case TASK_STATE:
-        return th_text(task_state(s->simulation
-                                      ? (int)th_machine_task_state(s->simulation->machine, index)
-                                      : TH_TASK_WAITING));
-    case TASK_LAYER:
-        return t->layer >= 0 ? th_object_name_text(s, TH_CLASS_LAYER, t->layer)
-                             : th_absent(TH_KIND_TEXT);
-    case TASK_JOB:
-        return job_of(s, index);
-    case TASK_NODE:
-        return t->node >= 0 ? th_object_name_text(s, TH_CLASS_NODE, t->node)
-                            : th_absent(TH_KIND_TEXT);
-    case TASK_PEER:
-        return is_transfer ? th_object_name_text(s, TH_CLASS_NODE, t->peer)
-                           : th_absent(TH_KIND_TEXT);
-    case TASK_BYTES:
-        return is_transfer || t->kind == TH_TASK_COLLECTIVE ? th_bytes(t->bytes)
-                                                            : th_absent(TH_KIND_BYTES);
-    case TASK_COLLECTIVE:
-    case TASK_ALGORITHM:
-    case TASK_RANKS:
-        return collective_value(s, t, attribute);
-    case TASK_INPUT:
-        return th_count(t->input);
-    case TASK_PARTS:
-        return parts_of(s, index);
-    case TASK_WHAT:
-        th_strbuf_clear(&s->text.scratch);
-        th_task_describe(s, t, &s->text.scratch);
-        return th_text(s->text.scratch.text);
-    case TASK_CHUNKS:
-    case TASK_ALGORITHM_BANDWIDTH:
-    case TASK_BUS_BANDWIDTH:
-    case TASK_BOUND:
-    case TASK_OVER_BOUND:
-        return collective_figure(s, index, attribute);
+    case LAYER:
+        return name_of(s, TH_CLASS_LAYER, t->layer);
+    case JOB:
+        job = th_program_job_of(p, index);
+        return job >= 0 ? th_text(p->jobs[job].name) : th_absent(a->kind);
+    case NODE:
+        return name_of(s, TH_CLASS_NODE, t->node);
+    case PEER:
+        return name_of(s, TH_CLASS_NODE, t->kind == TH_TASK_TRANSFER ? t->peer : -1);
+    case BYTES:
+        return t->kind == TH_TASK_TRANSFER || t->kind == TH_TASK_COLLECTIVE ? th_bytes(t->bytes)
+                                                                            : th_absent(a->kind);
     default:
-        return task_figure(s, index, attribute);
+        return th_count(t->input);
     }
 }
 
-unsigned th_task_attribute_changes(int attribute)
-{
-    return attribute == TASK_STATE || attribute >= TASK_READY
-               ? TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED
-               : 0;
-}
+#define BY(getter, which)                                                                          \
+    .get = getter, .at = which, .changes = TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED
+
+const th_attribute th_task_attributes[] = {
+    {"name", TH_KIND_TEXT, "the part after task/", .get = of_program, .at = NAME},
+    {"kind", TH_KIND_TEXT, "compute, transfer, host or collective", th_task_kind_name,
+     .get = of_program, .at = KIND},
+    {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state, BY(state, 0)},
+    {"layer", TH_KIND_TEXT, "layer that it belongs to", .get = of_program, .at = LAYER},
+    {"job", TH_KIND_TEXT, "job that it belongs to", .get = of_program, .at = JOB},
+    {"node", TH_KIND_TEXT, "where it runs, or the sender", .get = of_program, .at = NODE},
+    {"peer", TH_KIND_TEXT, "the receiver of a transfer", .get = of_program, .at = PEER},
+    {"collective", TH_KIND_TEXT, "all-reduce, all-gather, ...", .get = of_collective,
+     .at = COLLECTIVE},
+    {"algorithm", TH_KIND_TEXT, "algorithm that was used", .get = of_collective, .at = ALGORITHM},
+    {"ranks", TH_KIND_COUNT, "accelerators that take part", .get = of_collective, .at = RANKS},
+    {"bytes", TH_KIND_BYTES, "size of a transfer or collective", .get = of_program, .at = BYTES},
+    {"input", TH_KIND_COUNT, "which input of the stream it works for", .get = of_program,
+     .at = INPUT},
+    {"parts", TH_KIND_TEXT, "what its kernels do, of a computation of a step of training",
+     .get = parts},
+    {"what", TH_KIND_TEXT, "layer and place", .get = what},
+    {"ready", TH_KIND_TIME, "when the last task that it waited for ended",
+     BY(when, (int)offsetof(th_task_result, ready_ps))},
+    {"start", TH_KIND_TIME, "when it started", BY(when, (int)offsetof(th_task_result, start_ps))},
+    {"end", TH_KIND_TIME, "when it ended", BY(when, (int)offsetof(th_task_result, end_ps))},
+    {"duration", TH_KIND_TIME, "from its start to its end", BY(duration, 0)},
+    {"cause", TH_KIND_COUNT, "the task whose end let it start", BY(cause, 0)},
+    {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done",
+     BY(slack, 0)},
+    {"chunks", TH_KIND_COUNT, "pieces that a collective cuts its buffer into",
+     BY(collective_figure, CHUNKS)},
+    {"algorithm_bandwidth", TH_KIND_BANDWIDTH, "size / time", .heading = "algbw",
+     BY(collective_figure, ALGORITHM_BANDWIDTH)},
+    {"bus_bandwidth", TH_KIND_BANDWIDTH,
+     "algbw x the share of the size that each rank sends at least; to be held against "
+     "nccl-tests only where the links have the rates that messages reach",
+     .heading = "busbw", BY(collective_figure, BUS_BANDWIDTH)},
+    {"bound", TH_KIND_TIME, "lower bound of the collective, its group alone",
+     BY(collective_figure, BOUND)},
+    {"over_bound", TH_KIND_CHANGE, "time / lower bound of the group alone - 1",
+     BY(collective_figure, OVER_BOUND)},
+    {NULL, TH_KIND_TEXT, NULL},
+};
 
 /* "all_reduce of 8 by ring, 1GiB" */
 static void describe_collective(const th_collective *c, th_strbuf *out)

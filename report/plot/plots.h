@@ -6,14 +6,6 @@
 #include "report/plot/plot.h"
 #include "report/session/session.h"
 
-/* of_run.c: the time of the accelerators of the present run, stacked. */
-th_plot *th_plot_of_accels(th_session *s, th_error *err);
-/* Heat maps over pairs of nodes: the load of links, and the bytes sent. */
-th_plot *th_plot_of_links(th_session *s, th_error *err);
-th_plot *th_plot_of_traffic(th_session *s, th_error *err);
-/* A heat map of the most loaded links over time: mean flows in each window. The run is repeated. */
-th_plot *th_plot_of_link_time(th_session *s, th_error *err);
-
 /* of_search.c: each improvement, and the lower bound. */
 th_plot *th_plot_of_search(th_session *s, th_error *err);
 

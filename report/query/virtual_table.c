@@ -59,8 +59,10 @@ static th_quantity value_of(const table *t, int32_t row, int c)
         x->figures->row(x->session, row, cells);
         return cells[c - t->n_keys - 1];
     }
-    if (c > t->n_keys)
-        return x->figures->get(x->session, row, c - t->n_keys - 1);
+    if (c > t->n_keys) {
+        const th_attribute *a = &x->figures->attributes[c - t->n_keys - 1];
+        return a->get(x->session, row, a);
+    }
     int64_t number = c == 0 ? row : x->figures->key(x->session, row, c - 1);
     return number >= 0 ? th_count(number) : th_absent(TH_KIND_COUNT);
 }

@@ -29,19 +29,6 @@ int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out,
  * (TH_UNKNOWN_PARTIAL). */
 int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err);
 
-/* map.c; is_merged: neighbouring layers that are mapped equally share a line. */
-int th_section_sets(th_session *s, th_report *r, th_error *err);
-int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err);
-/* memory.c: peaks of all accelerators; the fullest one (-1: none, -2 on failure); and the contents
- * of one (is_merged: the weights of all layers share a line). */
-int th_section_memory(th_session *s, th_report *r, th_error *err);
-int th_memory_fullest(th_session *s, th_error *err);
-int th_section_held(th_session *s, th_report *r, int accel, bool is_merged, th_error *err);
-
-/* run.c; summary: followed by the models of a workload, if it has some. */
-int th_section_summary(th_session *s, th_report *r, th_error *err);
-int th_section_accels(th_session *s, th_report *r, th_error *err);
-
 /* path.c; limit: the number of entries of the path, the longest ones; the others are merged (0:
  * all); parts: what its time went to; slack: limit of the tasks that have ended, the least slack
  * first. */
@@ -64,25 +51,6 @@ typedef struct th_windows {
 } th_windows;
 int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
 
-/* layers.c: the figures of each layer; not for a hand-built program. */
-int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
-
-/* Energy by component, of layers and the rest, or of accelerators and links of a hand-built
- * program; only if the system has costs of energy. */
-int th_section_energy(th_session *s, th_report *r, th_error *err);
-
-/* links.c; used_only: those that carried something. */
-int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
-/* The load of every link, the caller's (th_free); NULL: memory is out. */
-double *th_link_loads(const th_system *s, const th_result *x);
-/* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
-int th_link_worst(th_session *s, th_error *err);
-
-/* The jobs of a program, with the time of each alone, which is simulated. */
-int th_section_jobs(th_session *s, th_report *r, th_error *err);
-
-/* ranks.c: of a program that is a trace. */
-int th_section_ranks(th_session *s, th_report *r, th_error *err);
 /* training.c: of a step of training. */
 int th_section_training(th_session *s, th_report *r, th_error *err);
 int th_section_step_parts(th_session *s, th_report *r, th_error *err);
@@ -90,10 +58,20 @@ int th_section_step_parts(th_session *s, th_report *r, th_error *err);
 /* learners.c: of the predictor, which there is. */
 int th_section_learners(th_session *s, th_report *r, th_error *err);
 
-/* collectives.c */
+/* of_lib.c: tables that lib/ makes. Links that carried something, or all; layers where neighbours
+ * that are mapped equally share a line, or each; energy only where the system has costs. */
+int th_section_summary(th_session *s, th_report *r, th_error *err);
+int th_section_accels(th_session *s, th_report *r, th_error *err);
+int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
+int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
+int th_section_energy(th_session *s, th_report *r, th_error *err);
+int th_section_memory(th_session *s, th_report *r, th_error *err);
 int th_section_collectives(th_session *s, th_report *r, th_error *err);
+int th_section_jobs(th_session *s, th_report *r, th_error *err);
+int th_section_sets(th_session *s, th_report *r, th_error *err);
+int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err);
 
-/* of_lib.c: saved runs; these need nothing else of the session. */
+/* Saved runs; these need nothing else of the session. */
 typedef struct th_runs {
     th_saved_run **all;
     int n;

@@ -105,16 +105,16 @@ static int add_parts(th_session *s, th_strbuf *out, th_error *err)
 
 static int add_link(th_session *s, const th_result *x, th_strbuf *out, th_error *err)
 {
-    int worst = th_link_worst(s, err);
+    const double *loads = th_simulation_loads(s->simulation, err);
+    int worst = -1; /* the first of equals */
+    for (int l = 0; loads && l < x->n_links; l++)
+        if (x->links[l].bytes > 0 && loads[l] > (worst < 0 ? 0 : loads[worst]))
+            worst = l;
     if (worst < 0)
-        return worst == -1 ? 0 : -1;
-    double *loads = th_link_loads(s->system, x);
-    if (!loads)
-        return th_error_no_memory(err);
+        return loads ? 0 : -1;
     th_strbuf_add(out, ",\"link\":[");
     th_strbuf_add_json(out, s->system->links[worst].name);
     th_strbuf_printf(out, ",%.12g]", loads[worst]);
-    th_free(loads);
     return 0;
 }
 

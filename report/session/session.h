@@ -56,29 +56,24 @@ typedef struct th_models {
     uint32_t used, outside;
 } th_models;
 
+/* Of what a saved run keeps figures; its columns: report/objects/figures.h. */
+typedef enum {
+    TH_SAVED_RUNS,
+    TH_SAVED_LAYERS,
+    TH_SAVED_ACCELS,
+    TH_SAVED_LINKS,
+    TH_N_SAVED
+} th_saved_class;
+
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
-    char *name, *system;
-    char *workload;   /* NULL: a hand-built program */
-    char *program;    /* its name; NULL: a workload under a mapping */
-    char mapping[20]; /* digest of the mapping or the program */
-    char algorithm[40];
-    bool has_seed; /* it was searched for, not a baseline and not from a file */
-    uint64_t seed;
-    char network[TH_NETWORK_TEXT_MAX];
-    int32_t batch, n_inputs;
-    th_stream stream;
-    th_time latency_ps, makespan_ps;
-    double throughput_per_s;       /* samples; of a hand-built program 0 */
-    double batch_throughput_per_s; /* inputs of the stream */
-    int64_t samples;               /* of one of them */
-    double link_utilization, accel_utilization;
-    int64_t network_bytes;
-    bool has_energy; /* the system says what things cost */
-    double energy_j;
+    char *name;
+    th_quantity *cells[TH_N_SAVED]; /* rows of each class, n x n_columns; of runs there is one */
+    int32_t n[TH_N_SAVED], n_columns[TH_N_SAVED];
     th_models models;
     struct th_property_event_list *events; /* report/session/property_event_list.h; never NULL */
-    struct th_saved_figures *figures;      /* report/session/saved_figures.h; never NULL */
+    char *page; /* what a page of two runs shows besides: report/html/html.h; NULL: none */
+    struct th_arena *arena; /* of the texts */
 } th_saved_run;
 
 /* Saved runs and programs, and the property events that set_property and inject_fault applied to

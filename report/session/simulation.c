@@ -193,6 +193,7 @@ void th_simulation_free(th_simulation *s)
         return;
     th_result_clear(&s->result);
     th_free(s->slacks);
+    th_free(s->loads);
     free_messages(s->messages);
     th_free(s->ranks);
     th_machine_free(s->machine);
@@ -246,7 +247,9 @@ void th_simulation_changed(th_simulation *s)
 {
     s->result_is_fresh = false;
     th_free(s->slacks);
+    th_free(s->loads);
     s->slacks = NULL;
+    s->loads = NULL;
     free_messages(s->messages);
     s->messages = NULL;
 }
@@ -280,6 +283,34 @@ const th_time *th_simulation_slacks(th_simulation *s, th_error *err)
         return NULL;
     }
     return s->slacks = slacks;
+}
+
+double th_medium_load(const th_medium *m, int64_t bytes, th_time elapsed_ps)
+{
+    double bits = (double)m->bits_per_s * (double)elapsed_ps / (double)TH_PS_PER_S;
+    return bits > 0 ? 8 * (double)bytes / bits : 0;
+}
+
+const double *th_simulation_loads(th_simulation *s, th_error *err)
+{
+    const th_system *y = s->system;
+    const th_result *r = th_simulation_result(s, err);
+    if (!r || s->loads)
+        return r ? s->loads : NULL;
+    int64_t *bytes = th_alloc_zero((size_t)y->n_media + 1, sizeof *bytes);
+    s->loads = th_alloc_array((size_t)y->n_links + 1, sizeof *s->loads);
+    if (!bytes || !s->loads) {
+        th_error_no_memory(err);
+        th_free(s->loads);
+        s->loads = NULL;
+    }
+    for (int l = 0; s->loads && l < y->n_links; l++)
+        bytes[y->links[l].medium] += r->links[l].bytes;
+    for (int l = 0; s->loads && l < y->n_links; l++)
+        s->loads[l] =
+            th_medium_load(&y->media[y->links[l].medium], bytes[y->links[l].medium], r->elapsed_ps);
+    th_free(bytes);
+    return s->loads;
 }
 
 static bool network_options_equal(const th_network_options *a, const th_network_options *b)

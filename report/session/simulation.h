@@ -46,6 +46,7 @@ typedef struct th_simulation {
     th_astra_rank_times *ranks; /* of a trace as ASTRA-sim replays it, else NULL */
     th_sent_messages *messages; /* report/session/messages.h; likewise */
     th_time *slacks;            /* NULL: not computed since the machine moved */
+    double *loads;              /* likewise */
 } th_simulation;
 
 /* scripts: the results of script designs. */
@@ -85,6 +86,11 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err);
 /* How much later each task could have ended, -1 where it is not known
  * (sim/analysis/critical_path.h); valid until the machine moves. NULL on failure. */
 const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
+/* The load of every link: the bytes over its medium as a share of what the medium could have
+ * carried in the elapsed time, valid until the machine moves. (Busy time says less: a single flow
+ * that another link slows down keeps a link busy.) NULL: memory is out. */
+const double *th_simulation_loads(th_simulation *s, th_error *err);
+double th_medium_load(const th_medium *m, int64_t bytes, th_time elapsed_ps);
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
 /* With the network that mappings have on this system when the options ask for one. */

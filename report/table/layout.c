@@ -295,12 +295,12 @@ static int widest_block(const th_layout *l)
     return widest;
 }
 
-/* A long name must not cut a block in two. */
+/* A long name must not cut a block in two, where that helps. */
 static void cut_first_names(th_layout *l)
 {
     int excess = widest_block(l) - line_width(l->table.report);
-    if (l->table.breaks_at && excess > 0 && l->width[0] - excess >= least_width(l, 0))
-        l->width[0] -= excess;
+    if (l->table.breaks_at && excess > 0)
+        l->width[0] = th_max(l->width[0] - excess, least_width(l, 0));
 }
 
 static void narrow(th_layout *l)

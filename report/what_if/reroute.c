@@ -321,9 +321,9 @@ int th_section_why(th_session *s, th_report *r, const th_why *w, th_error *err)
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    double *used = x ? th_link_loads(s->system, x) : NULL;
+    const double *used = x ? th_simulation_loads(s->simulation, err) : NULL;
     if (!used)
-        return x ? th_error_no_memory(err) : -1;
+        return -1;
     th_table *t = th_report_table(r, "why", "Why the most loaded links were slow", columns);
     th_table_note(t, "from_time to_time",
                   "from, until: the longest time with two flows or more on the link");
@@ -331,7 +331,5 @@ int th_section_why(th_session *s, th_report *r, const th_why *w, th_error *err)
     th_table_note(t, "lost", "lost: what flows between these nodes took longer than alone, summed");
     th_table_note(t, "via", "via: another route");
     th_table_note(t, "end change", "end then: of the run, simulated with it");
-    int failed = explain(s, t, x, used, w, err);
-    th_free(used);
-    return failed;
+    return explain(s, t, x, used, w, err);
 }

@@ -2,6 +2,7 @@
 /* cmd_compare.c - report_compare, report_diff: saved runs side by side, and the differences of
  * two. */
 #include <config.h>
+#include "report/objects/figures.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"
 
@@ -9,28 +10,40 @@
 
 /* ---- report_compare ---- */
 
-enum { COMPARE_METRICS = REPORT_N_OPTIONS, COMPARE_RELATIVE_TO };
+enum { COMPARE_METRICS = REPORT_N_OPTIONS, COMPARE_RELATIVE_TO, COMPARE_OF };
+
+static const char *const classes[] = {"run", "layers", "accels", "links", NULL};
 
 static const th_option compare_options[] = {
     TABLE_OPTIONS,
     [COMPARE_METRICS] =
-        {"-metrics", TH_OPTION_CHOICE, "{METRIC ...}",
-         "Figures to print; default: all, batch_throughput only where a batch has more than one "
-         "sample. Energy is - for systems without energy costs.",
-         .names = TH_NAMES("latency", "throughput", "batch_throughput", "link_utilization",
-                           "accel_utilization", "energy"),
+        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+         "Figures to print, of those that saved_runs has (query -tables); default: latency "
+         "throughput batch_throughput link_utilization accel_utilization energy, "
+         "batch_throughput only where a batch has more than one sample, energy only where the "
+         "system has energy costs.",
          .least = 1, .most = 6},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
+    [COMPARE_OF] = {"-of", TH_OPTION_CHOICE, "CLASS",
+                    "Of what: run (default), layers, accels or links: a row for each of them and "
+                    "run, and the figures that saved_layers, saved_accels, saved_links have.",
+                    .names = classes},
     {.name = NULL},
 };
 
 /* ---- report_diff ---- */
 
+enum { DIFF_FIGURES = REPORT_LIMIT + 1 };
+
 static const th_option diff_options[] = {
     RECORD_OPTIONS,
     [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N",
                       "Maximum number of rows of each table (in text 10).", 1, INT64_MAX},
+    [DIFF_FIGURES] = {"-figures", TH_OPTION_TEXT, "NAMES",
+                      "These figures of the run, layers, accelerators and links, or all that saved "
+                      "runs keep as numbers; default: the main ones.",
+                      .least = 1, .most = TH_MANY},
     {.name = NULL},
 };
 

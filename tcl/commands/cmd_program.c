@@ -12,7 +12,6 @@
 #include "report/session/jobs.h"
 #include "tcl/program_options.h"
 #include "sim/execution_trace/program_trace.h"
-#include "report/sections/sections.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
 #include "workloads/trace/trace_read.h"
@@ -324,17 +323,6 @@ static int run_write_program(th_call *c)
 
 /* ---- report_ranks ---- */
 
-static int run_report_ranks(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    if (!s->hand_built || !s->hand_built->trace)
-        return th_error_set(&c->err, "TCL-0803",
-                            "what ran is no execution trace: read_program reads one");
-    return th_report_run(c, "ranks", "Ranks", th_section_ranks, true);
-}
-
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
      "begin a hand-built program, in place of a mapping",
@@ -396,6 +384,6 @@ const th_command th_program_commands[] = {
      "print when each rank of a trace finished",
      "Exposed: the time of the finish less what the accelerator computed. Of a rank that has not "
      "finished, and of messages that nobody receives: which node waits for what.",
-     .run = run_report_ranks, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -168,7 +168,6 @@ static int run_report_critical_path(th_call *c)
 /* ---- report_memory ---- */
 
 enum { MEMORY_OF = REPORT_N_OPTIONS };
-enum { HELD_IN_TEXT = 10 }; /* rows without -limit */
 
 static const th_option memory_options[] = {
     TABLE_OPTIONS,
@@ -177,43 +176,6 @@ static const th_option memory_options[] = {
                    .classes = TH_BIT(TH_CLASS_ACCEL)},
     {.name = NULL},
 };
-
-/* The accelerator whose memory is broken down; -1: none, -2 with c->err. */
-static int held_accel(th_call *c)
-{
-    th_session *s = c->session;
-    th_peak_place place;
-    if (!th_call_has(c, MEMORY_OF))
-        return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_memory_fullest(s, &c->err);
-    int accel = s->system->nodes[c->option[MEMORY_OF].number].accel;
-    if (th_lower_peak_of(s->simulation->lower, accel, &place))
-        return accel;
-    th_error_set(&c->err, "TCL-0701",
-                 "-of \"%.100s\": must be an accelerator with something in its memory",
-                 th_call_text(c, MEMORY_OF, ""));
-    return -2;
-}
-
-static int run_report_memory(th_call *c)
-{
-    th_session *s = c->session;
-    if (s->hand_built && s->hand_built->step)
-        return th_lib_run(c);
-    if (th_session_need_mapping(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
-        return -1;
-    int accel = held_accel(c);
-    th_report *r = accel > -2 ? th_report_of_call(c, "memory", "Memory") : NULL;
-    if (!r)
-        return -1;
-    int failed = th_section_memory(s, r, &c->err);
-    th_table *memory = r->first;
-    if (!failed && accel >= 0)
-        failed = th_section_held(s, r, accel, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    if (!failed && memory && memory->next && accel >= 0 && /* NULL: memory is out */
-        (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
-        th_table_limit(memory->next, th_call_number(c, REPORT_LIMIT, HELD_IN_TEXT));
-    return th_report_finish(c, r, failed, memory);
-}
 
 const th_command th_report_commands[] = {
     {"report_summary", GROUP, "", 0, 0, record_options,
@@ -262,7 +224,7 @@ const th_command th_report_commands[] = {
      "tensors held at the peak by the fullest accelerator, the largest first; in text the ten "
      "largest, without -limit, and all weights in one line; in csv only with -of. Of a step of "
      "training: what an accelerator of each stage needs, by term.",
-     .run = run_report_memory, .is_report = true},
+     .run = th_lib_run, .is_report = true},
     {"report_critical_path", GROUP, "", 0, 0, path_options, "print the critical path or all slacks",
      "The path leads from the task that ended last back through the task that each waited for "
      "last. Cause is what delayed a task: data (its predecessor), engine (an earlier task on the "

@@ -12,7 +12,7 @@
 #include "report/session/property_events.h"
 #include "tcl/options.h"
 #include "report/html/html.h"
-#include "report/session/saved_figures.h"
+#include "report/objects/figures.h"
 #include "report/session/saved_run.h"
 #include "tcl/warning.h"
 
@@ -301,11 +301,13 @@ static int run_save_run(th_call *c)
         return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
     if (!(page = th_html_keep(s, name, &c->err)))
         return -1;
-    if (th_saved_run_add(s, name, &c->err) != 0) {
+    th_saved_run *run = th_saved_run_of(s, name);
+    if (run)
+        run->page = page;
+    else
         th_free(page);
+    if (th_saved_run_add(s, run, &c->err) != 0)
         return -1;
-    }
-    th_saved_run_find(s, name, &c->err)->figures->page = page;
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
 }

@@ -2,8 +2,8 @@
 /* cmd_study.c - create_study, read_study, run_study, report_study: sweeps over a design space, and
  * parallel_foreach. What they do is in lib/study*.tcl. */
 #include <config.h>
+#include "report/objects/figures.h"
 #include "tcl/command.h"
-#include "tcl/core/core_study.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
 
@@ -25,10 +25,11 @@ static const th_option create_options[] = {
     {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
      "Figures to record: latency, makespan, throughput (samples per second), batch_throughput, "
      "link_utilization, accel_utilization, moved, energy, model_error (the largest that is "
-     "known of its models) of the run; {NAME KIND}: a value in "
+     "known of its models) and other numbers of the run (query run -tables); {NAME KIND}: a value "
+     "in "
      "the dictionary that the script returns, KIND being count, number, time, bytes, "
      "bandwidth, rate, share, energy or text.",
-     .choice = th_study_metric_name, .required = true},
+     .choice = th_run_figure_name, .required = true},
     {"-zip", TH_OPTION_TEXT, "{NAME NAME ...}",
      "Parameters that advance together; a list of lists for several groups."},
     {"-where", TH_OPTION_TEXT, "EXPRESSION",

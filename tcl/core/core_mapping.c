@@ -101,8 +101,55 @@ static int run_breakpoints(th_call *c)
     return 0;
 }
 
+/* ---- memory ---- */
+
+/* accel OPTION TEXT: the number of an accelerator; nothing for another node. */
+static int run_accel(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_system(s, &c->err) != 0)
+        return -1;
+    int node = th_node_parse(s, th_call_word(c, 1), &c->err);
+    if (node < 0)
+        return th_call_prefix_error(c, th_call_word(c, 0), &c->err), -1;
+    if (s->system->nodes[node].accel >= 0)
+        Tcl_SetObjResult(c->interp, Tcl_NewIntObj(s->system->nodes[node].accel));
+    return 0;
+}
+
+/* held ACCEL: {LAYER WHAT BYTES} of what is in its memory at its peak. */
+static int run_held(th_call *c)
+{
+    int accel;
+    th_peak_place place;
+    th_memory_peak p;
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
+        return -1;
+    if (Tcl_GetIntFromObj(NULL, c->words[0], &accel) != TCL_OK || accel < 0 ||
+        accel >= s->system->n_accels)
+        return th_lib_fault(c, "held");
+    const th_simulation *sim = s->simulation;
+    if (!th_lower_peak_of(sim->lower, accel, &place))
+        return 0;
+    if (th_lower_held(sim->lower, s->mapping, &sim->options.stream, accel, &p, &c->err) != 0)
+        return -1;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; i < p.n; i++)
+        Tcl_ListObjAppendElement(
+            NULL, all,
+            TH_LIB_LIST(Tcl_NewStringObj(s->workload->layers[p.held[i].layer].name, -1),
+                        Tcl_NewStringObj(th_held_name(p.held[i].kind), -1),
+                        Tcl_NewWideIntObj(p.held[i].bytes)));
+    th_memory_peak_clear(&p);
+    Tcl_SetObjResult(c->interp, all);
+    return 0;
+}
+
 const th_command th_core_mapping_commands[] = {
     TH_CORE_ROW_OF_RUN("alternatives", "", 0, run_alternatives),
     TH_CORE_ROW_OF_RUN("breakpoints", "", 0, run_breakpoints),
+    TH_CORE_ROW("accel", "OPTION TEXT", 2, 2, run_accel),
+    TH_CORE_ROW("held", "ACCEL", 1, 1, run_held),
     {.name = NULL},
 };

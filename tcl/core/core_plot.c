@@ -7,8 +7,10 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "report/objects/figures.h"
 #include "report/plot/plots.h"
 #include "report/sections/sections.h"
+#include "report/session/link_flows.h"
 #include "report/table/report_scale.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
@@ -38,19 +40,16 @@ static int need_front(th_session *s, th_error *err)
 typedef struct {
     const char *name;
     int (*need)(th_session *s, th_error *err); /* what must exist */
-    th_plot *(*own)(th_session *s, th_error *err);
     int (*table)(th_session *s, th_report *r, th_error *err);
 } source;
 
 /* Beside runs; of a study lib/ makes the table. */
 static const source sources[] = {
-    {"layers", need_layers, NULL, th_section_layer_figures},
-    {"utilization", th_session_need_run, th_plot_of_accels, th_section_accels},
-    {"links", th_session_need_run, th_plot_of_links, links_table},
-    {"link_time", th_session_need_run, th_plot_of_link_time, NULL},
-    {"traffic", th_session_need_run, th_plot_of_traffic, NULL},
-    {"convergence", th_session_need_mapping, th_plot_of_search, th_section_convergence},
-    {"pareto", need_front, NULL, th_section_front},
+    {"layers", need_layers, th_section_layer_figures},
+    {"utilization", th_session_need_run, th_section_accels},
+    {"links", th_session_need_run, links_table},
+    {"convergence", th_session_need_mapping, th_section_convergence},
+    {"pareto", need_front, th_section_front},
 };
 
 static const source *find_source(const char *name)
@@ -111,7 +110,7 @@ static int fill(th_call *c, th_report *r)
     const source *s = find_source(name);
     if (strcmp(name, "runs") == 0)
         return fill_from_runs(c, r);
-    if (!s || !s->table)
+    if (!s)
         return th_lib_fault(c, "plot_table");
     return s->need(c->session, &c->err) == 0 ? s->table(c->session, r, &c->err) : -1;
 }
@@ -164,7 +163,7 @@ static int add_points(th_plot *p, Tcl_Obj *list)
              Tcl_GetDoubleFromObj(NULL, word[i + 1], &y) != TCL_OK))
             return -1;
         const char *label = keep(p, word[i + 2]);
-        if (!label && !isnan(y) && th_plot_is_text(p))
+        if (!label && !isnan(y) && th_plot_is_text(p) && p->type != TH_PLOT_STACKED)
             label = th_plot_label(y, text, sizeof text);
         th_plot_point_add(p, x, y, label);
     }
@@ -258,17 +257,20 @@ static th_plot *plot_of(th_call *c, Tcl_Obj *description)
 static const char *subject_of(th_call *c, th_plot *p, const th_runs *runs)
 {
     const th_session *s = c->session;
-    const th_saved_run *first = runs->n > 0 ? runs->all[0] : NULL;
-    for (int i = 1; i < runs->n; i++)
-        if (!first->workload || !runs->all[i]->workload ||
-            strcmp(first->workload, runs->all[i]->workload) != 0 ||
-            first->batch != runs->all[i]->batch)
+    th_quantity workload = th_absent(TH_KIND_TEXT), batch = workload, x;
+    for (int i = 0; i < runs->n; i++) {
+        x = th_saved_run_figure(runs->all[i], "workload");
+        if (i > 0 && (!x.text || th_quantity_compare(&x, &workload) != 0 ||
+                      th_saved_run_figure(runs->all[i], "batch").whole != batch.whole))
             return NULL;
+        workload = x;
+        batch = th_saved_run_figure(runs->all[i], "batch");
+    }
     if (strcmp(th_call_word(c, 0), "study") == 0)
         return th_plot_text(p, "study %s", th_call_word(c, 1));
-    if (first)
-        return first->workload ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
-                               : NULL;
+    if (runs->n > 0)
+        return workload.text ? th_plot_text(p, "%s, batch %d", workload.text, (int)batch.whole)
+                             : NULL;
     if (!s->system || (!s->hand_built && !s->workload))
         return NULL;
     if (s->hand_built)
@@ -322,16 +324,13 @@ static int set_log(th_plot *p, const char *axes, th_error *err)
     return 0;
 }
 
-/* The plot of the description, or the source's own; NULL: error in c->err. */
+/* The plot of the description; without one, that of the search. NULL: error in c->err. */
 static th_plot *make_plot(th_call *c)
 {
-    const source *own = find_source(th_call_word(c, 0));
+    th_session *s = c->session;
     if (Tcl_GetCharLength(c->words[3]) > 0)
         return plot_of(c, c->words[3]);
-    if (own && own->own)
-        return own->need(c->session, &c->err) == 0 ? own->own(c->session, &c->err) : NULL;
-    th_lib_fault(c, "draw_plot");
-    return NULL;
+    return th_session_need_mapping(s, &c->err) == 0 ? th_plot_of_search(s, &c->err) : NULL;
 }
 
 static int set_looks(th_call *c, th_plot *p)
@@ -344,8 +343,8 @@ static int set_looks(th_call *c, th_plot *p)
     return set_log(p, th_call_word(c, 4), &c->err);
 }
 
-/* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: without a description the source's own
- * picture; AXES of x and y that are logarithmic. */
+/* draw_plot SOURCE RUNS|STUDY FILE DESCRIPTION AXES ?TITLE?: AXES of x and y that are logarithmic;
+ * without a description, the convergence of the search. */
 static int run_draw_plot(th_call *c)
 {
     const char *file = th_call_word(c, 2);
@@ -357,6 +356,36 @@ static int run_draw_plot(th_call *c)
     int failed = th_write_plot(c->session, p, file, &c->err);
     if (!failed)
         th_call_return_text(c, file);
+    return failed;
+}
+
+/* check_picture FILE: an error unless its extension is that of a picture. */
+static int run_check_picture(th_call *c)
+{
+    return th_picture_find(th_call_word(c, 0), &c->err) < 0 ? -1 : 0;
+}
+
+/* traffic: {FROM TO BYTES} of each pair of nodes, that started tasks send. */
+static int run_traffic(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    size_t n = (size_t)s->system->n_nodes;
+    const th_result *x = th_simulation_result(s->simulation, &c->err);
+    int64_t *bytes = x ? th_alloc_zero(n * n + 1, sizeof *bytes) : NULL;
+    int failed = bytes ? th_traffic_collect(bytes, s->system, s->simulation, x, &c->err)
+                 : x   ? th_error_no_memory(&c->err)
+                       : -1;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; !failed && i < n * n; i++)
+        if (bytes[i] > 0)
+            Tcl_ListObjAppendElement(NULL, all,
+                                     TH_LIB_LIST(Tcl_NewWideIntObj((int64_t)(i / n)),
+                                                 Tcl_NewWideIntObj((int64_t)(i % n)),
+                                                 Tcl_NewWideIntObj(bytes[i])));
+    th_free(bytes);
+    Tcl_SetObjResult(c->interp, all);
     return failed;
 }
 
@@ -382,6 +411,8 @@ const th_command th_core_plot_commands[] = {
      .min_words = 5,
      .max_words = 6,
      .run = run_draw_plot},
+    TH_CORE_ROW("check_picture", "FILE", 1, 1, run_check_picture),
+    TH_CORE_ROW("traffic", "", 0, 0, run_traffic),
     TH_CORE_ROW_OF_RUN("draw_graph", "FILE", 1, run_draw_graph),
     {.name = NULL},
 };

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "report/session/jobs.h"
 #include "report/session/link_flows.h"
+#include "sim/execution_trace/trace_stuck.h"
 #include "tcl/core/lib_report.h"
 
 static int need_jobs(th_call *c)
@@ -73,9 +74,32 @@ static int run_energy_sources(th_call *c)
     return 0;
 }
 
+/* rank_reasons: of each rank of a trace, what it waits for if it has not finished. */
+static int run_rank_reasons(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    if (!s->hand_built || !s->hand_built->trace)
+        return th_error_set(&c->err, "TCL-0803",
+                            "what ran is no execution trace: read_program reads one");
+    const th_trace *t = s->hand_built->trace;
+    const th_task_result *times = th_machine_times(s->simulation->machine);
+    th_trace_explainer *x = th_trace_explainer_new(t, s->system, times, &c->err);
+    const char *why = x ? "" : NULL;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (int32_t i = 0; why && i < t->n_ranks; i++)
+        if ((why = th_trace_explain_rank(x, i, &c->err)))
+            Tcl_ListObjAppendElement(NULL, all, Tcl_NewStringObj(why, -1));
+    th_trace_explainer_free(x);
+    Tcl_SetObjResult(c->interp, all);
+    return why ? 0 : -1;
+}
+
 const th_command th_core_run_commands[] = {
     TH_CORE_ROW_OF_RUN("bytes_by_job", "", 0, run_bytes_by_job),
     TH_CORE_ROW_OF_RUN("job_alone", "JOB", 1, run_job_alone),
     TH_CORE_ROW_OF_RUN("energy_sources", "", 0, run_energy_sources),
+    TH_CORE_ROW_OF_RUN("rank_reasons", "", 0, run_rank_reasons),
     {.name = NULL},
 };

@@ -23,9 +23,10 @@ static int run_need(th_call *c)
     static const struct {
         const char *name;
         int (*check)(th_session *s, th_error *err);
-    } all[] = {{"simulation", need_simulation},        {"run", th_session_need_run},
-               {"workload", th_session_need_workload}, {"system", th_session_need_system},
-               {"mapping", th_session_need_mapping},   {"program", th_session_need_program}};
+    } all[] = {{"simulation", need_simulation},           {"run", th_session_need_run},
+               {"workload", th_session_need_workload},    {"system", th_session_need_system},
+               {"mapping", th_session_need_mapping},      {"program", th_session_need_program},
+               {"every_rank", th_session_need_every_rank}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, th_call_word(c, 0)) == 0)
             return all[i].check(c->session, &c->err);
@@ -105,21 +106,57 @@ static int run_about(th_call *c)
     return 0;
 }
 
-/* figure CLASS NAME: {KIND HEADING SQL MEANING} of an attribute of a class. */
-static int run_figure(th_call *c)
+/* {KIND HEADING SQL MEANING USE} of an attribute; the use of what is not of the run is empty. */
+static Tcl_Obj *describe(const th_attribute *a)
 {
     char heading[TH_FIGURE_NAME_MAX], sql[TH_FIGURE_NAME_MAX];
+    snprintf(heading, sizeof heading, "%s", a->heading ? a->heading : a->name);
+    for (char *at = heading; !a->heading && *at != '\0'; at++)
+        *at = *at == '_' ? ' ' : *at;
+    const char *use = a->of != TH_OF_RUN ? "" : a->is_detail ? "detail" : "figure";
+    Tcl_Obj *words[] = {Tcl_NewStringObj(th_lib_kind_name(a->kind), -1),
+                        Tcl_NewStringObj(heading, -1),
+                        Tcl_NewStringObj(th_query_column_name(a, sql), -1),
+                        Tcl_NewStringObj(a->help, -1), Tcl_NewStringObj(use, -1)};
+    return Tcl_NewListObj(5, words);
+}
+
+/* figure CLASS NAME: {KIND HEADING SQL MEANING USE} of an attribute of a class. */
+static int run_figure(th_call *c)
+{
     th_attribute a = th_figures_find(th_call_word(c, 0), th_call_word(c, 1));
     if (!a.name)
         return th_lib_fault(c, th_call_word(c, 1));
-    snprintf(heading, sizeof heading, "%s", a.heading ? a.heading : a.name);
-    for (char *at = heading; !a.heading && *at != '\0'; at++)
-        *at = *at == '_' ? ' ' : *at;
-    Tcl_Obj *words[] = {
-        Tcl_NewStringObj(th_lib_kind_name(a.kind), -1), Tcl_NewStringObj(heading, -1),
-        Tcl_NewStringObj(th_query_column_name(&a, sql), -1), Tcl_NewStringObj(a.help, -1)};
-    Tcl_SetObjResult(c->interp, Tcl_NewListObj(4, words));
+    Tcl_SetObjResult(c->interp, describe(&a));
     return 0;
+}
+
+/* A dict of the attributes of the class, as figure has them: all, or what saved runs keep beside
+ * names. */
+static int give_figures(th_call *c, bool kept_only)
+{
+    Tcl_Obj *dict = Tcl_NewDictObj();
+    th_attribute a;
+    for (int i = 0; th_figure_classes[i]; i++)
+        for (int k = 0; strcmp(th_figure_classes[i]->name, th_call_word(c, 0)) == 0 &&
+                        (a = th_figures_column(th_figure_classes[i], k)).name;
+             k++)
+            if (!kept_only || (a.of == TH_OF_RUN && strcmp(a.name, "name") != 0))
+                Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(a.name, -1), describe(&a));
+    Tcl_SetObjResult(c->interp, dict);
+    return 0;
+}
+
+/* figures CLASS */
+static int run_figures(th_call *c)
+{
+    return give_figures(c, false);
+}
+
+/* kept CLASS */
+static int run_kept(th_call *c)
+{
+    return give_figures(c, true);
 }
 
 /* check_columns TABLE: before long work, are the columns known that the command was asked for? */
@@ -168,5 +205,7 @@ const th_command th_core_session_commands[] = {
     TH_CORE_ROW("check_columns", "TABLE", 1, 1, run_check_columns),
     TH_CORE_ROW_OF_RUN("about", "", 0, run_about),
     TH_CORE_ROW_OF_RUN("figure", "CLASS NAME", 2, run_figure),
+    TH_CORE_ROW("figures", "CLASS", 1, 1, run_figures),
+    TH_CORE_ROW("kept", "CLASS", 1, 1, run_kept),
     {.name = NULL},
 };

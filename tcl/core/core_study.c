@@ -13,11 +13,9 @@
 #include "base/map.h"
 #include "base/files/open_file.h"
 #include "report/interrupt.h"
-#include "report/session/model_error.h"
-#include "report/session/saved_run.h"
+#include "report/objects/figures.h"
 #include "study/store.h"
 #include "tcl/core/lib_report.h"
-#include "tcl/core/core_study.h"
 #include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"
 
@@ -238,69 +236,25 @@ static int run_suffix(th_call *c)
     return 0;
 }
 
-static const struct {
-    const char *name;
-    th_kind kind;
-} metrics[] = {
-    {"latency", TH_KIND_TIME},
-    {"makespan", TH_KIND_TIME},
-    {"throughput", TH_KIND_RATE},
-    {"batch_throughput", TH_KIND_RATE},
-    {"link_utilization", TH_KIND_SHARE},
-    {"accel_utilization", TH_KIND_SHARE},
-    {"moved", TH_KIND_BYTES},
-    {"energy", TH_KIND_ENERGY},
-    {"model_error", TH_KIND_SHARE}, /* of its models, the largest that is known */
-};
-enum { N_METRICS = sizeof metrics / sizeof *metrics };
-
-const char *th_study_metric_name(int i)
-{
-    return i < N_METRICS ? metrics[i].name : NULL;
-}
-
-/* run_metrics: names and kinds of the figures of a run. */
-static int run_run_metrics(th_call *c)
-{
-    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
-    for (int i = 0; i < N_METRICS; i++) {
-        Tcl_ListObjAppendElement(NULL, all, Tcl_NewStringObj(metrics[i].name, -1));
-        Tcl_ListObjAppendElement(NULL, all,
-                                 Tcl_NewStringObj(th_lib_kind_name(metrics[i].kind), -1));
-    }
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
-}
-
-/* run_figures: of the finished run, in the order of run_metrics. */
+/* run_figures: NAME VALUE ..., of the finished run. */
 static int run_run_figures(th_call *c)
 {
-    static const char name[] = "point of a study";
     th_session *s = c->session;
+    th_quantity cells[TH_FIGURES_MAX];
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(&c->err, "STUDY-0043", "the run is not done: run first");
-    const th_saved_run *r =
-        th_saved_run_add(s, name, &c->err) == 0 ? th_saved_run_find(s, name, &c->err) : NULL;
-    if (!r)
-        return -1;
-    bool computes = !r->program; /* a hand-built program does not */
-    double error = th_models_error(r->models);
-    const th_quantity all[N_METRICS] = {
-        th_ps(r->latency_ps),
-        th_ps(r->makespan_ps),
-        computes ? th_rate(r->throughput_per_s) : th_absent(TH_KIND_RATE),
-        computes ? th_rate(r->batch_throughput_per_s) : th_absent(TH_KIND_RATE),
-        th_share(r->link_utilization),
-        computes ? th_share(r->accel_utilization) : th_absent(TH_KIND_SHARE),
-        th_bytes(r->network_bytes),
-        r->has_energy ? th_joules(r->energy_j) : th_absent(TH_KIND_ENERGY),
-        error > 0 ? th_share(error / 100) : th_absent(TH_KIND_SHARE),
-    };
+    th_figures_of_run.row(s, 0, cells);
+    if (s->text.scratch.failed) {
+        th_strbuf_clear(&s->text.scratch);
+        return th_error_no_memory(&c->err);
+    }
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    for (int i = 0; i < N_METRICS; i++)
-        Tcl_ListObjAppendElement(NULL, list, figure(&all[i]));
+    for (int a = 0; th_run_attributes[a].name; a++) {
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(th_run_attributes[a].name, -1));
+        Tcl_ListObjAppendElement(NULL, list, figure(&cells[a]));
+    }
     Tcl_SetObjResult(c->interp, list);
     return 0;
 }
@@ -325,7 +279,6 @@ const th_command th_core_study_commands[] = {
     TH_CORE_ROW("hash", "ITEMS", 1, 1, run_hash),
     TH_CORE_ROW("study_figure", "KIND TEXT", 2, 2, run_figure),
     TH_CORE_ROW("suffix", "KIND NAME", 2, 2, run_suffix),
-    TH_CORE_ROW("run_metrics", "", 0, 0, run_run_metrics),
     TH_CORE_ROW("run_figures", "", 0, 0, run_run_figures),
     TH_CORE_ROW("where_interp", "", 0, 0, run_where_interp),
     {.name = NULL},

@@ -219,35 +219,53 @@ static int run_link_flows(th_call *c)
     return 0;
 }
 
-/* link_windows LINK N: {START END MEAN_FLOWS MAX_FLOWS} of each window; the run is repeated with a
- * probe on the link. */
-static int run_link_windows(th_call *c)
+static Tcl_Obj *windows_of(const th_contention_probe *w, int link, th_time elapsed_ps)
 {
-    int link;
-    Tcl_WideInt n;
-    th_contention_probe w;
-    th_session *s = c->session;
-    const th_result *x = result_of(c, &link);
-    if (!x || Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
-        return x ? th_lib_fault(c, "link_windows") : -1;
-    n = n < TH_PROBE_WINDOWS_MAX ? n : TH_PROBE_WINDOWS_MAX;
-    int failed = th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, (int32_t)n) ||
-                         th_contention_probe_watch_link(&w, link)
-                     ? th_error_no_memory(&c->err)
-                     : th_probe_run_again(s, &w, &c->err);
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
-    for (int32_t i = 0; !failed && i < w.n_windows; i++) {
-        const th_probe_window *at = &th_contention_probe_windows(&w, link)[i];
-        th_time from = i * w.window_ps, to = th_min((i + 1) * w.window_ps, x->elapsed_ps);
+    for (int32_t i = 0; i < w->n_windows; i++) {
+        const th_probe_window *at = &th_contention_probe_windows(w, link)[i];
+        th_time from = i * w->window_ps, to = th_min((i + 1) * w->window_ps, elapsed_ps);
         Tcl_ListObjAppendElement(
             NULL, all,
             TH_LIB_LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
                         Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
                         Tcl_NewWideIntObj(at->peak_flows)));
     }
+    return all;
+}
+
+/* link_windows LINKS N: of each link {START END MEAN_FLOWS MAX_FLOWS} of each window; the run is
+ * repeated with a probe on the links. */
+static int run_link_windows(th_call *c)
+{
+    int link = -1, failed = 0;
+    Tcl_WideInt n;
+    Tcl_Obj **word;
+    th_contention_probe w;
+    th_session *s = c->session;
+    int n_links = th_lib_elements(c->words[0], -1, &word);
+    const th_result *x =
+        th_session_need_run(s, &c->err) == 0 ? th_simulation_result(s->simulation, &c->err) : NULL;
+    if (!x || n_links < 1 || Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
+        return x ? th_lib_fault(c, "link_windows") : -1;
+    n = n < TH_PROBE_WINDOWS_MAX ? n : TH_PROBE_WINDOWS_MAX;
+    if (th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, (int32_t)n) != 0)
+        failed = th_error_no_memory(&c->err);
+    for (int i = 0; !failed && i < n_links; i++)
+        failed = Tcl_GetIntFromObj(NULL, word[i], &link) != TCL_OK || link < 0 ||
+                         link >= s->system->n_links
+                     ? th_lib_fault(c, "link_windows")
+                 : th_contention_probe_watch_link(&w, link) ? th_error_no_memory(&c->err)
+                                                            : 0;
+    failed = failed || th_probe_run_again(s, &w, &c->err) != 0;
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (int i = 0; !failed && i < n_links; i++) {
+        (void)Tcl_GetIntFromObj(NULL, word[i], &link);
+        Tcl_ListObjAppendElement(NULL, all, windows_of(&w, link, x->elapsed_ps));
+    }
     th_contention_probe_clear(&w);
     Tcl_SetObjResult(c->interp, all);
-    return failed;
+    return failed ? -1 : 0;
 }
 
 const th_command th_core_where_commands[] = {
@@ -256,6 +274,6 @@ const th_command th_core_where_commands[] = {
     TH_CORE_ROW_OF_RUN("stopped", "", 0, run_stopped),
     TH_CORE_ROW_OF_RUN("link", "OPTION TEXT", 2, run_link),
     TH_CORE_ROW_OF_RUN("link_flows", "LINK", 1, run_link_flows),
-    TH_CORE_ROW_OF_RUN("link_windows", "LINK N", 2, run_link_windows),
+    TH_CORE_ROW_OF_RUN("link_windows", "LINKS N", 2, run_link_windows),
     {.name = NULL},
 };
