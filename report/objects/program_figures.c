@@ -2,7 +2,6 @@
 /* program_figures.c - classes of figures of the mapping and the program without objects of their
  * own: sets, stages, ranks, jobs, messages, dependencies, and the improvements of a search. */
 #include <config.h>
-#include <stdio.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
 #include "report/objects/class_attributes.h"
@@ -165,42 +164,40 @@ static const th_training_step *step_of(const th_session *s)
     return s->hand_built ? s->hand_built->step : NULL;
 }
 
+enum { LIST_MAX = 40 }; /* characters; what goes on is cut off */
+
 /* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */
-static void put_accels(const th_training_step *x, int32_t stage, char *out, size_t size)
+static void add_stage_accels(const th_training_step *x, int32_t stage, th_strbuf *out)
 {
-    int32_t n = th_plan_stage_ranks(&x->plan);
-    size_t at = 0;
-    for (int32_t first = 0; first < n;) {
-        int32_t from = th_plan_accel(&x->plan, stage, first), last = first;
+    int32_t n = th_plan_stage_ranks(&x->plan), last;
+    for (int32_t first = 0; first < n; first = last + 1) {
+        int32_t from = th_plan_accel(&x->plan, stage, first);
+        last = first;
         while (last + 1 < n && th_plan_accel(&x->plan, stage, last + 1) == from + last + 1 - first)
             last++;
-        const char *comma = at > 0 ? ", " : "";
-        if (at + 24 >= size) {
-            snprintf(out + at, size - at, ", ...");
+        if (out->length >= LIST_MAX) {
+            th_strbuf_add(out, ", ...");
             return;
         }
-        int written = last == first ? snprintf(out + at, size - at, "%s%d", comma, (int)from)
-                                    : snprintf(out + at, size - at, "%s%d-%d", comma, (int)from,
-                                               (int)(from + last - first));
-        at += (size_t)written;
-        first = last + 1;
+        th_strbuf_printf(out, last == first ? "%s%d" : "%s%d-%d", out->length > 0 ? ", " : "",
+                         (int)from, (int)(from + last - first));
     }
 }
 
 /* "0-7, 16-23": the layers of the chunks of a stage. */
-static void put_layers(const th_training_step *x, int32_t stage, char *out, size_t size)
+static void add_stage_layers(const th_training_step *x, int32_t stage, th_strbuf *out)
 {
-    size_t at = 0;
     const th_parallel_plan *p = &x->plan;
     th_pipeline_schedule s = {.shape = {p->n.pipeline, p->n.chunks, 1},
                               .is_v = p->schedule && p->schedule->is_v};
-    snprintf(out, size, "none");
-    for (int32_t chunk = 0; chunk < p->n.chunks && at + 24 < size; chunk++) {
+    for (int32_t chunk = 0; chunk < p->n.chunks && out->length < LIST_MAX; chunk++) {
         th_layer_range r = th_plan_layers(p, &x->model, th_pipeline_step(&s, stage, chunk));
         if (r.n > 0)
-            at += (size_t)snprintf(out + at, size - at, "%s%d-%d", at > 0 ? ", " : "", (int)r.first,
-                                   (int)(r.first + r.n - 1));
+            th_strbuf_printf(out, "%s%d-%d", out->length > 0 ? ", " : "", (int)r.first,
+                             (int)(r.first + r.n - 1));
     }
+    if (out->length == 0)
+        th_strbuf_add(out, "none");
 }
 
 static int32_t count_stages(const th_session *s)
@@ -214,17 +211,14 @@ static void stage_row(th_session *s, int32_t row, th_quantity *cells)
     cells[0] = th_count(th_plan_stage_ranks(&x->plan));
     for (int i = 0; i < TH_N_MEMORY_TERMS; i++)
         cells[1 + i] = th_bytes(x->memory[row].of[i]);
-    enum { LIST_MAX = 64, SUM = 1 + TH_N_MEMORY_TERMS };
+    enum { SUM = 1 + TH_N_MEMORY_TERMS };
     int64_t sum = th_plan_memory_sum(&x->memory[row]);
     cells[SUM] = th_bytes(sum);
     cells[SUM + 1] = th_share(th_ratio((double)sum, (double)x->device.memory_bytes));
-    char layers[LIST_MAX], accels[LIST_MAX];
-    th_strbuf texts[2] = {TH_STRBUF_INIT, TH_STRBUF_INIT};
-    put_layers(x, row, layers, sizeof layers);
-    put_accels(x, row, accels, sizeof accels);
-    th_strbuf_add(&texts[0], layers);
-    th_strbuf_add(&texts[1], accels);
-    put_texts(s, &texts[0], &texts[1], &cells[SUM + 2]);
+    th_strbuf layers = TH_STRBUF_INIT, accels = TH_STRBUF_INIT;
+    add_stage_layers(x, row, &layers);
+    add_stage_accels(x, row, &accels);
+    put_texts(s, &layers, &accels, &cells[SUM + 2]);
 }
 
 const th_figures th_figures_of_stages = {"stages", need_tasks, count_stages, stage_attributes,
