@@ -277,11 +277,11 @@ proc ::tharsis::lib::markdown_pages {folder} {
 }
 
 # "|" would end a cell of a table.
-proc ::tharsis::lib::cell {text} {return [string map {| \\|} $text]}
+proc ::tharsis::lib::escaped {text} {return [string map {| \\|} $text]}
 
 proc ::tharsis::lib::markdown_options {options} {
     return [join [lmap o $options {
-        string cat "| `[cell [dict get $o form]]` | [cell [option_help $o]] |\n"
+        string cat "| `[escaped [dict get $o form]]` | [escaped [option_help $o]] |\n"
     }] ""]
 }
 
@@ -300,7 +300,7 @@ What an error message means stands in the message; [messages.md](messages.md) li
         foreach command $commands {
             lassign $command name - summary alias_of
             set page [expr {$alias_of eq "" ? $name : $alias_of}]
-            append text "| \[$name](commands/$page.md) | [cell $summary] |\n"
+            append text "| \[$name](commands/$page.md) | [escaped $summary] |\n"
         }
     }
     append text "\n## Options of reports\n\nWhere a report prints text or a table:\n\n"
