@@ -22,7 +22,7 @@ static const th_option compare_options[] = {
          "throughput batch_throughput link_utilization accel_utilization energy, "
          "batch_throughput only where a batch has more than one sample, energy only where the "
          "system has energy costs.",
-         .least = 1, .most = 6},
+         .choice = th_run_figure_name, .least = 1, .most = 6},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     [COMPARE_OF] = {"-of", TH_OPTION_CHOICE, "CLASS",
