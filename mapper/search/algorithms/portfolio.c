@@ -3,9 +3,9 @@
  * so far.
  *
  *   init -> iterate: all mappings of a space where they are few (th_search_try_all) -> on a large
- *     system greedy -> the first of dp -> the other baselines but uniform -> a brief round of polish, annealing and two_level ->
- *     uniform, the rest of dp, each to its end -> longer rounds -> done when several rounds in a
- *     row brought nothing, or the budget is spent -> clear
+ *     system greedy -> the first of dp -> the other baselines but uniform -> a brief round of
+ *     polish, annealing and two_level -> uniform, the rest of dp, each to its end -> longer rounds
+ *     -> done when several rounds in a row brought nothing, or the budget is spent -> clear
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
  * that had its evaluations. uniform and the rest of dp seldom find anything, and take hundreds of

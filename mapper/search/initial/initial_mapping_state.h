@@ -44,7 +44,6 @@ typedef struct th_initial_path {
     int between[TH_INITIAL_PATH_MAX]; /* in order of computation */
 } th_initial_path;
 
-
 /* --- initial_mapping.c --- */
 
 void th_choices_free(th_choices *c);
