@@ -11,7 +11,10 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/bounds_layer.c mapper/evaluate/bounds_layer.h \
 	mapper/evaluate/bounds_price.c \
 	mapper/evaluate/bounds_rate.c \
-	mapper/evaluate/bounds_remaining.c mapper/evaluate/bounds_remaining.h \
+	mapper/evaluate/bounds_chain.c mapper/evaluate/bounds_chain.h \
+	mapper/evaluate/bounds_cuts.c mapper/evaluate/bounds_cuts.h \
+	mapper/evaluate/bounds_options.c mapper/evaluate/bounds_options.h \
+	mapper/evaluate/bounds_travel.c mapper/evaluate/bounds_travel.h \
 	mapper/evaluate/bounds_shard.c \
 	mapper/evaluate/bounds_state.c mapper/evaluate/bounds_state.h \
 	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
@@ -94,10 +97,10 @@ unit_tests += \
 	tests/unit/mapper/search/test_alternatives \
 	tests/unit/mapper/search/test_baseline \
 	tests/unit/mapper/test_bounds \
+	tests/unit/mapper/test_bounds_chain \
 	tests/unit/mapper/test_bounds_heterogeneous \
 	tests/unit/mapper/test_bounds_random \
 	tests/unit/mapper/test_serial_times \
-	tests/unit/mapper/test_bounds_remaining \
 	tests/unit/mapper/search/test_members \
 	tests/unit/mapper/search/test_offspring \
 	tests/unit/mapper/test_constraints \
@@ -138,13 +141,13 @@ tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \
 	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_mapper_test_bounds_chain_SOURCES = tests/unit/mapper/test_bounds_chain.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_heterogeneous_SOURCES = tests/unit/mapper/test_bounds_heterogeneous.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_serial_times_SOURCES = tests/unit/mapper/test_serial_times.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_random_SOURCES = tests/unit/mapper/test_bounds_random.c \
-	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_mapper_test_bounds_remaining_SOURCES = tests/unit/mapper/test_bounds_remaining.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_search_test_exhaustive_SOURCES = tests/unit/mapper/search/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h

@@ -13,6 +13,7 @@
 #include <config.h>
 
 #include "base/min_max.h"
+#include "mapper/evaluate/bounds_chain.h"
 #include "mapper/evaluate/bounds_state.h"
 
 #include <math.h>
@@ -46,12 +47,8 @@ const char *th_limit_name(th_limit l)
 
 static void take_lesser(th_layer_floor *a, const th_layer_floor *b)
 {
-    for (int in = 0; in < 2; in++)
-        for (int out = 0; out < 2; out++)
-            a->shortest[in][out] = fmin(a->shortest[in][out], b->shortest[in][out]);
-    a->arrival = fmin(a->arrival, b->arrival);
-    a->reads_always &= b->reads_always;
-    a->reads_any &= b->reads_any;
+    for (int out = 0; out < 2; out++)
+        a->shortest[out] = fmin(a->shortest[out], b->shortest[out]);
     a->is_by_rate |= b->is_by_rate;
     if (a->unknown == TH_UNKNOWN_NONE) {
         a->unknown = b->unknown;
@@ -120,7 +117,7 @@ static int find_floors(th_bound_finder *f, th_error *err)
             failed = th_error_interrupted(err, "no bound is known");
             break;
         }
-        int same = first_equivalent(f, plans, l);
+        int same = f->same[l] = first_equivalent(f, plans, l);
         if (same == l) {
             failed = find_floor(f, l, err);
         } else {
@@ -134,40 +131,7 @@ static int find_floors(th_bound_finder *f, th_error *err)
     return failed;
 }
 
-/* --- heads and tails --- */
-
-/* When all parts of all inputs (least: of the earliest input) may be there; external inputs count
- * as 0. */
-static double head_of(const th_bound_finder *f, int l, bool least, int32_t *from)
-{
-    const th_layer *x = &f->workload->layers[l];
-    double head = least ? INFINITY : 0;
-    *from = -1;
-    for (int i = 0; i < x->n_inputs; i++) {
-        int32_t input = x->inputs[i];
-        double end = input < 0 ? 0 : f->end[input];
-        if (least ? end < head : end > head) {
-            head = end;
-            *from = input;
-        }
-    }
-    return head;
-}
-
-static void find_heads(th_bound_finder *f)
-{
-    for (int l = 0; l < f->workload->n_layers; l++) {
-        const th_layer_floor *x = &f->floor[l];
-        double made = 0;
-        f->from[l] = -1;
-        if (x->reads_always || x->reads_any)
-            made = head_of(f, l, !x->reads_always, &f->from[l]);
-        f->head[l] = fmax(made, x->arrival);
-        f->end[l] = fmax(made + x->shortest[0][0], x->shortest[1][0]);
-        if (x->shortest[1][0] > made + x->shortest[0][0])
-            f->from[l] = -1;
-    }
-}
+/* --- tails --- */
 
 /* A layer that reads all of another one follows every task of it. 0, or -1: memory is out. */
 static int find_tails(th_bound_finder *f)
@@ -324,43 +288,6 @@ static void find_memory(th_bound_finder *f)
              f->system->n_accels);
 }
 
-/* --- the critical path --- */
-
-static int path_length(const th_bound_finder *f, int l, int *first)
-{
-    int n = 1;
-    for (*first = l; f->from[*first] >= 0; n++)
-        *first = f->from[*first];
-    return n;
-}
-
-static void find_path(th_bound_finder *f)
-{
-    const th_workload *w = f->workload;
-    th_bounds *b = f->out;
-    double most = 0;
-    int last = w->outputs[0], first, n;
-    for (int i = 0; i < w->n_outputs; i++) {
-        int l = w->outputs[i];
-        const th_layer_floor *x = &f->floor[l];
-        double made = f->from[l] >= 0 ? f->end[f->from[l]] : 0;
-        double ps = fmax(made + x->shortest[0][1], x->shortest[1][1]);
-        if (ps > most) {
-            most = ps;
-            last = l;
-        }
-    }
-    th_time since = (f->problem->stream.n_inputs - 1) * f->problem->stream.interval_ps;
-    b->makespan_ps[TH_LIMIT_PATH] = since + th_bound_round_up_ps(most);
-    if (most == 0) {
-        snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "no layer is known to take time");
-        return;
-    }
-    n = path_length(f, last, &first);
-    th_print(b->why[TH_LIMIT_PATH], sizeof b->why[0], "%d layer%s, %.14s .. %.14s", n,
-             n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
-}
-
 /* --- all --- */
 
 static int allocate(th_bound_finder *f, th_error *err)
@@ -373,9 +300,9 @@ static int allocate(th_bound_finder *f, th_error *err)
     f->head = th_alloc_zero(n, sizeof *f->head);
     f->end = th_alloc_zero(n, sizeof *f->end);
     f->tail = th_alloc_zero(n, sizeof *f->tail);
-    f->from = th_alloc_zero(n, sizeof *f->from);
+    f->same = th_alloc_zero(n, sizeof *f->same);
     f->order = th_alloc_zero(n, sizeof *f->order);
-    return f->floor && f->work && f->whole && f->bytes && f->head && f->end && f->tail && f->from &&
+    return f->floor && f->work && f->whole && f->bytes && f->head && f->end && f->tail && f->same &&
                    f->order
                ? 0
                : th_error_no_memory(err);
@@ -412,7 +339,8 @@ static int find(th_bound_finder *f, th_error *err)
     set_host_paths(f);
     if (allocate(f, err) || find_floors(f, err))
         return -1;
-    find_heads(f);
+    if (th_bound_find_chain(f, err))
+        return -1;
     if (find_tails(f))
         return th_error_no_memory(err);
     sort_by_tail(f);
@@ -421,7 +349,6 @@ static int find(th_bound_finder *f, th_error *err)
     find_memory(f);
     if (th_bound_find_cut(f, err))
         return -1;
-    find_path(f);
     finish(f);
     return th_bound_list_unknown(f) ? th_error_no_memory(err) : 0;
 }
@@ -452,7 +379,7 @@ static void clear(th_bound_finder *f)
     th_free(f->head);
     th_free(f->end);
     th_free(f->tail);
-    th_free(f->from);
+    th_free(f->same);
     th_free(f->order);
 }
 

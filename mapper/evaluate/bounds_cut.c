@@ -84,14 +84,15 @@ static int external_bytes(const th_bound_finder *f, crossing *in)
             int64_t n = th_bound_elements_read(&w->layers[l], i);
             if (n < 0)
                 return -1;
-            own = fmax(own, (double)n);
+            const th_precision precision = w->layers[l].precision[TH_TENSOR_INPUT];
+            own = fmax(own, (double)n * th_precision_bits(precision) / 8);
             in->transfers += f->system->n_accels;
             in->after = fmin(in->after, th_bound_remaining_ps(f, l));
         }
         sum += own;
         most = fmax(most, own);
     }
-    in->bytes = (w->has_own_inputs ? sum : most) * th_precision_bits(w->precision) / 8;
+    in->bytes = w->has_own_inputs ? sum : most;
     in->bytes *= f->problem->stream.n_inputs;
     in->before = in->bytes > 0 ? f->floors.in.latency : 0; /* all that is read may be padding */
     return 0;

@@ -192,31 +192,6 @@ static piece piece_of(const maker *k, const th_strategy *s, int n, int i)
     return x;
 }
 
-/* The least time until it has its external inputs; also notes whether it reads every input. */
-static double arrival_of(maker *k, const piece *x)
-{
-    const th_workload *w = k->floors->workload;
-    const th_strategy *s = x->strategy;
-    const th_loop_box whole = x->loops, first = s->rotate == TH_NO_ROTATION
-                                                    ? whole
-                                                    : th_shard_phase_loops(k->layer, k->batch, s,
-                                                                           NULL, x->position, 0);
-    bool rotates = th_shard_rotating(k->layer, s) == TH_OPERAND_INPUT;
-    const th_host_path *in = &k->floors->in;
-    double most = 0;
-    bool any = false;
-    for (int i = 0; i < k->layer->n_inputs; i++) {
-        th_box need = th_layer_input_of(k->layer, i, i == 0 && rotates ? &first : &whole);
-        any |= !th_box_is_empty(&need);
-        if (th_box_is_empty(&need))
-            k->out->reads_always = false;
-        else if (k->layer->inputs[i] == TH_EXTERNAL_INPUT && in->exists)
-            most = fmax(most, in->latency + bytes_of(&need, w->precision) * in->ps_per_byte);
-    }
-    k->out->reads_any &= any;
-    return most;
-}
-
 static double departure_of(const maker *k, const piece *x)
 {
     const th_host_path *out = &k->floors->out;
@@ -285,16 +260,6 @@ static int add_tasks(maker *k, const piece *x, task_sums *sums)
     return 0;
 }
 
-/* Lowers the shortest times of f to those of a position or chunk. */
-static void shorten(th_layer_floor *f, double arrival, double occupied, double departure)
-{
-    for (int in = 0; in < 2; in++)
-        for (int out = 0; out < 2; out++)
-            f->shortest[in][out] =
-                fmin(f->shortest[in][out], (in ? arrival : 0) + occupied + (out ? departure : 0));
-    f->arrival = fmin(f->arrival, arrival);
-}
-
 /* One way to split the layer. 0; 1: no accelerator can run it; -1: memory is out. */
 static int add_strategy(maker *k, const th_strategy *s, int n)
 {
@@ -309,10 +274,9 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
         all.occupied += own.occupied;
         all.computing += own.computing;
         all.dram_bytes += own.dram_bytes;
-        shorten(&found, arrival_of(k, &x), own.occupied, departure_of(k, &x));
+        found.shortest[0] = fmin(found.shortest[0], own.occupied);
+        found.shortest[1] = fmin(found.shortest[1], own.occupied + departure_of(k, &x));
     }
-    found.reads_always = k->out->reads_always;
-    found.reads_any = k->out->reads_any;
     found.unknown = k->out->unknown;
     found.unknown_design = k->out->unknown_design;
     if (all.occupied < found.occupied) {
@@ -446,10 +410,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
         whole[c] = INFINITY;
     *out = (th_layer_floor){.occupied = INFINITY,
                             .dram_bytes = INFINITY,
-                            .shortest = {{INFINITY, INFINITY}, {INFINITY, INFINITY}},
-                            .arrival = INFINITY,
-                            .reads_always = true,
-                            .reads_any = true,
+                            .shortest = {INFINITY, INFINITY},
                             .unknown_design = -1};
     int failed = find_layer(&k, layer);
     if (f->was_interrupted)

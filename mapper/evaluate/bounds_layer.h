@@ -11,15 +11,11 @@
 
 /* All times in ps, as doubles: they are summed and divided, and rounded down at the end. */
 typedef struct th_layer_floor {
-    double occupied;       /* accelerator time of all shards together, each where it is fastest */
-    double computing;      /* the part of occupied, 0 .. 1, in which arrays compute; 0: unknown */
-    double dram_bytes;     /* that all shards together move through DRAM */
-    double shortest[2][2]; /* of any position that runs it; [1][]: from the pass's release on, the
-                            * external input included; [][1]: until its outputs are in the host */
-    double arrival;        /* of the external input at any position; 0: it may need nothing */
-    bool reads_always;     /* every position reads something of each input */
-    bool reads_any;        /* ... of some input */
-    bool is_by_rate;       /* derived from peak rates: single positions have no bound */
+    double occupied;    /* accelerator time of all shards together, each where it is fastest */
+    double computing;   /* the part of occupied, 0 .. 1, in which arrays compute; 0: unknown */
+    double dram_bytes;  /* that all shards together move through DRAM */
+    double shortest[2]; /* of any position that runs it; [1]: until its outputs are in the host */
+    bool is_by_rate;    /* derived from peak rates: single positions have no bound */
     th_unknown_reason unknown; /* why occupied may be 0, or holds for some shards only */
     int32_t unknown_design;    /* the design that is the reason; -1: none is */
 } th_layer_floor;

@@ -36,7 +36,7 @@ bool th_bound_is_output(const th_workload *w, int layer)
 double th_bound_remaining_ps(const th_bound_finder *f, int l)
 {
     const th_layer_floor *x = &f->floor[l];
-    return th_bound_is_output(f->workload, l) ? x->shortest[0][1] : x->shortest[0][0] + f->tail[l];
+    return th_bound_is_output(f->workload, l) ? x->shortest[1] : x->shortest[0] + f->tail[l];
 }
 
 /* --- elements read --- */

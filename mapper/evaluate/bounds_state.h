@@ -15,7 +15,7 @@ typedef struct {
     double *work, *bytes;  /* by layer, of all passes */
     double *whole; /* by layer and class: what all passes of it take there (bounds_layer.h) */
     double *head, *end, *tail;
-    int32_t *from;  /* by layer: the input that head follows; -1: the external one, or none */
+    int32_t *same;  /* by layer: the first one with equal bounds */
     int32_t *order; /* layers by descending tail */
     th_bounds *out;
 } th_bound_finder;

@@ -50,16 +50,27 @@ static double bytes_moved(const th_schedule_totals *t)
            (double)t->weight_bytes;
 }
 
+/* Of the first operands, which share the DRAM. */
+static double first_loads_ps(const th_schedule *s, const th_port *port)
+{
+    const th_step *first = &s->step[mask_of_first_step(s)];
+    double bytes[2] = {(double)(first->input_bytes + s->first_row_extra_bytes),
+                       (double)first->weight_bytes};
+    double most = fmax(request_ps(s, port, TH_ENGINE_INPUT, bytes[0]),
+                       request_ps(s, port, TH_ENGINE_WEIGHT, bytes[1]));
+    double both = fmax(bytes[0], 0) + bytes[1];
+    if (port->bits_per_s == TH_UNLIMITED || both <= 0)
+        return most;
+    double moves = both * 8 * (double)TH_PS_PER_S / (double)port->bits_per_s - 2 * ROUNDING_PS;
+    return fmax(most, (double)port->latency_ps + fmax(moves, 0));
+}
+
 /* Nothing is computed before the first operands are in, and the last tile is stored after all. */
 static double array_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t)
 {
-    const th_step *first = &s->step[mask_of_first_step(s)];
-    double input = request_ps(s, port, TH_ENGINE_INPUT,
-                              (double)(first->input_bytes + s->first_row_extra_bytes));
-    double weights = request_ps(s, port, TH_ENGINE_WEIGHT, (double)first->weight_bytes);
     double stored =
         request_ps(s, port, TH_ENGINE_OUTPUT, (double)s->output_bytes[TH_N_STORE_KINDS - 1]);
-    return fmax(input, weights) + (double)th_cycles_ps(t->cycles, s->hz) + stored;
+    return first_loads_ps(s, port) + (double)th_cycles_ps(t->cycles, s->hz) + stored;
 }
 
 double th_task_least_ps(const th_schedule *s, const th_port *port)

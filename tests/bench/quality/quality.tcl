@@ -6,15 +6,17 @@
 #   tharsis -exit tests/bench/quality/quality.tcl compare ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl record ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl replay ?OPTION VALUE ...?
+#   tharsis -exit tests/bench/quality/quality.tcl bounds ?OPTION VALUE ...?
 #
 # quick runs the default search on six instances with 300 evaluations, and default on every instance
 # with its default budget; a TAP line each says how far it is behind the best value known. compare
 # runs every algorithm at several budgets and seeds, and prints its mean gap to the best value
 # known, by instance and over all, and the CPU time. record searches with large budgets, and keeps
 # what is better than the best known: best.csv has the value, its bound, and the algorithm, seed and
-# budget that found it; mappings/INSTANCE.map the mapping. What compare and record have searched is
-# kept in runs.csv, search by search, with its CPU time, and not searched again: both can be stopped
-# at any time and go on. Remove runs.csv after a change of the models or of a search.
+# budget that found it; mappings/INSTANCE.map the mapping. bounds finds the lower bounds again, for
+# recorded mappings, and holds the mean gap on five networks to a bar. What compare and record have
+# searched is kept in runs.csv, search by search, with its CPU time, and not searched again: both
+# can be stopped at any time and go on. Remove runs.csv after a change of the models or of a search.
 #   -instances PATTERNS   those whose names match one of these (*)
 #   -algorithms LIST      (portfolio two_level annealing polish dp nsga2 random)
 #   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000)
@@ -81,6 +83,9 @@ set quick_limits {
 }
 set quick_misses {resnet18_heterogeneous 10.02}
 set default_limit 1
+# The mean gap to the bound, and what it is known to be.
+set bound_limit 20
+set bound_miss 23.7
 set default_misses {
     h2h_facebag_0.125 1.0 h2h_facebag_0.5 3.1 h2h_cnn_lstm_0.125 1.1 h2h_cnn_lstm_0.5 6.7
     casia_surf_f1 4.0 facebagnet_f1 6.1 bert_torus 5.3 resnet18_stream 10.2 resnet18_edp 1.8
@@ -275,6 +280,41 @@ proc replay {} {
     return 0
 }
 
+# The largest lower bound for mappings like the one recorded, in ps.
+proc largest_bound {instance} {
+    uplevel #0 [lindex [dict get $::instances $instance] 0]
+    read_mapping [mapping_file $instance]
+    set text [report_bounds -return_string -format csv]
+    set row {^(?:compute|memory|cut|critical path),(\d+),}
+    set most 0
+    foreach {- bound} [regexp -all -inline -line $row $text] {set most [expr {max($most, $bound)}]}
+    return $most
+}
+
+proc bounds {} {
+    set best [read_best]
+    foreach instance [selected] {
+        lassign [list [dict get $best $instance value] [dict get $best $instance bound]] value bound
+        if {$bound eq ""} continue
+        dict set best $instance bound [set bound [largest_bound $instance]]
+        set gaps($instance) [gap_percent $value $bound]
+        puts [format "# %-24s %.1f %% above the bound" $instance $gaps($instance)]
+    }
+    write_best $best
+    set five {alexnet_f1 vgg16_f1 resnet34_f1 resnet101_f1 wrn50_2_f1}
+    set mean [mean [lmap name $five {expr {[info exists gaps($name)] ? $gaps($name) : Inf}}]]
+    set line "1 - mean gap of the best known to the bound, five networks"
+    if {$mean <= $::bound_limit} {
+        puts [format "ok %s: %.1f %%, bar %g %%" $line $mean $::bound_limit]
+    } elseif {$mean <= $::bound_miss * 1.01} {
+        puts [format "not ok %s # TODO got %.1f %%, bar %g %%" $line $mean $::bound_limit]
+    } else {
+        puts [format "not ok %s: %.1f %%, bar %g %%" $line $mean $::bound_limit]
+    }
+    puts 1..1
+    return 0
+}
+
 # CPU time of this process so far; 0 where the system does not tell.
 proc cpu_seconds {} {
     set file /proc/[pid]/stat
@@ -381,8 +421,8 @@ foreach {name value} [lrange $argv 1 end] {
     }
     dict set options $name $value
 }
-if {$command ni {compare record replay quick default}} {
-    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record|replay\
+if {$command ni {compare record replay bounds quick default}} {
+    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record|replay|bounds\
             ?OPTION VALUE?"
     exit 2
 }

@@ -5,7 +5,6 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds_layer.h"
-#include "mapper/evaluate/bounds_remaining.h"
 #include "mapper/lower/plan_state.h"
 #include "mapper/search/initial/initial_mapping_state.h"
 #include "mapper/strategies.h"
@@ -155,52 +154,6 @@ TEST(every_number_of_a_shard)
     th_workload_free(w);
     for (int i = 0; i < 2; i++)
         th_system_free(systems[i]);
-}
-
-/* --- the time that remains --- */
-
-static const char chain[] =
-    "name = \"n\"; batch = 2; input = { channels = 4; height = 4; width = 1; }; layers = ("
-    "{ name = \"a\"; type = \"conv\"; kernel = 1; outputs = 4; },"
-    "{ name = \"b\"; type = \"conv\"; kernel = 1; outputs = 4; },"
-    "{ name = \"c\"; type = \"conv\"; kernel = 1; outputs = 2; } );";
-
-static bool same_rest(th_remaining_time *asked, const th_problem *p, int layer, const th_set *set,
-                      const th_strategy *strategy)
-{
-    th_error e = {"", ""};
-    const double *x, *y;
-    th_remaining_time *fresh = th_remaining_time_new(p, &e);
-    if (!fresh || th_remaining_time_after(asked, layer, set, strategy, &x, &e) ||
-        th_remaining_time_after(fresh, layer, set, strategy, &y, &e))
-        bail_out(&e);
-    const bool same = memcmp(x, y, (size_t)set->n_accels * sizeof *x) == 0;
-    th_remaining_time_free(fresh);
-    return same;
-}
-
-/* Layers, members, designs and strategies: each differs from others in one thing. */
-TEST(every_thing_of_a_placement)
-{
-    static int32_t members[][2] = {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}};
-    th_error e = {"", ""};
-    auto_system *s = system_of(line);
-    auto_workload *w = workload_of(chain);
-    const th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
-    th_remaining_time *asked = th_remaining_time_new(&p, &e);
-    int n = 0, n_wrong = 0;
-    for (int i = 0; asked && i < 3 * 6 * 2; i++) {
-        const int layer = i / 12;
-        th_set set = {i % 2, i % 12 / 2 < 3 ? 1 : 2, members[i % 12 / 2], NULL};
-        th_strategy *list;
-        const int count = th_strategies_list(&w->layers[layer], w->batch, set.n_accels, &list);
-        for (int k = 0; k < count; k += 2, n++)
-            n_wrong += !same_rest(asked, &p, layer, &set, &list[k]);
-        th_free(list);
-    }
-    printf("# %d placements\n", n);
-    CU_ASSERT_TRUE(n > 50 && n_wrong == 0);
-    th_remaining_time_free(asked);
 }
 
 /* --- transitions of dynamic programming --- */
