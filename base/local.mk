@@ -14,6 +14,7 @@ libtharsis_la_SOURCES += \
 	base/files/file_lock.c base/files/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
+	base/memory.c base/memory.h \
 	base/integer.h \
 	base/min_max.h \
 	base/names.c base/names.h \

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/alloc.h"
 #include "topology/generate/generate.h"
 
 static const double bytes_per_gib = 1073741824.0, bits_per_byte = 8, ps_per_ns = 1000,
@@ -75,7 +74,7 @@ static int describe_accels(th_system *s, const th_astra *a, double peak_tflops, 
 
 static int build(th_system *s, const th_astra *a, double peak_tflops, th_error *err)
 {
-    s->astra = th_alloc(sizeof *s->astra);
+    s->astra = th_memory_take(&s->memory, 1, sizeof *s->astra);
     if (!s->astra)
         return th_error_no_memory(err);
     *s->astra = *a;

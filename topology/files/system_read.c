@@ -10,7 +10,7 @@
 #include <config.h>
 #include "topology/files/system_read.h"
 
-#include "base/alloc.h"
+#include "base/arena.h"
 #include "topology/files/system_fields.h"
 #include "topology/files/system_reader.h"
 
@@ -89,7 +89,7 @@ static int read_link_energy(th_system_reader *r)
                             "number comes from",
                             th_config_file(n), th_config_line(n));
     r->s->link_energy.j_per_byte = (double)attojoules * TH_J_PER_AJ;
-    r->s->link_energy.source = th_alloc_string(source);
+    r->s->link_energy.source = th_arena_string(r->s->names.text, source);
     return r->s->link_energy.source ? 0 : th_error_no_memory(&r->error);
 }
 
