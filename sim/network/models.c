@@ -63,21 +63,19 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
 {
     size_t links = (size_t)s->n_links + 1, accels = (size_t)s->n_accels + 1;
     *n = (th_network){.type = type, .system = s};
-    n->link_bytes = th_alloc_zero(links, sizeof *n->link_bytes);
-    n->link_busy_ps = th_alloc_zero(links, sizeof *n->link_busy_ps);
-    n->link_since = th_alloc_zero(links, sizeof *n->link_since);
-    n->link_flows = th_alloc_zero(links, sizeof *n->link_flows);
-    n->link_flow_ps = th_alloc_zero(links, sizeof *n->link_flow_ps);
-    n->link_peak_flows = th_alloc_zero(links, sizeof *n->link_peak_flows);
-    n->accel_dram_demand = th_alloc_zero(accels, sizeof *n->accel_dram_demand);
-    n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
-    n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
-    n->is_contended = th_alloc_zero(accels, sizeof *n->is_contended);
-    n->toggled = th_alloc_zero(accels, sizeof *n->toggled);
-    n->touched = th_alloc_zero(accels, sizeof *n->touched);
-    if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
-        !n->link_flow_ps || !n->link_peak_flows || !n->accel_dram_demand || !n->engine_rate ||
-        !n->is_shared || !n->is_contended || !n->toggled || !n->touched)
+    n->link_bytes = th_memory_take(&n->memory, links, sizeof *n->link_bytes);
+    n->link_busy_ps = th_memory_take(&n->memory, links, sizeof *n->link_busy_ps);
+    n->link_since = th_memory_take(&n->memory, links, sizeof *n->link_since);
+    n->link_flows = th_memory_take(&n->memory, links, sizeof *n->link_flows);
+    n->link_flow_ps = th_memory_take(&n->memory, links, sizeof *n->link_flow_ps);
+    n->link_peak_flows = th_memory_take(&n->memory, links, sizeof *n->link_peak_flows);
+    n->accel_dram_demand = th_memory_take(&n->memory, accels, sizeof *n->accel_dram_demand);
+    n->engine_rate = th_memory_take(&n->memory, accels * TH_N_ENGINES, sizeof *n->engine_rate);
+    n->is_shared = th_memory_take(&n->memory, accels, sizeof *n->is_shared);
+    n->is_contended = th_memory_take(&n->memory, accels, sizeof *n->is_contended);
+    n->toggled = th_memory_take(&n->memory, accels, sizeof *n->toggled);
+    n->touched = th_memory_take(&n->memory, accels, sizeof *n->touched);
+    if (n->memory.is_out)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
         n->is_contended[a] = n->is_shared[a] =
@@ -104,18 +102,7 @@ void th_network_head_reset(th_network *n)
 
 void th_network_head_clear(th_network *n)
 {
-    th_free(n->link_bytes);
-    th_free(n->link_busy_ps);
-    th_free(n->link_since);
-    th_free(n->link_flows);
-    th_free(n->link_flow_ps);
-    th_free(n->link_peak_flows);
-    th_free(n->accel_dram_demand);
-    th_free(n->engine_rate);
-    th_free(n->is_shared);
-    th_free(n->is_contended);
-    th_free(n->toggled);
-    th_free(n->touched);
+    th_memory_free(&n->memory);
     th_detours_clear(&n->detours);
 }
 

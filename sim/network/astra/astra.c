@@ -88,9 +88,6 @@ static void destroy(th_network *n)
     if (!net)
         return;
     th_network_head_clear(n);
-    th_free(net->link_free);
-    th_free(net->rank_free);
-    th_free(net->link_dim);
     th_free(net->flows);
     th_free(net);
 }
@@ -118,10 +115,10 @@ static th_network *create(const th_network_type *type, const th_system *s, th_er
     astra *net = th_alloc_zero(1, sizeof *net);
     if (!net || th_network_head_init(&net->head, type, s))
         goto fail;
-    net->link_free = th_alloc_zero(links, sizeof *net->link_free);
-    net->rank_free = th_alloc_zero((size_t)s->n_nodes, sizeof *net->rank_free);
-    net->link_dim = th_alloc_zero(links, sizeof *net->link_dim);
-    if (!net->link_free || !net->rank_free || !net->link_dim)
+    net->link_free = th_memory_take(&net->head.memory, links, sizeof *net->link_free);
+    net->rank_free = th_memory_take(&net->head.memory, (size_t)s->n_nodes, sizeof *net->rank_free);
+    net->link_dim = th_memory_take(&net->head.memory, links, sizeof *net->link_dim);
+    if (net->head.memory.is_out)
         goto fail;
     for (int l = 0; l < s->n_links; l++)
         net->link_dim[l] = (uint8_t)dim_of_link(s, &s->links[l]);

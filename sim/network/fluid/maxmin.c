@@ -48,18 +48,17 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
     if (!m)
         return NULL;
     m->n_links = n_links;
-    m->link = th_alloc_zero(n, sizeof *m->link);
-    m->capacity = th_alloc_zero(n, sizeof *m->capacity);
-    m->residual = th_alloc_zero(n, sizeof *m->residual);
-    m->mark = th_alloc_zero(n, sizeof *m->mark);
-    m->level = th_alloc_zero(n, sizeof *m->level);
-    m->work.dirty = th_alloc_array(n, sizeof *m->work.dirty);
-    m->work.touched = th_alloc_array(n, sizeof *m->work.touched);
-    m->work.heap = th_alloc_array(n, sizeof *m->work.heap);
-    m->changes.link = th_alloc_array(n, sizeof *m->changes.link);
+    m->link = th_memory_take(&m->memory, n, sizeof *m->link);
+    m->capacity = th_memory_take(&m->memory, n, sizeof *m->capacity);
+    m->residual = th_memory_take(&m->memory, n, sizeof *m->residual);
+    m->mark = th_memory_take(&m->memory, n, sizeof *m->mark);
+    m->level = th_memory_take(&m->memory, n, sizeof *m->level);
+    m->work.dirty = th_memory_take(&m->memory, n, sizeof *m->work.dirty);
+    m->work.touched = th_memory_take(&m->memory, n, sizeof *m->work.touched);
+    m->work.heap = th_memory_take(&m->memory, n, sizeof *m->work.heap);
+    m->changes.link = th_memory_take(&m->memory, n, sizeof *m->changes.link);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->capacity || !m->residual || !m->mark || !m->level || !m->work.dirty ||
-        !m->work.touched || !m->work.heap || !m->changes.link) {
+    if (m->memory.is_out) {
         th_maxmin_free(m);
         return NULL;
     }
@@ -75,21 +74,13 @@ void th_maxmin_free(th_maxmin *m)
         return;
     for (int32_t l = 0; m->link && l < m->n_links; l++)
         th_free(m->link[l].entry);
-    th_free(m->link);
-    th_free(m->capacity);
-    th_free(m->residual);
-    th_free(m->mark);
-    th_free(m->level);
     th_free(m->flow);
     th_free(m->bottleneck);
     th_blocks_clear(&m->hops);
     th_free(m->flows.live);
     th_free(m->flows.added);
-    th_free(m->work.dirty);
-    th_free(m->work.touched);
-    th_free(m->work.heap);
-    th_free(m->changes.link);
     th_free(m->changes.flow);
+    th_memory_free(&m->memory);
     th_free(m);
 }
 

@@ -8,7 +8,6 @@
  * each link into the node. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/network/packet/packet.h"
 
 static int64_t sum_of(const th_system *s, const int *links, int from, int to, int64_t sum)
@@ -47,7 +46,8 @@ int th_dram_links_count(th_packet_network *p, int64_t terminal_bits_per_s)
 {
     const th_system *s = p->head.system;
     p->drams = (th_packet_drams){0};
-    p->drams.first = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p->drams.first);
+    p->drams.first =
+        th_memory_take(&p->head.memory, (size_t)s->n_nodes + 1, sizeof *p->drams.first);
     if (!p->drams.first)
         return -1;
     for (int node = 0; node < s->n_nodes; node++) {
