@@ -111,6 +111,7 @@ struct th_network {
     th_memory memory; /* of these arrays, and of those that a model makes with itself */
     th_time fault_ps; /* what faults of links have cost the flow that the last event ended, where
                        * set_bandwidth is there */
+    bool has_failed;  /* an event: the next settle fails */
     th_error why;     /* start, settle or demand failed; no id: memory is out */
 };
 

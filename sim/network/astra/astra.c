@@ -42,7 +42,6 @@ typedef struct {
     uint8_t *link_dim;
     message *flows; /* by slot */
     th_slots slots;
-    bool has_failed; /* memory ran out in an event */
 } astra;
 
 static bool is_aware(const th_network *n)
@@ -96,7 +95,6 @@ static void reset(th_network *n)
 {
     astra *net = (astra *)n;
     th_network_head_reset(n);
-    net->has_failed = false;
     th_slots_reset(&net->slots);
     memset(net->link_free, 0, (size_t)n->system->n_links * sizeof *net->link_free);
     memset(net->rank_free, 0, (size_t)n->system->n_nodes * sizeof *net->rank_free);
@@ -256,24 +254,15 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     astra *net = (astra *)n;
     int32_t slot = th_flow_slot(e);
     if ((e->argument & 1) == TH_FLOW_ENTERS) {
-        net->has_failed |= begin(net, q, now, slot) < 0;
+        n->has_failed |= begin(net, q, now, slot) < 0;
         return false;
     }
     if (has_arrived(net, now, &net->flows[slot])) {
         th_slots_give(&net->slots, &net->flows[slot], slot);
         return true;
     }
-    net->has_failed |= send_on(net, q, now, slot) < 0;
+    n->has_failed |= send_on(net, q, now, slot) < 0;
     return false;
-}
-
-static int settle(th_network *n, th_events *q, th_time now)
-{
-    astra *net = (astra *)n;
-    (void)q;
-    (void)now;
-    n->n_touched = 0;
-    return net->has_failed ? -1 : 0;
 }
 
 /* ---- collectives ---- */
@@ -343,7 +332,7 @@ const th_network_type th_network_astra_aware = {
     .reset = reset,
     .start = start,
     .event = event,
-    .settle = settle,
+    .settle = th_network_settle_nothing,
     .collective = collective,
 };
 
@@ -355,6 +344,6 @@ const th_network_type th_network_astra_unaware = {
     .reset = reset,
     .start = start,
     .event = event,
-    .settle = settle,
+    .settle = th_network_settle_nothing,
     .collective = collective,
 };

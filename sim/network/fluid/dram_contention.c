@@ -28,26 +28,13 @@ static int64_t bits_of(const th_system *s, int32_t link)
     return s->media[s->links[link].medium].bits_per_s;
 }
 
-static int64_t fastest_link(const th_system *s, int node)
-{
-    int64_t fastest = 0;
-    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
-        fastest = bits_of(s, s->adjacency.out_links[i]) > fastest
-                      ? bits_of(s, s->adjacency.out_links[i])
-                      : fastest;
-    for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++)
-        fastest = bits_of(s, s->adjacency.in_links[i]) > fastest
-                      ? bits_of(s, s->adjacency.in_links[i])
-                      : fastest;
-    return fastest;
-}
-
 /* Bandwidth of links in use above which the DRAM could limit a flow; 0: any flow makes it
  * contended. */
 static int64_t contended_from_bits(const th_system *s, int node)
 {
     int64_t engines, most;
-    if (s->routes.explicit || __builtin_mul_overflow(fastest_link(s, node), TH_N_ENGINES, &engines))
+    if (s->routes.explicit ||
+        __builtin_mul_overflow(th_network_node_rates(s, node).fastest, TH_N_ENGINES, &engines))
         return 0;
     most = s->nodes[node].a.dram_bits_per_s - engines;
     return most > 0 ? most : 0;
@@ -167,7 +154,7 @@ int th_dram_contention_update(th_network *n, th_time now)
 {
     th_fluid *f = (th_fluid *)n;
     n->n_toggled = 0;
-    if (f->out_of_memory) /* some flow is missing from the solver */
+    if (n->has_failed) /* some flow is missing from the solver */
         return -1;
     for (int32_t i = 0; i < f->dram.n_changed; i++) {
         int32_t accel = f->dram.changed[i];

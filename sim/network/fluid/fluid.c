@@ -152,7 +152,6 @@ static void reset(th_network *n)
     th_uncontended_reset(f);
     reset_demand(f);
     th_fluid_flows_reset(f);
-    f->out_of_memory = false;
 }
 
 /* --- media of a flow -------------------------------------------------------------------------- */
@@ -255,7 +254,7 @@ static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s, th_
     bool is_uncontended = f->uncontended.slot[medium] >= 0;
     if ((is_uncontended && th_fluid_enter_solver(f, f->uncontended.slot[medium])) ||
         th_fault_loss_set(f, medium, bytes_per_s, now))
-        f->out_of_memory = true;
+        n->has_failed = true;
     else
         th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
 }
@@ -418,7 +417,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     fluid *f = (fluid *)n;
     int32_t slot = th_flow_slot(e);
     bool ends = (e->argument & 1u) == TH_FLOW_ENDS;
-    f->out_of_memory |= (ends ? leave(f, q, slot, now) : enter(f, slot)) != 0;
+    n->has_failed |= (ends ? leave(f, q, slot, now) : enter(f, slot)) != 0;
     return ends;
 }
 
@@ -493,7 +492,7 @@ static int settle(th_network *n, th_events *q, th_time now)
 {
     fluid *f = (fluid *)n;
     n->n_touched = 0;
-    if (f->out_of_memory)
+    if (n->has_failed)
         return -1;
     if (is_settled(f))
         return 0;

@@ -127,7 +127,6 @@ typedef struct th_fluid {
     th_fluid_demand demand;
     th_dram_contention dram;
     struct th_medium_loss *loss; /* by medium; NULL: no fault yet */
-    bool out_of_memory;
 } th_fluid;
 
 /* 0 or -1. */

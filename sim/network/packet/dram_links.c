@@ -10,25 +10,15 @@
 
 #include "sim/network/packet/packet.h"
 
-static int64_t sum_of(const th_system *s, const int *links, int from, int to, int64_t sum)
-{
-    for (int i = from; i < to; i++)
-        sum = th_bytes_add(sum, s->media[s->links[links[i]].medium].bits_per_s);
-    return sum;
-}
-
 static bool is_narrow(const th_system *s, int node, int64_t terminal_bits_per_s)
 {
-    const th_adjacency *a = &s->adjacency;
     if (s->nodes[node].kind != TH_NODE_ACCEL || s->nodes[node].a.dram_bits_per_s == TH_UNLIMITED)
         return false;
     if (terminal_bits_per_s > 0)
         return s->nodes[node].a.dram_bits_per_s / 2 < terminal_bits_per_s;
     if (s->routes.explicit) /* segments may bring more */
         return true;
-    int64_t all = sum_of(s, a->out_links, a->out_start[node], a->out_start[node + 1], 0);
-    all = sum_of(s, a->in_links, a->in_start[node], a->in_start[node + 1], all);
-    return s->nodes[node].a.dram_bits_per_s < all;
+    return s->nodes[node].a.dram_bits_per_s < th_network_node_rates(s, node).all;
 }
 
 int32_t th_dram_links_of(const th_packet_network *p, int node)
