@@ -43,6 +43,7 @@ unit_tests += \
 	tests/unit/base/test_error \
 	tests/unit/base/test_fields \
 	tests/unit/base/test_map \
+	tests/unit/base/test_memory \
 	tests/unit/base/test_names \
 	tests/unit/base/test_random \
 	tests/unit/base/test_shared_map \

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "base/shared_map.h"
 #include "sim/design/clock.h"
 #include "sim/pipeline/attention.h"
@@ -35,6 +36,7 @@ struct th_compute_cost_cache {
     th_shared_map *known; /* th_compute_cost by key */
     pthread_mutex_t lock;
     th_compute_cost *chunk[N_CHUNKS];
+    th_memory memory; /* of designs, classes and chunks */
     int32_t n;
 };
 
@@ -77,10 +79,12 @@ th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *e
         goto fail;
     pthread_mutex_init(&cache->lock, NULL);
     cache->system = s;
-    cache->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *cache->designs);
-    cache->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *cache->class_of);
+    cache->designs =
+        th_memory_take(&cache->memory, (size_t)s->n_designs + 1, sizeof *cache->designs);
+    cache->class_of =
+        th_memory_take(&cache->memory, (size_t)s->n_accels + 1, sizeof *cache->class_of);
     cache->known = th_shared_map_new();
-    if (!cache->designs || !cache->class_of || !cache->known)
+    if (cache->memory.is_out || !cache->known)
         goto fail;
     for (int i = 0; i < s->n_designs; i++) {
         if (th_design_configure(&s->designs[i], &cache->designs[i].type, &cache->designs[i].config,
@@ -103,11 +107,8 @@ void th_compute_cost_cache_free(th_compute_cost_cache *cache)
         return;
     for (int i = 0; cache->designs && i < cache->system->n_designs; i++)
         th_design_release(cache->designs[i].type, &cache->designs[i].config);
-    th_free(cache->designs);
-    th_free(cache->class_of);
     th_shared_map_free(cache->known);
-    for (int c = 0; c < N_CHUNKS; c++)
-        th_free(cache->chunk[c]);
+    th_memory_free(&cache->memory);
     pthread_mutex_destroy(&cache->lock);
     th_free(cache);
 }
@@ -319,7 +320,8 @@ static th_compute_cost *next_cost(th_compute_cost_cache *cache)
     uint32_t at = (uint32_t)cache->n + (1u << FIRST_CHUNK_LOG2);
     int log2 = 31 - __builtin_clz(at), c = log2 - FIRST_CHUNK_LOG2;
     if (!cache->chunk[c])
-        cache->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_compute_cost));
+        cache->chunk[c] =
+            th_memory_take(&cache->memory, (size_t)1 << log2, sizeof(th_compute_cost));
     return cache->chunk[c] ? cost_at(cache, cache->n) : NULL;
 }
 

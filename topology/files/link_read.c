@@ -48,14 +48,12 @@ static int check_directions(th_system_reader *r, const entry *e)
     if (!is_list(n, "bandwidth") && !is_list(n, "latency"))
         return 0;
     if (!th_config_member(n, "between") && !th_config_member(n, "center"))
-        return th_error_set(&r->error, "TOPO-0063",
-                            "%s:%d: two values, one for each direction, are for links with between "
-                            "or center",
-                            th_config_file(n), th_config_line(n));
+        return th_reader_error(r, n, "TOPO-0063",
+                               "two values, one for each direction, are for links with between "
+                               "or center");
     if (is_list(n, "bandwidth") && !e->cable.is_full_duplex)
-        return th_error_set(&r->error, "TOPO-0064",
-                            "%s:%d: a half-duplex cable has one bandwidth for both directions",
-                            th_config_file(n), th_config_line(n));
+        return th_reader_error(r, n, "TOPO-0064",
+                               "a half-duplex cable has one bandwidth for both directions");
     return 0;
 }
 
@@ -138,10 +136,8 @@ static int read_one_direction(th_system_reader *r, const entry *e)
     const th_config_node *to_name = th_config_member(e->n, "to");
     int from, to;
     if (!to_name || th_config_member(e->n, "duplex"))
-        return th_error_set(
-            &r->error, "TOPO-0065",
-            "%s:%d: a link of one direction has the keys from and to, and no duplex",
-            th_config_file(e->n), th_config_line(e->n));
+        return th_reader_error(r, e->n, "TOPO-0065",
+                               "a link of one direction has the keys from and to, and no duplex");
     if (th_reader_node(r, th_config_member(e->n, "from"), &from) < 0 ||
         th_reader_node(r, to_name, &to) < 0)
         return -1;
@@ -199,10 +195,9 @@ static int read_link(th_system_reader *r, const th_config_node *n)
     const form *f = form_of(n);
     if (f)
         return f->read(r, &e);
-    return th_error_set(&r->error, "TOPO-0042",
-                        "%s:%d: a link has one of the keys between = [A, B], all_pairs = [...], "
-                        "center = C with leaves = [...], from = A with to = B",
-                        th_config_file(n), th_config_line(n));
+    return th_reader_error(r, n, "TOPO-0042",
+                           "a link has one of the keys between = [A, B], all_pairs = [...], "
+                           "center = C with leaves = [...], from = A with to = B");
 }
 
 int th_read_links(th_system_reader *r)

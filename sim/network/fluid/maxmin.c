@@ -218,20 +218,13 @@ static void swap_entries(th_maxmin *m, int32_t l, int32_t a, int32_t b)
     put_entry(m, l, b, e);
 }
 
-static void remove_added(th_maxmin *m, int32_t flow)
+/* Removes a flow from a list that has it. */
+static void drop(int32_t *list, size_t *n, int32_t flow)
 {
     size_t i = 0;
-    while (m->flows.added[i] != flow)
+    while (list[i] != flow)
         i++;
-    m->flows.added[i] = m->flows.added[--m->flows.n_added];
-}
-
-static void remove_moved(th_maxmin *m, int32_t flow)
-{
-    size_t i = 0;
-    while (m->changes.flow[i] != flow)
-        i++;
-    m->changes.flow[i] = m->changes.flow[--m->changes.n_flows];
+    list[i] = list[--*n];
 }
 
 void th_maxmin_bottleneck_here(th_maxmin *m, int32_t l, int32_t place)
@@ -294,14 +287,14 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
         if (m->link[m->hops.item[w->first + i]].n_bottlenecked > 0)
             mark_dirty(m, m->hops.item[w->first + i]);
     if (bottleneck == m->n_links)
-        remove_added(m, flow);
+        drop(m->flows.added, &m->flows.n_added, flow);
     th_blocks_give(&m->hops, w->first, 2 * w->n_hops);
     m->flows.n_entries -= w->n_hops;
     int32_t last = m->flows.live[--m->flows.n_live];
     m->flows.live[w->live] = last;
     m->flow[last].live = w->live;
     if (w->is_moved)
-        remove_moved(m, flow);
+        drop(m->changes.flow, &m->changes.n_flows, flow);
 }
 
 /* --- links to be checked, by level ------------------------------------------------------------ */
