@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "tests/unit/tap.h"
 
-static void blocks_are_cleared_aligned_and_freed_together(void)
+TEST(blocks_are_cleared_aligned_and_freed_together)
 {
     th_memory m = {NULL, false};
     const int64_t live = th_alloc_live();
@@ -30,7 +30,7 @@ static void blocks_are_cleared_aligned_and_freed_together(void)
     CU_ASSERT_PTR_NULL(m.last);
 }
 
-static void a_refused_block_is_noted_until_all_are_freed(void)
+TEST(a_refused_block_is_noted_until_all_are_freed)
 {
     th_memory m = {NULL, false};
     const int64_t live = th_alloc_live();
