@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.h - blocks that belong to one object and are freed with it.
  *   (all 0) -> take* -> free
- * Each is a block of its own: unlike a piece of an arena (base/arena.h), it takes no memory until it
- * is written. */
+ * Each is a block of its own: unlike a piece of an arena (base/arena.h), it takes no memory until
+ * it is written. */
 #ifndef TH_BASE_MEMORY_H
 #define TH_BASE_MEMORY_H
 #include <stdbool.h>

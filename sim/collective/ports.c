@@ -16,7 +16,8 @@ static int first_medium(const th_system *s, int from, int to, th_error *err)
     return link < 0 ? th_route_error(s, from, to, link, err) : s->links[link].medium;
 }
 
-/* The ports of participant p, in port[n_peers]; least: by medium, p * n_peers + k of its least k. */
+/* The ports of participant p, in port[n_peers]; least: by medium, p * n_peers + k of its least
+ * k. */
 static int find_ports(const th_collective_schedule *cs, int32_t p, int32_t n_peers, th_peer *peer,
                       th_map *least, int32_t *port, th_error *err)
 {

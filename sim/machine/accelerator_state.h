@@ -21,8 +21,8 @@ static inline bool th_accel_is_contended(const th_machine *m, const th_accel_sta
     return m->network->is_contended[th_accel_number(m, a)];
 }
 
-/* accelerator.c. set_event: replaces its single event; 0 or -1. start_pipeline: of its task. catch_up: brings
- * p, its pipeline or a copy of that, to the present time. */
+/* accelerator.c. set_event: replaces its single event; 0 or -1. start_pipeline: of its task.
+ * catch_up: brings p, its pipeline or a copy of that, to the present time. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
                              const th_pipeline_options *o);

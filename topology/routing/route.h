@@ -31,9 +31,8 @@ enum { TH_NO_PATH = -1, TH_NO_MEMORY = -2 };
 typedef struct th_routing_type {
     const char *name;
     const char *synopsis;
-    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routes.data (from
-     * s->memory);
-     * 0 or -1. */
+    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routes.data,
+     * from s->memory; 0 or -1. */
     int (*prepare)(th_system *s, th_error *err);
     /* First link on the route from node at to dst of a transfer from src, or TH_NO_PATH, or
      * TH_NO_MEMORY. at != dst. Several threads may call it. If links lead from src to dst over
