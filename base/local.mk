@@ -14,6 +14,7 @@ libtharsis_la_SOURCES += \
 	base/files/file_lock.c base/files/file_lock.h \
 	base/heap.h \
 	base/map.c base/map.h \
+	base/memory.c base/memory.h \
 	base/integer.h \
 	base/min_max.h \
 	base/names.c base/names.h \
@@ -42,6 +43,7 @@ unit_tests += \
 	tests/unit/base/test_error \
 	tests/unit/base/test_fields \
 	tests/unit/base/test_map \
+	tests/unit/base/test_memory \
 	tests/unit/base/test_names \
 	tests/unit/base/test_random \
 	tests/unit/base/test_shared_map \

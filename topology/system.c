@@ -66,18 +66,6 @@ th_system *th_system_new(const char *name, th_error *err)
     return NULL;
 }
 
-static void design_clear(th_design_block *d)
-{
-    for (int i = 0; i < d->n_params; i++) {
-        th_free(d->params[i].key);
-        th_free(d->params[i].text);
-    }
-    th_free(d->params);
-    th_free(d->name);
-    th_free(d->type);
-    th_free(d->file);
-}
-
 void th_system_free(th_system *s)
 {
     if (!s)
@@ -85,26 +73,17 @@ void th_system_free(th_system *s)
     for (int i = 0; i < s->n_nodes; i++)
         th_free(s->nodes[i].a.designs);
     for (int i = 0; i < s->n_designs; i++)
-        design_clear(&s->designs[i]);
+        th_free(s->designs[i].params);
     th_free(s->nodes);
     th_free(s->media);
     th_free(s->links);
     th_free(s->designs);
-    th_free(s->accel_node);
-    th_free(s->host_node);
     if (s->routes.release)
         s->routes.release(s);
-    th_free(s->adjacency.out_start);
-    th_free(s->adjacency.out_links);
-    th_free(s->adjacency.out_port);
-    th_free(s->adjacency.in_start);
-    th_free(s->adjacency.in_links);
+    th_memory_free(&s->memory);
     th_map_free(s->names.nodes);
     th_map_free(s->names.links);
     th_arena_free(s->names.text);
-    th_free(s->astra);
-    th_free(s->generator);
-    th_free(s->link_energy.source);
     th_free(s->name);
     th_free(s);
 }
@@ -306,14 +285,12 @@ int th_system_add_design(th_system *s, const char *name, const char *type, const
     if (th_system_find_design(s, name) >= 0)
         return th_error_set(err, "TOPO-0008",
                             "design \"%s\": the name is taken; names must be unique", name);
-    th_design_block d = {.name = th_alloc_string(name),
-                         .type = th_alloc_string(type),
-                         .file = file ? th_alloc_string(file) : NULL,
+    th_design_block d = {.name = th_arena_string(s->names.text, name),
+                         .type = th_arena_string(s->names.text, type),
+                         .file = file ? th_arena_string(s->names.text, file) : NULL,
                          .line = line};
-    if (!d.name || !d.type || (file && !d.file) || grow(&s->designs, s->n_designs, sizeof d) < 0) {
-        design_clear(&d);
+    if (!d.name || !d.type || (file && !d.file) || grow(&s->designs, s->n_designs, sizeof d) < 0)
         return th_error_no_memory(err);
-    }
     s->designs[s->n_designs] = d;
     return s->n_designs++;
 }
@@ -322,14 +299,10 @@ int th_system_add_param(th_system *s, int design, const th_param *param, th_erro
 {
     th_design_block *d = &s->designs[design];
     th_param copy = *param;
-    copy.key = th_alloc_string(param->key);
-    copy.text = param->text ? th_alloc_string(param->text) : NULL;
-    if (!copy.key || (param->text && !copy.text) ||
-        grow(&d->params, d->n_params, sizeof copy) < 0) {
-        th_free(copy.key);
-        th_free(copy.text);
+    copy.key = th_arena_string(s->names.text, param->key);
+    copy.text = param->text ? th_arena_string(s->names.text, param->text) : NULL;
+    if (!copy.key || (param->text && !copy.text) || grow(&d->params, d->n_params, sizeof copy) < 0)
         return th_error_no_memory(err);
-    }
     d->params[d->n_params] = copy;
     return d->n_params++;
 }
@@ -343,10 +316,7 @@ int th_system_set_param(th_system *s, int design, const th_param *param, th_erro
     while (strcmp(d->params[old].key, param->key) != 0)
         old++;
     if (old < last) {
-        th_param p = d->params[old];
         d->params[old] = d->params[last];
-        th_free(p.key);
-        th_free(p.text);
         d->n_params--;
     }
     return old;
@@ -367,8 +337,7 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
     return 0;
 }
 
-/* The index here of a design block like d, added when there is none of its name. */
-static int copy_design(th_system *s, const th_design_block *d, th_error *err)
+int th_system_copy_design(th_system *s, const th_design_block *d, th_error *err)
 {
     int design = th_system_find_design(s, d->name);
     if (design >= 0)
@@ -383,7 +352,7 @@ static int copy_design(th_system *s, const th_design_block *d, th_error *err)
 static void drop_designs(th_system *s, int n_designs)
 {
     while (s->n_designs > n_designs)
-        design_clear(&s->designs[--s->n_designs]);
+        th_free(s->designs[--s->n_designs].params);
 }
 
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err)
@@ -395,7 +364,7 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
         return th_error_no_memory(err);
     int status = 0;
     for (int i = 0; i < a.n_designs && status == 0; i++) {
-        designs[i] = copy_design(s, &from->designs[a.designs[i]], err);
+        designs[i] = th_system_copy_design(s, &from->designs[a.designs[i]], err);
         status = designs[i] < 0 ? -1 : 0;
     }
     a.designs = designs;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/units.h"
 
 typedef enum { TH_NODE_ACCEL, TH_NODE_HOST, TH_NODE_SWITCH } th_node_kind;
@@ -161,8 +162,10 @@ typedef struct th_system_names {
 typedef struct th_system th_system;
 
 typedef struct th_system_routes {
-    void *data;                          /* private to the system's routing */
+    void *data;                          /* private to the system's routing; in memory */
     struct th_next_hops *next_hops;      /* private to routing/shortest.c, under every routing */
+    struct th_next_hops *multipath;      /* private to routing/ecmp.c */
+    int32_t *neighbors;                  /* private to routing/neighbors.c; in memory */
     int32_t *parallel;                   /* private to routing/parallel.c; NULL: none */
     struct th_explicit_routes *explicit; /* private to routing/explicit.c; NULL: none */
     /* Frees all of these; called by th_system_free. NULL: there is nothing to free. */
@@ -198,6 +201,7 @@ struct th_system {
     const struct th_routing_type *routing;
     th_system_routes routes;
     th_system_names names;
+    th_memory memory;       /* of all that finish makes */
     struct th_astra *astra; /* the group "astra" of its file, as of ASTRA-sim's files, else NULL */
     th_link_energy link_energy;
     /* If true, transfers are not flows on links: an accelerator transfers its inputs and outputs
@@ -237,6 +241,8 @@ int th_system_cable_links(const th_system *s, int link);
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file,
                          int line, th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
+/* The index here of a design block like d, added when there is none of its name. */
+int th_system_copy_design(th_system *s, const th_design_block *d, th_error *err);
 /* Replaces the value of a key that the design has. */
 int th_system_set_param(th_system *s, int design, const th_param *param, th_error *err);
 /* Makes node an accelerator with these properties; a->designs is copied. 0 or -1 (memory). */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "mapper/serialize/serializer.h"
 #include "topology/files/system_read.h"
 #include "topology/files/system_write.h"
@@ -70,9 +71,8 @@ static int receive_places(th_serializer *w, th_system *s, th_error *err)
         const char *file = NULL;
         th_serializer_text(w, &file);
         th_serializer_int(w, &s->designs[d].line);
-        th_free(s->designs[d].file);
-        s->designs[d].file = NULL;
-        if (file && !(s->designs[d].file = th_alloc_string(file)))
+        s->designs[d].file = file ? th_arena_string(s->names.text, file) : NULL;
+        if (file && !s->designs[d].file)
             return th_error_no_memory(err);
     }
     for (int i = 0; i < s->n_nodes; i++)

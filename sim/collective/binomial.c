@@ -17,7 +17,6 @@
  * Not modelled: the time of additions. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
 
@@ -89,19 +88,11 @@ static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
     return k < at.n_children ? at.child[k] : -1;
 }
 
-static void release(th_collective_schedule *cs)
-{
-    binomial *b = cs->data;
-    if (b)
-        th_free(b->port);
-    th_free(b);
-}
-
 static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     bool whole = c->kind == TH_GATHER || c->kind == TH_SCATTER || c->kind == TH_BARRIER;
-    binomial *b = th_alloc_zero(1, sizeof *b);
+    binomial *b = th_memory_take(&cs->memory, 1, sizeof *b);
     if (!b)
         return th_error_no_memory(err);
     b->n_rounds = th_log2_ceil(c->n_ranks);
@@ -198,5 +189,4 @@ const th_algorithm th_algorithm_binomial = {
              1u << TH_SCATTER | 1u << TH_BARRIER,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
 };

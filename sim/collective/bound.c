@@ -30,7 +30,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/memory.h"
 #include "sim/collective/algorithms.h"
 
 enum { ISLANDS_MAX = 64 }; /* islands tried as cuts */
@@ -305,10 +305,11 @@ static void apply_total(bounding *b)
 int th_collective_bound(const th_collective *c, const th_system *s, th_time *out, th_error *err)
 {
     bounding b = {.c = c, .s = s};
-    b.is_in = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_in);
-    b.is_rank = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_rank);
-    b.counted = th_alloc_zero((size_t)s->n_media + 1, sizeof *b.counted);
-    int failed = !b.is_in || !b.is_rank || !b.counted ? th_error_no_memory(err) : 0;
+    th_memory m = {NULL, false};
+    b.is_in = th_memory_take(&m, (size_t)s->n_nodes, sizeof *b.is_in);
+    b.is_rank = th_memory_take(&m, (size_t)s->n_nodes, sizeof *b.is_rank);
+    b.counted = th_memory_take(&m, (size_t)s->n_media + 1, sizeof *b.counted);
+    int failed = m.is_out ? th_error_no_memory(err) : 0;
     if (!failed && c->n_ranks > 1) {
         for (int32_t r = 0; r < c->n_ranks; r++)
             b.is_rank[c->rank_node[r]] = true;
@@ -320,8 +321,6 @@ int th_collective_bound(const th_collective *c, const th_system *s, th_time *out
     }
     if (!failed)
         *out = b.bound;
-    th_free(b.is_in);
-    th_free(b.is_rank);
-    th_free(b.counted);
+    th_memory_free(&m);
     return failed;
 }

@@ -11,7 +11,6 @@
  * (ports.c). Not modelled: the time of rearranging pieces. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
 
@@ -26,17 +25,9 @@ static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
     return th_wrap(cs->collective->kind == TH_ALL_GATHER ? p - hops : p + hops, n);
 }
 
-static void release(th_collective_schedule *cs)
-{
-    bruck *b = cs->data;
-    if (b)
-        th_free(b->port);
-    th_free(b);
-}
-
 static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    bruck *b = th_alloc_zero(1, sizeof *b);
+    bruck *b = th_memory_take(&cs->memory, 1, sizeof *b);
     if (!b)
         return th_error_no_memory(err);
     cs->data = b;
@@ -124,6 +115,5 @@ const th_algorithm th_algorithm_bruck = {
     .kinds = 1u << TH_ALL_GATHER | 1u << TH_ALL_TO_ALL,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
     .range = range,
 };

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/map.h"
 
 const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
@@ -174,11 +173,8 @@ int th_collective_schedule_init_again(th_collective_schedule *cs, const th_colle
         return refuse_kind(c, err);
     th_collective_schedule made = {
         .collective = c, .system = s, .algorithm = c->algorithm, .tour = tour};
-    if (c->algorithm->prepare(&made, err)) {
-        th_collective_schedule_clear(&made);
-        return -1;
-    }
-    if (check_size(&made, made.n_participants, made.n_threads, made.n_ports, err)) {
+    if (c->algorithm->prepare(&made, err) ||
+        check_size(&made, made.n_participants, made.n_threads, made.n_ports, err)) {
         th_collective_schedule_clear(&made);
         return -1;
     }
@@ -188,11 +184,7 @@ int th_collective_schedule_init_again(th_collective_schedule *cs, const th_colle
 
 void th_collective_schedule_clear(th_collective_schedule *cs)
 {
-    if (cs->algorithm && cs->algorithm->release)
-        cs->algorithm->release(cs);
-    else
-        th_free(cs->data);
-    th_free(cs->node);
+    th_memory_free(&cs->memory);
     *cs = (th_collective_schedule){0};
 }
 
@@ -202,7 +194,7 @@ int th_collective_schedule_set_ranks(th_collective_schedule *cs, int32_t n_threa
     size_t n = (size_t)cs->collective->n_ranks;
     if (check_size(cs, (int64_t)n, n_threads, n_ports, err))
         return -1;
-    cs->node = th_alloc_array(n, sizeof *cs->node);
+    cs->node = th_memory_take(&cs->memory, n, sizeof *cs->node);
     if (!cs->node)
         return th_error_no_memory(err);
     memcpy(cs->node, cs->collective->rank_node, n * sizeof *cs->node);

@@ -32,6 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "topology/system.h"
 
@@ -95,6 +96,7 @@ typedef struct th_collective_schedule {
     const th_algorithm *algorithm;
     int32_t *node;                              /* of each participant */
     int32_t n_participants, n_threads, n_ports; /* threads and ports: of each participant */
+    th_memory memory;                           /* of node, data and all that they need */
     void *data;                                 /* the algorithm's own */
     /* Where the order of a ring through the group is kept, for several schedules of one group and
      * size: n_ranks numbers, th_free; *tour NULL: not known yet. NULL: nowhere. */
@@ -110,8 +112,6 @@ struct th_algorithm {
     /* False: the thread has no such step. */
     bool (*get_step)(const th_collective_schedule *cs, int32_t participant, int32_t thread,
                      int64_t step, th_collective_step *out);
-    void (*release)(
-        th_collective_schedule *cs); /* frees data; NULL: th_free will do, or there is none */
     /* For messages of more than one range: range i of what the step sends, false past the last;
      * the sizes add up to the step's bytes. NULL: every message is one range. */
     bool (*range)(const th_collective_schedule *cs, int32_t participant, int32_t thread,

@@ -18,7 +18,6 @@
  * Chunks are ignored: no data are forwarded. Not modelled: buffers of a rank that many send to. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 
 /* Sets data, for uneven sizes: the position of each pair's bytes in the matrix of all pairs. */
@@ -26,7 +25,7 @@ static int index_pairs(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     size_t pairs = (size_t)c->n_ranks * (size_t)c->n_ranks;
-    int64_t *first = th_alloc_array(pairs, sizeof *first), sum = 0;
+    int64_t *first = th_memory_take(&cs->memory, pairs, sizeof *first), sum = 0;
     if (!first)
         return th_error_no_memory(err);
     for (size_t i = 0; i < pairs; i++) {

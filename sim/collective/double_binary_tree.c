@@ -28,7 +28,6 @@
  * Not modelled: the time of additions. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
 #include "sim/collective/ring_order.h"
@@ -171,7 +170,7 @@ static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     bool has_root = c->kind != TH_ALL_REDUCE;
-    double_tree *d = th_alloc_zero(1, sizeof *d);
+    double_tree *d = th_memory_take(&cs->memory, 1, sizeof *d);
     if (!d)
         return th_error_no_memory(err);
     d->chunks = th_chunks_used(c);
@@ -188,14 +187,6 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     d->n_nodes = (d->has_islands ? d->order.n_islands : c->n_ranks) - has_root;
     d->apart = has_root ? node_of(d, c->root) : -1;
     return th_collective_schedule_set_ranks(cs, 2 * d->n_trees, d->n_trees * N_NEIGHBOURS, err);
-}
-
-static void release(th_collective_schedule *cs)
-{
-    double_tree *d = cs->data;
-    if (d)
-        th_ring_order_clear(&d->order);
-    th_free(d);
 }
 
 static void send(const th_collective_schedule *cs, int32_t tree, int32_t neighbour, const place *at,
@@ -272,7 +263,6 @@ const th_algorithm th_algorithm_double_binary_tree = {
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
 };
 
 const th_algorithm th_algorithm_topology_tree = {
@@ -281,5 +271,4 @@ const th_algorithm th_algorithm_topology_tree = {
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
 };

@@ -21,7 +21,6 @@
  * of additions. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
 #include "sim/collective/wavefront.h"
@@ -83,16 +82,6 @@ static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
     return is_folded(h, p) ? -1 : rank_of(h, number_of(h, p) ^ (1 << k));
 }
 
-static void release(th_collective_schedule *cs)
-{
-    halving_doubling *h = cs->data;
-    if (h)
-        th_free(h->port);
-    if (h)
-        th_wavefront_clear(&h->order);
-    th_free(h);
-}
-
 /* The bit in which partners of a round differ; n_bits: the neighbour. */
 static int32_t bit_of(const th_collective_schedule *cs, int32_t round)
 {
@@ -104,7 +93,7 @@ static int32_t bit_of(const th_collective_schedule *cs, int32_t round)
 }
 
 /* Rounds whose messages leave a rank at one port are joined. 0 or -1. */
-static int find_order(const th_collective_schedule *cs, halving_doubling *h, th_error *err)
+static int find_order(th_collective_schedule *cs, halving_doubling *h, th_error *err)
 {
     th_wavefront *w = &h->order;
     w->lanes = 1;
@@ -122,13 +111,13 @@ static int find_order(const th_collective_schedule *cs, halving_doubling *h, th_
                     port[bit_of(cs, i)] == port[bit_of(cs, j)])
                     th_wavefront_join(w, i, j);
     }
-    return th_wavefront_init(w, h->chunks, err);
+    return th_wavefront_init(w, h->chunks, &cs->memory, err);
 }
 
 static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
-    halving_doubling *h = th_alloc_zero(1, sizeof *h);
+    halving_doubling *h = th_memory_take(&cs->memory, 1, sizeof *h);
     if (!h)
         return th_error_no_memory(err);
     h->n_bits = th_log2_ceil(c->n_ranks);
@@ -280,6 +269,5 @@ const th_algorithm th_algorithm_halving_doubling = {
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_REDUCE_SCATTER | 1u << TH_ALL_GATHER | 1u << TH_BARRIER,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
     .range = range,
 };

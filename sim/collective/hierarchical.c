@@ -169,14 +169,6 @@ static int32_t port_to(const th_collective_schedule *cs, int32_t participant, in
     return from_node == to_node ? h->n_out : link < 0 ? 0 : cs->system->adjacency.out_port[link];
 }
 
-static void release(th_collective_schedule *cs)
-{
-    hierarchical *h = cs->data;
-    if (h)
-        th_wavefront_clear(&h->order);
-    th_free(h);
-}
-
 static bool scatters(const th_collective_schedule *cs, int32_t phase)
 {
     const hierarchical *h = cs->data;
@@ -213,7 +205,7 @@ static bool share_a_port(const th_collective_schedule *cs, int32_t p, int32_t a,
     return false;
 }
 
-static int find_order(const th_collective_schedule *cs, hierarchical *h, th_error *err)
+static int find_order(th_collective_schedule *cs, hierarchical *h, th_error *err)
 {
     th_wavefront *w = &h->order;
     w->lanes = h->directions;
@@ -232,13 +224,13 @@ static int find_order(const th_collective_schedule *cs, hierarchical *h, th_erro
                     share_a_port(cs, p, i, j, seen, &mark))
                     th_wavefront_join(w, i, j);
     th_free(seen);
-    return th_wavefront_init(w, h->n_streams / h->directions, err);
+    return th_wavefront_init(w, h->n_streams / h->directions, &cs->memory, err);
 }
 
 static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
-    hierarchical *h = th_alloc_zero(1, sizeof *h);
+    hierarchical *h = th_memory_take(&cs->memory, 1, sizeof *h);
     if (!h)
         return th_error_no_memory(err);
     cs->data = h;
@@ -410,6 +402,5 @@ const th_algorithm th_algorithm_hierarchical = {
         1u << TH_ALL_REDUCE | 1u << TH_REDUCE_SCATTER | 1u << TH_ALL_GATHER | 1u << TH_ALL_TO_ALL,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
     .range = range,
 };

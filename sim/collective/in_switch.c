@@ -26,7 +26,6 @@
  * Not modelled: limits on buffers, groups and element types of real switches. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/in_switch.h"
 #include "sim/collective/ports.h"
@@ -97,14 +96,14 @@ static bool sends_up(const th_collective_schedule *cs, int32_t tree, int32_t p)
     return cs->collective->kind != TH_BROADCAST || has_root(cs, tree, p);
 }
 
-/* Does an output lead to anyone who needs the result? */
-static bool is_used(const th_collective_schedule *cs, const th_switch_part *output)
+/* Does anyone below a switch, or behind an output, need the result? */
+static bool is_needed(const th_collective_schedule *cs, int32_t p)
 {
+    const th_switch_part *own = part_of(cs, p);
     if (cs->collective->kind == TH_REDUCE)
-        return has_root(cs, output->tree, output->child);
-    if (cs->collective->kind == TH_BROADCAST)
-        return output->end - output->first > 1 || !has_root(cs, output->tree, output->child);
-    return true;
+        return has_root(cs, own->tree, p);
+    return cs->collective->kind != TH_BROADCAST || own->end - own->first > 1 ||
+           !has_root(cs, own->tree, p);
 }
 
 /* --- data ------------------------------------------------------------------------------------- */
@@ -172,29 +171,17 @@ static int32_t switch_of(const th_collective_schedule *cs, int32_t p, int32_t tr
                                        : -1;
 }
 
-static void release(th_collective_schedule *cs)
-{
-    in_switch *w = cs->data;
-    if (!w)
-        return;
-    th_switch_trees_clear(&w->t);
-    th_free(w->port);
-    th_free(w->adder);
-    th_free(w->adds);
-    th_free(w);
-}
-
 static bool adds(const th_collective *c)
 {
     return c->kind == TH_ALL_REDUCE || c->kind == TH_REDUCE || c->kind == TH_REDUCE_SCATTER;
 }
 
 /* An adder for every switch whose sums take time. 0 or -1. */
-static int find_adders(in_switch *w, const th_collective_schedule *cs, th_error *err)
+static int find_adders(in_switch *w, th_collective_schedule *cs, th_error *err)
 {
     int32_t n = cs->collective->n_ranks;
-    w->adder = th_alloc_array((size_t)w->t.n_parts + 1, sizeof *w->adder);
-    w->adds = th_alloc_array((size_t)w->t.n_parts + 1, sizeof *w->adds);
+    w->adder = th_memory_take(&cs->memory, (size_t)w->t.n_parts + 1, sizeof *w->adder);
+    w->adds = th_memory_take(&cs->memory, (size_t)w->t.n_parts + 1, sizeof *w->adds);
     if (!w->adder || !w->adds)
         return th_error_no_memory(err);
     for (int32_t i = 0; i < w->t.n_parts; i++) {
@@ -214,7 +201,7 @@ static int place_participants(in_switch *w, th_collective_schedule *cs, th_error
     const th_collective *c = cs->collective;
     int32_t n = c->n_ranks + w->t.n_parts;
     cs->n_participants = n + w->n_adders;
-    cs->node = th_alloc_array((size_t)cs->n_participants, sizeof *cs->node);
+    cs->node = th_memory_take(&cs->memory, (size_t)cs->n_participants, sizeof *cs->node);
     if (!cs->node)
         return th_error_no_memory(err);
     memcpy(cs->node, c->rank_node, (size_t)c->n_ranks * sizeof *cs->node);
@@ -227,7 +214,7 @@ static int place_participants(in_switch *w, th_collective_schedule *cs, th_error
 static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
-    in_switch *w = th_alloc_zero(1, sizeof *w);
+    in_switch *w = th_memory_take(&cs->memory, 1, sizeof *w);
     if (!w)
         return th_error_no_memory(err);
     cs->data = w;
@@ -323,7 +310,7 @@ static bool send_to_outputs(const th_collective_schedule *cs, int32_t p, int64_t
         out->wait_port = (int32_t)j;
         out->wait_count = cs->collective->kind == TH_BROADCAST ? 1 : own->n_outputs;
     }
-    if (!is_used(cs, part_of(cs, output)))
+    if (!is_needed(cs, output))
         return true;
     share s = share_of(cs, own->tree, output, false);
     th_collective_step_send(out, 1, output, 0, sum_of(cs, own->tree, j, &s));
@@ -334,7 +321,7 @@ static bool go_down(const th_collective_schedule *cs, int32_t p, int64_t j, th_c
 {
     const in_switch *w = cs->data;
     const th_switch_part *own = part_of(cs, p);
-    if (j >= w->t.chunks || !is_used(cs, own))
+    if (j >= w->t.chunks || !is_needed(cs, p))
         return false;
     out->wait_port = 0;
     out->wait_count = (int32_t)j + 1;
@@ -342,19 +329,6 @@ static bool go_down(const th_collective_schedule *cs, int32_t p, int64_t j, th_c
     th_collective_step_send(out, 0, own->child,
                             own->child < cs->collective->n_ranks ? own->tree : w->t.chunks,
                             sum_of(cs, own->tree, j, &s));
-    return true;
-}
-
-/* Does the result come down to this switch? */
-static bool is_reached(const th_collective_schedule *cs, int32_t p)
-{
-    const th_switch_part *own = part_of(cs, p);
-    if (own->parent < 0)
-        return true;
-    if (cs->collective->kind == TH_REDUCE)
-        return has_root(cs, own->tree, p);
-    if (cs->collective->kind == TH_BROADCAST)
-        return own->end - own->first > 1 || !has_root(cs, own->tree, p);
     return true;
 }
 
@@ -374,7 +348,8 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
         return thread == 0 && go_down(cs, participant, step, out);
     if (thread == UP)
         return go_up(cs, participant, part_of(cs, participant)->tree, step, out);
-    return thread == DOWN && is_reached(cs, participant) &&
+    bool is_root = part_of(cs, participant)->parent < 0;
+    return thread == DOWN && (is_root || is_needed(cs, participant)) &&
            send_to_outputs(cs, participant, step, out);
 }
 
@@ -406,6 +381,5 @@ const th_algorithm th_algorithm_in_switch = {
              1u << TH_BROADCAST | 1u << TH_REDUCE | 1u << TH_BARRIER,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
     .range = range,
 };

@@ -21,11 +21,9 @@ typedef struct th_switch_trees {
     th_switch_part *part; /* of participant n_ranks + i */
     int32_t *node;        /* of participant n_ranks + i */
     int32_t n_parts;
-    size_t part_capacity, node_capacity;
 } th_switch_trees;
 
-/* Trees for the group of cs, one for every best root. 0 or -1; clear in any case. */
-int th_switch_trees_init(th_switch_trees *t, const th_collective_schedule *cs, th_error *err);
-void th_switch_trees_clear(th_switch_trees *t);
+/* Trees for the group of cs, one for every best root, in its memory. 0 or -1. */
+int th_switch_trees_init(th_switch_trees *t, th_collective_schedule *cs, th_error *err);
 
 #endif

@@ -47,7 +47,7 @@ static distance distance_to(const th_collective_schedule *cs, int root, int64_t 
     return d;
 }
 
-static int32_t find_roots(const th_collective_schedule *cs, int *root)
+static int32_t find_roots(const th_collective_schedule *cs, int *root, size_t *n_reducing)
 {
     const th_system *s = cs->system;
     distance best = {INT64_MAX, INT64_MAX};
@@ -55,6 +55,7 @@ static int32_t find_roots(const th_collective_schedule *cs, int *root)
     for (int i = 0; i < s->n_nodes; i++) {
         if (s->nodes[i].kind != TH_NODE_SWITCH || !s->nodes[i].reduces)
             continue;
+        ++*n_reducing;
         distance d = distance_to(cs, i, best.farthest);
         if (is_nearer(&d, &best)) {
             best = d;
@@ -85,10 +86,6 @@ static int switch_above(const th_system *s, int node, int root)
 
 static int32_t add_part(th_switch_trees *t, int32_t n_ranks, int node, const th_switch_part *part)
 {
-    size_t n = (size_t)t->n_parts + 1;
-    if (th_grow(&t->part, &t->part_capacity, n, sizeof *t->part) ||
-        th_grow(&t->node, &t->node_capacity, n, sizeof *t->node))
-        return -1;
     t->part[t->n_parts] = *part;
     t->node[t->n_parts] = node;
     return n_ranks + t->n_parts++;
@@ -117,8 +114,6 @@ static int32_t add_chain(th_switch_trees *t, const th_collective_schedule *cs, i
         const th_switch_part part = {.tree = tree, .parent = -1, .child = -1};
         if (is_new)
             participant[above] = add_part(t, n_ranks, above, &part);
-        if (participant[above] < 0)
-            return th_error_no_memory(err);
         if (below >= 0)
             t->part[below - n_ranks].parent = participant[above];
         below = participant[above];
@@ -133,18 +128,15 @@ static int32_t add_chain(th_switch_trees *t, const th_collective_schedule *cs, i
 }
 
 /* Adds n_outputs outputs to each switch first .. end - 1, contiguous per switch. */
-static int make_outputs(th_switch_trees *t, int32_t n_ranks, int32_t first, int32_t end)
+static void make_outputs(th_switch_trees *t, int32_t n_ranks, int32_t first, int32_t end)
 {
     for (int32_t p = first; p < end; p++) {
+        const th_switch_part output = {.tree = t->n_trees, .parent = n_ranks + p, .child = -1};
         t->part[p].first_output = n_ranks + t->n_parts;
-        for (int32_t i = 0; i < t->part[p].n_outputs; i++) {
-            const th_switch_part output = {.tree = t->n_trees, .parent = n_ranks + p, .child = -1};
-            if (add_part(t, n_ranks, t->node[p], &output) < 0)
-                return -1;
-        }
+        for (int32_t i = 0; i < t->part[p].n_outputs; i++)
+            add_part(t, n_ranks, t->node[p], &output);
         t->part[p].n_outputs = 0; /* counts again as children get outputs */
     }
-    return 0;
 }
 
 static void give_output(th_switch_trees *t, int32_t n_ranks, int32_t parent, int32_t child)
@@ -154,8 +146,8 @@ static void give_output(th_switch_trees *t, int32_t n_ranks, int32_t parent, int
 }
 
 /* Outputs to ranks first, then to switches, each in increasing order. */
-static int add_outputs(th_switch_trees *t, const th_collective_schedule *cs, int32_t first,
-                       int32_t end, th_error *err)
+static void add_outputs(th_switch_trees *t, const th_collective_schedule *cs, int32_t first,
+                        int32_t end)
 {
     int32_t n_ranks = cs->collective->n_ranks;
     const int32_t *above = t->above + (int64_t)t->n_trees * n_ranks;
@@ -164,14 +156,12 @@ static int add_outputs(th_switch_trees *t, const th_collective_schedule *cs, int
     for (int32_t p = first; p < end; p++)
         if (t->part[p].parent >= 0)
             t->part[t->part[p].parent - n_ranks].n_outputs++;
-    if (make_outputs(t, n_ranks, first, end))
-        return th_error_no_memory(err);
+    make_outputs(t, n_ranks, first, end);
     for (int32_t r = 0; r < n_ranks; r++)
         give_output(t, n_ranks, above[r], r);
     for (int32_t p = first; p < end; p++)
         if (t->part[p].parent >= 0)
             give_output(t, n_ranks, t->part[p].parent, n_ranks + p);
-    return 0;
 }
 
 /* Assigns positions, from next on, to the ranks below a switch; returns the position after them. */
@@ -206,8 +196,7 @@ static int add_tree(th_switch_trees *t, const th_collective_schedule *cs, int ro
             return -1;
         t->above[(int64_t)t->n_trees * n + r] = above;
     }
-    if (add_outputs(t, cs, first, t->n_parts, err))
-        return -1;
+    add_outputs(t, cs, first, t->n_parts);
     put_in_order(t, n, participant[root], 0);
     t->n_trees++;
     return 0;
@@ -215,34 +204,28 @@ static int add_tree(th_switch_trees *t, const th_collective_schedule *cs, int ro
 
 /* --- all trees -------------------------------------------------------------------------------- */
 
-int th_switch_trees_init(th_switch_trees *t, const th_collective_schedule *cs, th_error *err)
+int th_switch_trees_init(th_switch_trees *t, th_collective_schedule *cs, th_error *err)
 {
     int root[MAX_TREES];
-    int32_t n_roots = find_roots(cs, root);
-    size_t n = (size_t)cs->collective->n_ranks;
+    size_t n_reducing = 0, n_ranks = (size_t)cs->collective->n_ranks;
+    int32_t n_roots = find_roots(cs, root, &n_reducing);
+    size_t n = n_ranks * (size_t)n_roots;
+    /* of each tree: its switches, and an output to each of them and to each rank */
+    size_t n_parts = (2 * n_reducing + n_ranks) * (size_t)n_roots;
     *t = (th_switch_trees){0};
     if (n_roots == 0)
         return th_error_set(err, "COLL-0021",
                             "%s of %d ranks by in_switch: no switch that reduces is between them",
                             th_collective_names[cs->collective->kind], cs->collective->n_ranks);
-    t->above = th_alloc_array(n * (size_t)n_roots, sizeof *t->above);
-    t->order = th_alloc_array(n * (size_t)n_roots, sizeof *t->order);
-    t->position = th_alloc_array(n * (size_t)n_roots, sizeof *t->position);
+    t->above = th_memory_take(&cs->memory, n, sizeof *t->above);
+    t->order = th_memory_take(&cs->memory, n, sizeof *t->order);
+    t->position = th_memory_take(&cs->memory, n, sizeof *t->position);
+    t->part = th_memory_take(&cs->memory, n_parts, sizeof *t->part);
+    t->node = th_memory_take(&cs->memory, n_parts, sizeof *t->node);
     int32_t *participant = th_alloc_array((size_t)cs->system->n_nodes, sizeof *participant);
-    int failed = 0;
-    if (!t->above || !t->order || !t->position || !participant)
-        failed = th_error_no_memory(err);
+    int failed = cs->memory.is_out || !participant ? th_error_no_memory(err) : 0;
     for (int32_t i = 0; i < n_roots && !failed; i++)
         failed = add_tree(t, cs, root[i], participant, err);
     th_free(participant);
     return failed;
-}
-
-void th_switch_trees_clear(th_switch_trees *t)
-{
-    th_free(t->above);
-    th_free(t->order);
-    th_free(t->position);
-    th_free(t->part);
-    th_free(t->node);
 }

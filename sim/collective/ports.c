@@ -4,7 +4,6 @@
 
 #include "sim/collective/ports.h"
 
-#include "base/alloc.h"
 #include "base/map.h"
 #include "topology/routing/route.h"
 
@@ -17,36 +16,37 @@ static int first_medium(const th_system *s, int from, int to, th_error *err)
     return link < 0 ? th_route_error(s, from, to, link, err) : s->links[link].medium;
 }
 
-int32_t *th_ports_by_medium(const th_collective_schedule *cs, int32_t n_peers,
-                            int32_t (*peer)(const th_collective_schedule *cs, int32_t p, int32_t k),
+/* The ports of participant p, in port[n_peers]; least: by medium, p * n_peers + k of its least
+ * k. */
+static int find_ports(const th_collective_schedule *cs, int32_t p, int32_t n_peers, th_peer *peer,
+                      th_map *least, int32_t *port, th_error *err)
+{
+    int64_t base = (int64_t)p * n_peers;
+    for (int32_t k = 0; k < n_peers; k++) {
+        int64_t first = -1;
+        int32_t to = peer(cs, p, k);
+        if (to < 0)
+            continue;
+        int medium = first_medium(cs->system, cs->node[p], cs->node[to], err);
+        if (medium < 0)
+            return -1;
+        th_map_get(least, &medium, sizeof medium, &first);
+        if (first < base && th_map_put(least, &medium, sizeof medium, first = base + k))
+            return th_error_no_memory(err);
+        port[k] = (int32_t)(first - base);
+    }
+    return 0;
+}
+
+int32_t *th_ports_by_medium(th_collective_schedule *cs, int32_t n_peers, th_peer *peer,
                             th_error *err)
 {
-    int32_t *port = th_alloc_zero((size_t)cs->n_participants * (size_t)n_peers + 1, sizeof *port);
-    th_map *least = th_map_new(); /* by medium: p * n_peers + k of its least k */
-    if (!port || !least) {
-        th_error_no_memory(err);
-        goto fail;
-    }
-    for (int32_t p = 0; p < cs->n_participants; p++)
-        for (int32_t k = 0; k < n_peers; k++) {
-            int64_t base = (int64_t)p * n_peers, first = -1;
-            int32_t to = peer(cs, p, k);
-            if (to < 0)
-                continue;
-            int medium = first_medium(cs->system, cs->node[p], cs->node[to], err);
-            if (medium < 0)
-                goto fail;
-            th_map_get(least, &medium, sizeof medium, &first);
-            if (first < base && th_map_put(least, &medium, sizeof medium, first = base + k)) {
-                th_error_no_memory(err);
-                goto fail;
-            }
-            port[base + k] = (int32_t)(first - base);
-        }
+    size_t n = (size_t)cs->n_participants * (size_t)n_peers + 1;
+    int32_t *port = th_memory_take(&cs->memory, n, sizeof *port);
+    th_map *least = th_map_new();
+    int failed = !port || !least ? th_error_no_memory(err) : 0;
+    for (int32_t p = 0; p < cs->n_participants && !failed; p++)
+        failed = find_ports(cs, p, n_peers, peer, least, port + (int64_t)p * n_peers, err);
     th_map_free(least);
-    return port;
-fail:
-    th_free(port);
-    th_map_free(least);
-    return NULL;
+    return failed ? NULL : port;
 }

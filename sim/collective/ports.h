@@ -24,11 +24,12 @@ static inline int32_t th_chunks_used(const th_collective *c)
     return c->chunks < most ? c->chunks : (int32_t)most;
 }
 
+/* The participant that is peer k of p, or -1. */
+typedef int32_t th_peer(const th_collective_schedule *cs, int32_t p, int32_t k);
 /* port[p * n_peers + k] is the smallest k' such that the routes from participant p to its peers k'
- * and k begin on the same medium. peer returns the participant that is peer k of p, or -1. An array
- * to be freed, or NULL (memory, or no route to a peer). O(n_participants * n_peers). */
-int32_t *th_ports_by_medium(const th_collective_schedule *cs, int32_t n_peers,
-                            int32_t (*peer)(const th_collective_schedule *cs, int32_t p, int32_t k),
+ * and k begin on the same medium. In cs->memory,
+ * or NULL (memory is out, or no route to a peer). O(n_participants * n_peers). */
+int32_t *th_ports_by_medium(th_collective_schedule *cs, int32_t n_peers, th_peer *peer,
                             th_error *err);
 
 #endif

@@ -24,7 +24,6 @@
  * of additions. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ring_order.h"
 
@@ -57,7 +56,7 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     const th_collective *c = cs->collective;
     int32_t streams = directions(cs);
     if (cs->algorithm == &th_algorithm_topology_ring) {
-        th_ring_order *o = th_alloc_zero(1, sizeof *o);
+        th_ring_order *o = th_memory_take(&cs->memory, 1, sizeof *o);
         cs->data = o;
         if (!o)
             return th_error_no_memory(err);
@@ -76,13 +75,6 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     if (cs->data && has_rounds(c))
         cs->n_threads = 1;
     return 0;
-}
-
-static void release(th_collective_schedule *cs)
-{
-    if (cs->data)
-        th_ring_order_clear(cs->data);
-    th_free(cs->data);
 }
 
 static int32_t position_of(const place *p, int32_t rank)
@@ -253,5 +245,4 @@ const th_algorithm th_algorithm_topology_ring = {
     .kinds = KINDS,
     .prepare = prepare,
     .get_step = get_step,
-    .release = release,
 };

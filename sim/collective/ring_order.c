@@ -230,30 +230,21 @@ static int order_ranks(th_ring_order *o, const th_collective_schedule *cs, th_er
     return 0;
 }
 
-int th_ring_order_init(th_ring_order *o, const th_collective_schedule *cs, th_error *err)
+int th_ring_order_init(th_ring_order *o, th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     size_t n = (size_t)c->n_ranks;
     *o = (th_ring_order){.n = c->n_ranks};
-    o->rank = th_alloc_array(n, sizeof *o->rank);
-    o->position = th_alloc_array(n, sizeof *o->position);
-    o->island = th_alloc_array(n, sizeof *o->island);
-    o->first = th_alloc_array(n + 1, sizeof *o->first);
-    if (!o->rank || !o->position || !o->island || !o->first)
+    o->rank = th_memory_take(&cs->memory, n, sizeof *o->rank);
+    o->position = th_memory_take(&cs->memory, n, sizeof *o->position);
+    o->island = th_memory_take(&cs->memory, n, sizeof *o->island);
+    o->first = th_memory_take(&cs->memory, n + 1, sizeof *o->first);
+    if (cs->memory.is_out)
         return th_error_no_memory(err);
     if (order_ranks(o, cs, err))
         return -1;
     find_stretches(o, c, cs->system);
     return 0;
-}
-
-void th_ring_order_clear(th_ring_order *o)
-{
-    th_free(o->rank);
-    th_free(o->position);
-    th_free(o->island);
-    th_free(o->first);
-    *o = (th_ring_order){0};
 }
 
 int32_t th_ring_order_rank(const th_ring_order *o, int32_t rail, int32_t position)

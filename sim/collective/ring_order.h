@@ -20,16 +20,15 @@ typedef struct th_ring_order {
     int32_t n;         /* ranks */
     int32_t rails;     /* 1: no islands */
     int32_t n_islands; /* stretches */
-    int32_t *rank;     /* by position on rail 0; owned, as the rest */
+    int32_t *rank;     /* by position on rail 0; in the schedule's memory, as the rest */
     int32_t *position; /* by rank, on rail 0 */
     int32_t *island;   /* by position: its stretch */
     int32_t *first;    /* by stretch, and n_islands: its first position */
 } th_ring_order;
 
 /* Of the group of cs, whose collective and system alone are read, and whose tour is set where it is
- * not known. 0, or -1 (memory, or no route); clear in any case. */
-int th_ring_order_init(th_ring_order *o, const th_collective_schedule *cs, th_error *err);
-void th_ring_order_clear(th_ring_order *o);
+ * not known. 0, or -1 (memory, or no route). */
+int th_ring_order_init(th_ring_order *o, th_collective_schedule *cs, th_error *err);
 
 /* The rank at a position of a rail, and the reverse. */
 int32_t th_ring_order_rank(const th_ring_order *o, int32_t rail, int32_t position);

@@ -5,8 +5,7 @@
 #include "sim/collective/wavefront.h"
 
 #include <assert.h>
-
-#include "base/alloc.h"
+#include <stddef.h>
 
 void th_wavefront_begin(th_wavefront *w)
 {
@@ -60,7 +59,7 @@ static bool is_busy(const th_wavefront *w, const th_phase *p, int32_t thread, in
     return p->thread == thread && slot >= p->slot && slot - p->slot < w->chunks;
 }
 
-int th_wavefront_init(th_wavefront *w, int32_t chunks, th_error *err)
+int th_wavefront_init(th_wavefront *w, int32_t chunks, th_memory *memory, th_error *err)
 {
     w->chunks = chunks;
     number_threads(w);
@@ -69,7 +68,7 @@ int th_wavefront_init(th_wavefront *w, int32_t chunks, th_error *err)
         if (w->phase[p].slot + chunks > w->n_slots)
             w->n_slots = w->phase[p].slot + chunks;
     size_t row = (size_t)w->n_slots + 1;
-    w->first = th_alloc_array((size_t)w->n_threads * row + 1, sizeof *w->first);
+    w->first = th_memory_take(memory, (size_t)w->n_threads * row + 1, sizeof *w->first);
     if (!w->first)
         return th_error_no_memory(err);
     for (int32_t t = 0; t < w->n_threads; t++) {
@@ -83,11 +82,6 @@ int th_wavefront_init(th_wavefront *w, int32_t chunks, th_error *err)
         }
     }
     return 0;
-}
-
-void th_wavefront_clear(th_wavefront *w)
-{
-    th_free(w->first);
 }
 
 bool th_wavefront_at(const th_wavefront *w, int32_t thread, int64_t step, th_wave *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* wavefront.h - the order in which a rank passes the chunks of a collective through its phases:
  * chunk c is in phase p in slot c + p, so that several phases are busy at once.
- *   (set phase[], n_phases) -> join* -> init -> at* -> clear
+ *   (set phase[], n_phases) -> join* -> init -> at*
  * Phases that send on a common port are joined: one thread sends all their messages, in the order
  * of slots. A chunk is in a phase once all messages of the phases before have arrived, which takes
  * steps that only wait where other threads send in these phases. So no order of messages depends on
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "base/memory.h"
 
 enum { TH_PHASES_MAX = 64 };
 
@@ -32,9 +33,8 @@ typedef struct th_wavefront {
 
 void th_wavefront_begin(th_wavefront *w); /* every phase of phase[] has a thread of its own */
 void th_wavefront_join(th_wavefront *w, int32_t a, int32_t b);
-/* Numbers the threads. 0 or -1; clear in any case. */
-int th_wavefront_init(th_wavefront *w, int32_t chunks, th_error *err);
-void th_wavefront_clear(th_wavefront *w);
+/* Numbers the threads; first is in that memory. 0 or -1. */
+int th_wavefront_init(th_wavefront *w, int32_t chunks, th_memory *memory, th_error *err);
 
 typedef struct th_wave {
     int32_t phase, chunk;

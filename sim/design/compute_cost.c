@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/memory.h"
 #include "base/shared_map.h"
 #include "sim/design/clock.h"
 #include "sim/pipeline/attention.h"
@@ -35,6 +36,7 @@ struct th_compute_cost_cache {
     th_shared_map *known; /* th_compute_cost by key */
     pthread_mutex_t lock;
     th_compute_cost *chunk[N_CHUNKS];
+    th_memory memory; /* of designs, classes and chunks */
     int32_t n;
 };
 
@@ -77,10 +79,12 @@ th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *e
         goto fail;
     pthread_mutex_init(&cache->lock, NULL);
     cache->system = s;
-    cache->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *cache->designs);
-    cache->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *cache->class_of);
+    cache->designs =
+        th_memory_take(&cache->memory, (size_t)s->n_designs + 1, sizeof *cache->designs);
+    cache->class_of =
+        th_memory_take(&cache->memory, (size_t)s->n_accels + 1, sizeof *cache->class_of);
     cache->known = th_shared_map_new();
-    if (!cache->designs || !cache->class_of || !cache->known)
+    if (cache->memory.is_out || !cache->known)
         goto fail;
     for (int i = 0; i < s->n_designs; i++) {
         if (th_design_configure(&s->designs[i], &cache->designs[i].type, &cache->designs[i].config,
@@ -103,11 +107,8 @@ void th_compute_cost_cache_free(th_compute_cost_cache *cache)
         return;
     for (int i = 0; cache->designs && i < cache->system->n_designs; i++)
         th_design_release(cache->designs[i].type, &cache->designs[i].config);
-    th_free(cache->designs);
-    th_free(cache->class_of);
     th_shared_map_free(cache->known);
-    for (int c = 0; c < N_CHUNKS; c++)
-        th_free(cache->chunk[c]);
+    th_memory_free(&cache->memory);
     pthread_mutex_destroy(&cache->lock);
     th_free(cache);
 }
@@ -143,14 +144,14 @@ static bool runs_on_design(const th_compute_cost_cache *cache, int design, const
     return design >= 0 && (th_shard_is_for_arrays(s) || cache->designs[design].type->runs_all);
 }
 
-th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel)
-{
-    return th_port_of(&cache->system->nodes[cache->system->accel_node[accel]].a);
-}
-
 static const th_accel *accel_of(const th_compute_cost_cache *cache, int accel)
 {
     return &cache->system->nodes[cache->system->accel_node[accel]].a;
+}
+
+th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel)
+{
+    return th_port_of(accel_of(cache, accel));
 }
 
 /* --- schedules -------------------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ static int schedule_on(const th_compute_cost_cache *cache, th_compute_unit u, co
         return th_error_set(err, "SIM-0009",
                             "a shard of %d images in %d groups: must be %d at most together",
                             (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
-    const th_port port = th_port_of(accel_of(cache, u.accel));
+    const th_port port = th_compute_cost_port(cache, u.accel);
     if (!runs_on_design(cache, u.design, shard)) {
         const th_accel a = th_accel_at_clock(accel_of(cache, u.accel), u.clock);
         th_vector_schedule(&a, shard, out);
@@ -319,32 +320,25 @@ static th_compute_cost *next_cost(th_compute_cost_cache *cache)
     uint32_t at = (uint32_t)cache->n + (1u << FIRST_CHUNK_LOG2);
     int log2 = 31 - __builtin_clz(at), c = log2 - FIRST_CHUNK_LOG2;
     if (!cache->chunk[c])
-        cache->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_compute_cost));
+        cache->chunk[c] =
+            th_memory_take(&cache->memory, (size_t)1 << log2, sizeof(th_compute_cost));
     return cache->chunk[c] ? cost_at(cache, cache->n) : NULL;
 }
 
-/* The caller holds the lock. NULL: out of memory. */
-static const th_compute_cost *add(th_compute_cost_cache *cache, const void *key, size_t bytes,
-                                  const th_compute_cost *computed)
-{
-    const th_compute_cost *known = th_shared_map_find(cache->known, key, bytes);
-    if (known) /* another thread has added it */
-        return known;
-    th_compute_cost *place = next_cost(cache);
-    if (!place)
-        return NULL;
-    *place = *computed;
-    place->number = cache->n;
-    known = th_shared_map_add(cache->known, key, bytes, place);
-    cache->n += !!known;
-    return known;
-}
-
-static int32_t add_computed(th_compute_cost_cache *cache, const void *key, size_t bytes,
-                            const th_compute_cost *computed, th_error *err)
+/* Adds a cost under a key, unless another thread has; NULL: as a new one that no lookup finds. Its
+ * number, or -1. */
+static int32_t add(th_compute_cost_cache *cache, const void *key, size_t bytes,
+                   const th_compute_cost *computed, th_error *err)
 {
     pthread_mutex_lock(&cache->lock);
-    const th_compute_cost *added = add(cache, key, bytes, computed);
+    const th_compute_cost *added = key ? th_shared_map_find(cache->known, key, bytes) : NULL;
+    th_compute_cost *place = added ? NULL : next_cost(cache);
+    if (place) {
+        *place = *computed;
+        place->number = cache->n;
+        added = key ? th_shared_map_add(cache->known, key, bytes, place) : place;
+        cache->n += !!added;
+    }
     pthread_mutex_unlock(&cache->lock);
     return added ? added->number : th_error_no_memory(err);
 }
@@ -357,7 +351,7 @@ int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixe
     if (known)
         return known->number;
     compute_fixed(w, &computed);
-    return add_computed(cache, w, sizeof *w, &computed, err);
+    return add(cache, w, sizeof *w, &computed, err);
 }
 
 int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int design,
@@ -374,20 +368,7 @@ int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int desi
         return known->number;
     if (compute(cache, (th_compute_unit){accel, key.design, 1}, shard, &computed, err))
         return -1;
-    return add_computed(cache, &key, sizeof key, &computed, err);
-}
-
-static int32_t append(th_compute_cost_cache *cache, const th_compute_cost *computed, th_error *err)
-{
-    pthread_mutex_lock(&cache->lock);
-    th_compute_cost *place = next_cost(cache);
-    int32_t number = cache->n;
-    if (place) {
-        *place = *computed;
-        place->number = cache->n++;
-    }
-    pthread_mutex_unlock(&cache->lock);
-    return place ? number : th_error_no_memory(err);
+    return add(cache, &key, sizeof key, &computed, err);
 }
 
 int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int design,
@@ -396,7 +377,7 @@ int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int desi
     th_compute_cost computed;
     return compute(cache, (th_compute_unit){accel, design, 1}, shard, &computed, err)
                ? -1
-               : append(cache, &computed, err);
+               : add(cache, NULL, 0, &computed, err);
 }
 
 const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache, int32_t number)
@@ -433,7 +414,7 @@ int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
                              double *operations_per_s, double *bytes_per_s, th_error *err)
 {
     enum { OPERATIONS_PER_MAC = 2, BITS_PER_BYTE = 8 };
-    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
+    const th_accel *a = accel_of(cache, accel);
     th_shard product = large_product();
     double cycles = INFINITY;
     int64_t hz = 0;

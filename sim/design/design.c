@@ -46,34 +46,6 @@ static int fail_unknown_key(const th_design_block *b, const th_param *p, const t
                         near ? near : "", near ? "\"?" : "");
 }
 
-static const char *kind_text(th_key_kind kind)
-{
-    switch (kind) {
-    case TH_KEY_INTEGER:
-        return "a whole number";
-    case TH_KEY_NUMBER:
-        return "a number";
-    case TH_KEY_FREQUENCY:
-        return "a frequency such as \"200MHz\"";
-    case TH_KEY_BYTES:
-        return "a size such as \"64KiB\"";
-    case TH_KEY_BANDWIDTH:
-        return "a bandwidth such as \"16GB/s\"";
-    case TH_KEY_BOOL:
-        return "true or false";
-    case TH_KEY_ENERGY:
-        return "an energy such as \"0.9pJ\"";
-    case TH_KEY_POWER:
-        return "a power such as \"2W\"";
-    case TH_KEY_CHOICE:
-        return "one of its names";
-    case TH_KEY_TEXT:
-    case TH_KEY_FILE:
-        return "a text in double quotes";
-    }
-    return "";
-}
-
 static int choice_of(const th_design_key *k, const char *name)
 {
     for (int i = 0; k->choices[i]; i++)
@@ -82,56 +54,50 @@ static int choice_of(const th_design_key *k, const char *name)
     return -1;
 }
 
-typedef int th_quantity_parser(const char *text, int64_t *out, th_error *err);
-
-/* Converts a text with a unit; the parser returns multiples of `part` base units. */
-static int convert_quantity(const th_param *p, th_quantity_parser *parse, double part, double *out)
-{
-    int64_t quantity = 0;
-    if (p->kind != TH_PARAM_TEXT || parse(p->text, &quantity, NULL))
-        return -1;
-    *out = (double)quantity * part;
-    return 0;
-}
+/* What a value of a kind must be; the parser of a quantity, which returns multiples of `part` base
+ * units. */
+static const struct {
+    const char *text;
+    int (*parse)(const char *text, int64_t *out, th_error *err);
+    double part;
+} kinds[] = {
+    [TH_KEY_INTEGER] = {"a whole number", NULL, 0},
+    [TH_KEY_NUMBER] = {"a number", NULL, 0},
+    [TH_KEY_FREQUENCY] = {"a frequency such as \"200MHz\"", th_parse_frequency, 1},
+    [TH_KEY_BYTES] = {"a size such as \"64KiB\"", th_parse_bytes, 1},
+    [TH_KEY_BANDWIDTH] = {"a bandwidth such as \"16GB/s\"", th_parse_bandwidth, 1},
+    [TH_KEY_BOOL] = {"true or false", NULL, 0},
+    [TH_KEY_ENERGY] = {"an energy such as \"0.9pJ\"", th_parse_energy, TH_J_PER_AJ},
+    [TH_KEY_POWER] = {"a power such as \"2W\"", th_parse_power, TH_W_PER_NW},
+    [TH_KEY_CHOICE] = {"one of", NULL, 0},
+    [TH_KEY_TEXT] = {"a text in double quotes", NULL, 0},
+    [TH_KEY_FILE] = {"a text in double quotes", NULL, 0},
+};
 
 /* Converts to base units; -1 if the value has the wrong kind. */
 static int convert(const th_design_key *k, const th_param *p, double *out)
 {
-    switch (k->kind) {
-    case TH_KEY_INTEGER:
-    case TH_KEY_NUMBER:
+    int64_t quantity = 0;
+    if (k->kind == TH_KEY_INTEGER || k->kind == TH_KEY_NUMBER || k->kind == TH_KEY_BOOL) {
+        bool is_bool = k->kind == TH_KEY_BOOL;
         *out = p->number;
-        return p->kind == TH_PARAM_NUMBER &&
-                       (k->kind == TH_KEY_NUMBER || p->number == floor(p->number))
+        return p->kind == (is_bool ? TH_PARAM_BOOL : TH_PARAM_NUMBER) &&
+                       (k->kind != TH_KEY_INTEGER || p->number == floor(p->number))
                    ? 0
                    : -1;
-    case TH_KEY_BOOL:
-        *out = p->number;
-        return p->kind == TH_PARAM_BOOL ? 0 : -1;
-    case TH_KEY_FREQUENCY:
-        return convert_quantity(p, th_parse_frequency, 1, out);
-    case TH_KEY_BYTES:
-        return convert_quantity(p, th_parse_bytes, 1, out);
-    case TH_KEY_BANDWIDTH:
-        return convert_quantity(p, th_parse_bandwidth, 1, out);
-    case TH_KEY_ENERGY:
-        return convert_quantity(p, th_parse_energy, TH_J_PER_AJ, out);
-    case TH_KEY_POWER:
-        return convert_quantity(p, th_parse_power, TH_W_PER_NW, out);
-    case TH_KEY_CHOICE:
-        *out = p->kind == TH_PARAM_TEXT ? choice_of(k, p->text) : -1;
-        return *out >= 0 ? 0 : -1;
-    case TH_KEY_TEXT:
-    case TH_KEY_FILE:
-        return p->kind == TH_PARAM_TEXT ? 0 : -1;
     }
-    return -1;
+    if (p->kind != TH_PARAM_TEXT ||
+        (kinds[k->kind].parse && kinds[k->kind].parse(p->text, &quantity, NULL)))
+        return -1;
+    *out =
+        k->kind == TH_KEY_CHOICE ? choice_of(k, p->text) : (double)quantity * kinds[k->kind].part;
+    return *out >= 0 ? 0 : -1;
 }
 
 /* Describes what the value must be, with the names of a choice. */
 static void describe(const th_design_key *k, th_strbuf *out)
 {
-    th_strbuf_printf(out, "%s", k->kind == TH_KEY_CHOICE ? "one of" : kind_text(k->kind));
+    th_strbuf_printf(out, "%s", kinds[k->kind].text);
     for (int i = 0; k->kind == TH_KEY_CHOICE && k->choices[i]; i++)
         th_strbuf_printf(out, "%s %s", i ? "," : "", k->choices[i]);
 }

@@ -19,6 +19,7 @@
 #include "predictor/op/layer_op.h"
 #include "predictor/model/phases.h"
 #include "sim/design/designs.h"
+#include "sim/design/tiles.h"
 
 enum { MODEL, GPU, ACTIVATION, NUMBERS };
 
@@ -208,13 +209,11 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
     (void)memory;
     if (predict(c, s, &op, &phases, err))
         return -1;
-    *out =
-        (th_schedule){.hz = TH_PS_PER_S, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
-    out->step[TH_N_STEP_KINDS - 1].cycles = op.times * th_phases_ps(phases.execution_ms);
-    out->variant = op.times == 0         ? "another view"
-                   : phases.is_by_rule   ? "bytes at the memory's bandwidth"
-                   : phases.is_estimated ? "fitted to calls"
-                                         : "predicted";
+    *out = th_measured_schedule(op.times * th_phases_ps(phases.execution_ms),
+                                op.times == 0         ? "another view"
+                                : phases.is_by_rule   ? "bytes at the memory's bandwidth"
+                                : phases.is_estimated ? "fitted to calls"
+                                                      : "predicted");
     return 0;
 }
 

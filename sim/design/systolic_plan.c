@@ -123,14 +123,6 @@ static double share_loading(const th_schedule *s, unsigned mask, unsigned stays)
     return share;
 }
 
-static double steps_of_kind(const th_schedule *s, unsigned mask)
-{
-    double n = s->count[TH_LOOP_B];
-    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        n *= mask >> (loop - TH_LOOP_H) & 1u ? 1 : s->count[loop] - 1;
-    return n;
-}
-
 static double seconds_of_kind(const rates *k, unsigned mask, double sums)
 {
     const th_step *step = &k->s->step[mask];
@@ -145,16 +137,7 @@ static double seconds_of_kind(const rates *k, unsigned mask, double sums)
             seconds +=
                 share * step_seconds(k, loads & 1 ? in : 0, loads & 2 ? weight : 0, sums, cycles);
     }
-    return seconds * steps_of_kind(k->s, mask);
-}
-
-static unsigned first_mask(const th_schedule *s)
-{
-    unsigned mask = 0;
-    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        if (s->count[loop] == 1)
-            mask |= 1u << (loop - TH_LOOP_H);
-    return mask;
+    return seconds * th_steps_of_kind(k->s->count, mask);
 }
 
 static double estimate(const th_schedule *plain, const th_port *memory)
@@ -164,11 +147,11 @@ static double estimate(const th_schedule *plain, const th_port *memory)
     round_to_bursts(&bursts, memory->burst_bytes);
     const th_schedule_totals t = th_schedule_sum(s);
     const rates k = rates_of(s, &t, memory);
-    const th_step *first = &s->step[first_mask(s)];
+    const th_step *first = &s->step[th_first_step(s->count)];
     double stored = (double)t.output_bytes, sums = stored + (double)t.partial_bytes;
     double steps = 0;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
-        if (steps_of_kind(s, mask) > 0)
+        if (th_steps_of_kind(s->count, mask) > 0)
             steps += seconds_of_kind(&k, mask, sums / (double)t.n_steps);
     double traffic = (double)t.input_bytes * k.dram[TH_ENGINE_INPUT] +
                      (double)t.weight_bytes * k.dram[TH_ENGINE_WEIGHT] +

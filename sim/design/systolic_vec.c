@@ -92,9 +92,7 @@ static void set_step(const th_design_config *d, const th_shard *s, unsigned mask
 static void set_buffers(const th_schedule *s, int64_t bytes[TH_N_TENSORS])
 {
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        bool occurs = true;
-        for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-            occurs &= s->count[loop] > 1 || (mask >> (loop - TH_LOOP_H) & 1u);
+        bool occurs = th_steps_of_kind(s->count, mask) > 0;
         int64_t has[] = {s->step[mask].input_bytes, s->step[mask].weight_bytes,
                          s->output_bytes[mask & (TH_N_STORE_KINDS - 1)]};
         for (int t = 0; occurs && t < TH_N_TENSORS; t++)

@@ -12,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "sim/design/designs.h"
 #include "sim/design/table_read.h"
+#include "sim/design/tiles.h"
 
 enum { FILE_NAME };
 
@@ -97,10 +97,7 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     const th_timed_row *row = th_time_table_find(t, &shape);
     if (!row)
         return fail_unknown(t, &shape, err);
-    *out =
-        (th_schedule){.hz = TH_PS_PER_S, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
-    out->step[TH_N_STEP_KINDS - 1].cycles = row->time_ps;
-    out->variant = "measured";
+    *out = th_measured_schedule(row->time_ps, "measured");
     return 0;
 }
 

@@ -30,6 +30,35 @@ static inline int64_t th_group_inputs(const th_shard *s)
     return th_ceil_div(s->dim[TH_DIM_C], s->groups);
 }
 
+/* How many steps are of a kind: the loops of mask are in their last iteration, the others not. */
+static inline double th_steps_of_kind(const int32_t *count, unsigned mask)
+{
+    double n = count[TH_LOOP_B];
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        n *= mask >> (loop - TH_LOOP_H) & 1u ? 1 : count[loop] - 1;
+    return n;
+}
+/* The kind of the first step: loops of one iteration are in their last one. */
+static inline unsigned th_first_step(const int32_t *count)
+{
+    unsigned mask = 0;
+    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
+        mask |= count[loop] == 1 ? 1u << (loop - TH_LOOP_H) : 0u;
+    return mask;
+}
+
+/* One step of a measured time, which moves no bytes. */
+static inline th_schedule th_measured_schedule(th_time ps, const char *variant)
+{
+    th_schedule s = {.hz = TH_PS_PER_S,
+                     .count = {1, 1, 1, 1, 1},
+                     .slots_in = 1,
+                     .slots_out = 1,
+                     .variant = variant};
+    s.step[TH_N_STEP_KINDS - 1].cycles = ps;
+    return s;
+}
+
 /* Bits per second of a port that moves elements of a tensor per cycle; saturates. 0: no port. */
 static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s, th_tensor tensor,
                                    int64_t hz)

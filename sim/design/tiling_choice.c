@@ -77,11 +77,8 @@ th_tile th_tile_at(const th_tiling *t, const th_shard *s, const th_tile *full, u
 th_tile th_tile_largest(const th_tiling *t, const th_shard *s, const th_tile *full)
 {
     int32_t count[TH_N_LOOPS];
-    unsigned mask = 0;
     th_tile_counts(s, full, count);
-    for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-        mask |= count[loop] == 1 ? 1u << (loop - TH_LOOP_H) : 0u;
-    return th_tile_at(t, s, full, mask);
+    return th_tile_at(t, s, full, th_first_step(count));
 }
 
 static int64_t input_rows(const th_tiling *t, const th_shard *s, int64_t h)

@@ -41,9 +41,7 @@ static void measure_compute(const th_tiling_problem *f, const th_tile *full, th_
 {
     double cycles = 0;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        double n = m->count[TH_LOOP_B];
-        for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
-            n *= mask >> (loop - TH_LOOP_H) & 1u ? 1 : m->count[loop] - 1;
+        double n = th_steps_of_kind(m->count, mask);
         if (n > 0) {
             th_tile tile = th_tile_at(f->t, f->s, full, mask);
             cycles += n * (double)f->t->cycles(f->s, &tile);

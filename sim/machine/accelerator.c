@@ -39,6 +39,16 @@ void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pi
     th_pipeline_start(p, &w->schedule, &w->port, o);
 }
 
+void th_accel_catch_up(const th_machine *m, const th_accel_state *a, th_pipeline *p)
+{
+    const th_compute_cost *w = th_accel_cost(m, a);
+    if (a->mode == TH_ACCEL_COLLAPSED)
+        th_accel_start_pipeline(m, a, p, &(th_pipeline_options){.skip = true});
+    else if (a->mode == TH_ACCEL_EXPANDED)
+        th_history_apply(m, a, p, a->history.n_applied);
+    th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
+}
+
 static void drop_event(th_machine *m, th_accel_state *a)
 {
     if (a->event != TH_NO_EVENT)
@@ -101,9 +111,17 @@ static void keep_stats(th_machine *m, th_accel_state *a)
         th_layers_lost(m, a->task, &lost);
 }
 
-int th_accelerator_fail(th_machine *m, int accel, th_error *err)
+static int demand_nothing(th_machine *m, const th_accel_state *a, th_error *err)
 {
     static const double nothing[TH_N_ENGINES];
+    if (th_accel_is_contended(m, a) &&
+        m->network->type->demand(m->network, th_accel_number(m, a), 0, nothing))
+        return th_network_failed(m->network, err);
+    return 0;
+}
+
+int th_accelerator_fail(th_machine *m, int accel, th_error *err)
+{
     th_accel_state *a = &m->accels[accel];
     keep_stats(m, a);
     drop_event(m, a);
@@ -113,9 +131,7 @@ int th_accelerator_fail(th_machine *m, int accel, th_error *err)
     for (size_t i = 0; i < m->settle.n_started; i++) /* its task may have started at this time */
         if (m->settle.started[i] == accel)
             m->settle.started[i--] = m->settle.started[--m->settle.n_started];
-    if (th_accel_is_contended(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
-        return th_network_failed(m->network, err);
-    return 0;
+    return demand_nothing(m, a, err);
 }
 
 int th_accelerator_repair(th_machine *m, int accel, th_error *err)
@@ -192,6 +208,13 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     return post_step(m, a, err);
 }
 
+static int collapse(th_machine *m, th_accel_state *a, th_error *err)
+{
+    a->mode = TH_ACCEL_COLLAPSED;
+    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
+                              TH_COMPUTE_ENDS, err);
+}
+
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
@@ -199,9 +222,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
         return begin_stepping(m, a, err);
     if (demand != 0)
         return th_history_expand(m, a, demand, err);
-    a->mode = TH_ACCEL_COLLAPSED;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
-                              TH_COMPUTE_ENDS, err);
+    return collapse(m, a, err);
 }
 
 int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *f, th_error *err)
@@ -209,11 +230,8 @@ int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *f, th
     th_accel_state *a = &m->accels[m->system->nodes[m->program->tasks[task].node].accel];
     a->task = task;
     a->started = f->started_ps;
-    if (f->n_demands == 0) {
-        a->mode = TH_ACCEL_COLLAPSED;
-        return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
-                                  TH_COMPUTE_ENDS, err);
-    }
+    if (f->n_demands == 0)
+        return collapse(m, a, err);
     a->mode = TH_ACCEL_EXPANDED;
     th_history_begin(m, a);
     for (size_t i = 0; i < f->n_demands; i++)
@@ -260,7 +278,6 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *s
 static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats,
                         th_error *err)
 {
-    static const double nothing[TH_N_ENGINES];
     th_time extra = (th_time)llround((double)(m->now - a->started) * a->stretch);
     if (extra == 0)
         return end_task(m, a, stats, err);
@@ -268,9 +285,8 @@ static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stat
     a->stats_at_end.busy_ps = th_time_add(a->stats_at_end.busy_ps, extra);
     add_fault_time(m, a->task, extra);
     a->mode = TH_ACCEL_DELAYED;
-    if (th_accel_is_contended(m, a) &&
-        m->network->type->demand(m->network, th_accel_number(m, a), 0, nothing))
-        return th_network_failed(m->network, err);
+    if (demand_nothing(m, a, err))
+        return -1;
     return th_accel_set_event(m, a, th_time_add(m->now, extra), TH_COMPUTE_ENDS, err);
 }
 
@@ -283,10 +299,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         return -1;
     if (a->pipeline->done)
         return end_or_delay(m, a, &a->pipeline->stats, err);
-    if (th_accel_is_contended(m, a))
-        return 0;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
-                              TH_PIPELINE_STEPS, err);
+    return th_accel_is_contended(m, a) ? 0 : post_step(m, a, err);
 }
 
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
@@ -354,24 +367,13 @@ static int update_demand(th_machine *m, th_accel_state *a, th_error *err)
     return 0;
 }
 
-/* Brings the pipeline of a task to the present time. */
-static void catch_up(th_machine *m, th_accel_state *a)
-{
-    const th_compute_cost *w = th_accel_cost(m, a);
-    if (a->mode == TH_ACCEL_COLLAPSED)
-        th_accel_start_pipeline(m, a, a->pipeline, &(th_pipeline_options){.skip = true});
-    else if (a->mode == TH_ACCEL_EXPANDED)
-        th_history_apply(m, a, a->pipeline, a->history.n_applied);
-    th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
-}
-
 /* Flows can saturate its DRAM from now on. */
 static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED ||
         a->mode == TH_ACCEL_DELAYED)
         return 0;
-    catch_up(m, a);
+    th_accel_catch_up(m, a, a->pipeline);
     a->mode = TH_ACCEL_STEPPED;
     a->was_contended = true;
     th_pipeline_enter_contention(a->pipeline);
@@ -384,7 +386,7 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
     if (a->mode != TH_ACCEL_STEPPED)
         return 0;
     const th_port *port = &th_accel_cost(m, a)->port;
-    catch_up(m, a);
+    th_accel_catch_up(m, a, a->pipeline);
     bool is_stepped = a->observed.is_watched;
     th_pipeline_leave_contention(a->pipeline, port, !is_stepped);
     if (is_stepped)
@@ -466,14 +468,13 @@ int th_accelerators_settle(th_machine *m, th_error *err)
 /* A collapsed or expanded task continues step by step. */
 static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
 {
-    catch_up(m, a);
+    th_accel_catch_up(m, a, a->pipeline);
     a->pipeline->skip = false;
     if (a->pipeline->done) /* its end event is of now */
         return 0;
     a->observed.is_counted = a->mode == TH_ACCEL_EXPANDED;
     a->mode = TH_ACCEL_STEPPED;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
-                              TH_PIPELINE_STEPS, err);
+    return post_step(m, a, err);
 }
 
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err)

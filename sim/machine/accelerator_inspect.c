@@ -30,13 +30,8 @@ static bool get_pipeline(const th_machine *m, const th_accel_state *a, th_pipeli
     if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED ||
         a->mode == TH_ACCEL_DELAYED)
         return false;
-    const th_compute_cost *w = th_accel_cost(m, a);
     *p = *a->pipeline;
-    if (a->mode == TH_ACCEL_COLLAPSED)
-        th_pipeline_start(p, &w->schedule, &w->port, &(th_pipeline_options){.skip = true});
-    else if (a->mode == TH_ACCEL_EXPANDED)
-        th_history_apply(m, a, p, a->history.n_applied);
-    th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
+    th_accel_catch_up(m, a, p);
     return true;
 }
 

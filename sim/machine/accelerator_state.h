@@ -21,11 +21,13 @@ static inline bool th_accel_is_contended(const th_machine *m, const th_accel_sta
     return m->network->is_contended[th_accel_number(m, a)];
 }
 
-/* accelerator.c. set_event: replaces its single event; 0 or -1. start_pipeline: of its task. */
+/* accelerator.c. set_event: replaces its single event; 0 or -1. start_pipeline: of its task.
+ * catch_up: brings p, its pipeline or a copy of that, to the present time. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
                              const th_pipeline_options *o);
 
+void th_accel_catch_up(const th_machine *m, const th_accel_state *a, th_pipeline *p);
 /* accelerator_history.c. begin: an empty history. add: a change; 0 or -1. apply: the changes from
  * number `from` on to a pipeline; from 0: which it starts. */
 void th_history_begin(const th_machine *m, th_accel_state *a);

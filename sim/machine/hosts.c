@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hosts.c - tasks on hosts, one at a time on each.
- *   new -> reset -> (add -> start -> ended)* -> free
+ *   reset -> (add -> start -> ended)* -> free
  * Invariant: a host that runs nothing and has ready tasks is in startable_hosts until it starts
  * one. */
 #include <config.h>
@@ -8,20 +8,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "sim/machine/machine_state.h"
-
-int th_hosts_new(th_machine *m)
-{
-    m->hosts = th_alloc_zero((size_t)m->system->n_hosts + 1, sizeof *m->hosts);
-    return m->hosts ? 0 : -1;
-}
 
 void th_hosts_free(th_machine *m)
 {
     for (int i = 0; m->hosts && i < m->system->n_hosts; i++)
         th_ready_queue_clear(&m->hosts[i].ready);
-    th_free(m->hosts);
     th_ready_queue_clear(&m->startable_hosts);
 }
 
@@ -61,7 +53,7 @@ int th_hosts_add(th_machine *m, int32_t task)
                : 0;
 }
 
-int th_hosts_start(th_machine *m, int32_t host)
+int th_hosts_start(th_machine *m, int32_t host, th_error *err)
 {
     th_host_state *h = &m->hosts[host];
     int32_t task = th_ready_queue_take(&h->ready);
@@ -70,7 +62,7 @@ int th_hosts_start(th_machine *m, int32_t host)
     th_machine_task_starts(m, task, has_waited ? h->last_task : m->tasks.times[task].cause);
     th_event end = {th_time_add(m->now, m->program->tasks[task].delay_ps), TH_PRIORITY_RELEASE,
                     (uint32_t)task, 0, 0};
-    return th_events_push(m->events, &end) == TH_NO_EVENT ? -1 : 0;
+    return th_events_push(m->events, &end) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
 int th_hosts_ended(th_machine *m, int32_t task)

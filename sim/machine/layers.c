@@ -27,20 +27,17 @@ static int32_t layers_of(const th_program *p)
     return n;
 }
 
-static void count_open(th_machine *m)
+/* Counts the tasks of each layer, and links its compute tasks: next[t] is another one of t's layer,
+ * -1 the last. */
+static void link_tasks(th_machine *m, int32_t *first, int32_t *next)
 {
-    for (int32_t t = 0; t < m->program->n_tasks; t++)
-        if (m->program->tasks[t].layer >= 0)
-            m->layers.states[m->program->tasks[t].layer].sum.n_open++;
-}
-
-/* Compute tasks by layer, linked: next[t] is another one of t's layer, -1 the last. */
-static void link_tasks(const th_program *p, int32_t *first, int32_t n_layers, int32_t *next)
-{
-    for (int32_t l = 0; l < n_layers; l++)
+    const th_program *p = m->program;
+    for (int32_t l = 0; l < m->layers.n; l++)
         first[l] = -1;
     for (int32_t t = p->n_tasks - 1; t >= 0; t--) {
         const th_task *k = &p->tasks[t];
+        if (k->layer >= 0)
+            m->layers.states[k->layer].sum.n_open++;
         if (k->kind != TH_TASK_COMPUTE || k->layer < 0)
             continue;
         next[t] = first[k->layer];
@@ -66,25 +63,22 @@ static void count_accels(th_machine *m, const int32_t *first, const int32_t *nex
 int th_layers_load(th_machine *m)
 {
     const th_program *p = m->program;
-    int32_t n = layers_of(p);
+    size_t n = (size_t)layers_of(p);
+    th_memory scratch = {NULL, false};
     m->layers.n = 0;
-    int32_t *first = th_alloc_array((size_t)n + 1, sizeof *first);
-    int32_t *next = th_alloc_array((size_t)p->n_tasks + 1, sizeof *next);
-    int32_t *mark = th_alloc_array((size_t)m->system->n_accels + 1, sizeof *mark);
-    int failed =
-        !first || !next || !mark ||
-        th_grow(&m->layers.states, &m->layers.capacity, (size_t)n + 1, sizeof *m->layers.states);
+    int32_t *first = th_memory_take(&scratch, n + 1, sizeof *first);
+    int32_t *next = th_memory_take(&scratch, (size_t)p->n_tasks + 1, sizeof *next);
+    int32_t *mark = th_memory_take(&scratch, (size_t)m->system->n_accels + 1, sizeof *mark);
+    bool failed = scratch.is_out ||
+                  th_grow(&m->layers.states, &m->layers.capacity, n + 1, sizeof *m->layers.states);
     if (!failed) {
-        m->layers.n = n;
-        for (int32_t l = 0; l < n; l++)
+        m->layers.n = (int32_t)n;
+        for (size_t l = 0; l < n; l++)
             m->layers.states[l] = (th_layer_state){.sum = {.start_ps = -1, .end_ps = -1}};
-        link_tasks(p, first, n, next);
+        link_tasks(m, first, next);
         count_accels(m, first, next, mark);
-        count_open(m);
     }
-    th_free(first);
-    th_free(next);
-    th_free(mark);
+    th_memory_free(&scratch);
     return failed ? -1 : 0;
 }
 

@@ -34,16 +34,16 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
     m->options = o ? *o : (th_machine_options){0};
     if (!m->options.network)
         m->options.network = th_network_types[0];
+    const size_t accels = (size_t)s->n_accels + 1;
     m->events = th_events_new();
     m->watches_change = TH_TIME_MAX;
-    m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
-    m->pipelines = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->pipelines);
-    m->settle.started = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.started);
-    m->settle.stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.stale);
+    m->accels = th_memory_take(&m->memory, accels, sizeof *m->accels);
+    m->pipelines = th_memory_take(&m->memory, accels, sizeof *m->pipelines);
+    m->settle.started = th_memory_take(&m->memory, accels, sizeof *m->settle.started);
+    m->settle.stale = th_memory_take(&m->memory, accels, sizeof *m->settle.stale);
     m->completions = m->options.completions ? m->options.completions
                                             : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
-    if (th_hosts_new(m))
-        goto fail;
+    m->hosts = th_memory_take(&m->memory, (size_t)s->n_hosts + 1, sizeof *m->hosts);
     if (!m->options.choices && !(m->choices = th_collective_choices_new()))
         goto fail;
     const th_tuner_context tuner = th_machine_tuner_context(m);
@@ -53,8 +53,7 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
         th_machine_free(m);
         return NULL;
     }
-    if (!m->events || !m->accels || !m->pipelines || !m->settle.started || !m->settle.stale ||
-        !m->completions || !m->replay)
+    if (m->memory.is_out || !m->events || !m->completions || !m->replay)
         goto fail;
     for (int a = 0; a < s->n_accels; a++) {
         m->any_shared |= m->network->is_shared[a];
@@ -73,8 +72,6 @@ static void free_accels(th_machine *m)
         th_ready_queue_clear(&m->accels[a].ready);
         th_free(m->accels[a].history.change);
     }
-    th_free(m->accels);
-    th_free(m->pipelines);
     th_ready_queue_clear(&m->startable_accels);
 }
 
@@ -94,8 +91,6 @@ void th_machine_free(th_machine *m)
     free_accels(m);
     free_tasks(&m->tasks);
     th_hosts_free(m);
-    th_free(m->settle.started);
-    th_free(m->settle.stale);
     if (m->network)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
@@ -107,6 +102,7 @@ void th_machine_free(th_machine *m)
     th_free(m->run_log.runs);
     th_free(m->run_log.demands);
     th_property_events_free(m);
+    th_memory_free(&m->memory);
     th_free(m);
 }
 
@@ -261,6 +257,12 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
     return 0;
 }
 
+static int end_at(th_machine *m, int32_t task, th_time at, th_error *err)
+{
+    th_event e = {at, TH_PRIORITY_RELEASE, (uint32_t)task, 0, 0};
+    return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
+}
+
 /* As one event if the network computes its end, else message by message. */
 static int start_collective(th_machine *m, int32_t task, th_error *err)
 {
@@ -272,14 +274,7 @@ static int start_collective(th_machine *m, int32_t task, th_error *err)
         return -1;
     if (is_whole == 0)
         return th_replay_start(m->replay, task, err);
-    th_event e = {end, TH_PRIORITY_RELEASE, (uint32_t)task, 0, 0};
-    return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
-}
-
-static int end_after(th_machine *m, int32_t task, th_time delay_ps, th_error *err)
-{
-    th_event e = {th_time_add(m->now, delay_ps), TH_PRIORITY_RELEASE, (uint32_t)task, 0, 0};
-    return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
+    return end_at(m, task, end, err);
 }
 
 static int start_ready(th_machine *m, int32_t task, th_error *err)
@@ -291,7 +286,7 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         if (t->node >= 0)
             return th_hosts_add(m, task) ? th_error_no_memory(err) : 0;
         th_machine_task_starts(m, task, m->tasks.times[task].cause);
-        return end_after(m, task, t->delay_ps, err);
+        return end_at(m, task, th_time_add(m->now, t->delay_ps), err);
     case TH_TASK_TRANSFER:
         th_machine_task_starts(m, task, m->tasks.times[task].cause);
         if (m->network->type->start(m->network, m->events, m->now, task,
@@ -339,15 +334,6 @@ static int end_transfer(th_machine *m, int32_t task, th_error *err)
 
 /* --- collectives ------------------------------------------------------------------------------ */
 
-/* A message within a node: its event has the number of its flow, which no task has. */
-static int start_work(th_machine *m, const th_replay_step *step)
-{
-    th_event e = {th_time_add(m->now, step->work_ps), TH_PRIORITY_RELEASE, (uint32_t)step->flow, 0,
-                  0};
-    m->counts.events++;
-    return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
-}
-
 /* The next message or end of a collective. */
 static int replay(th_machine *m, th_error *err)
 {
@@ -362,7 +348,9 @@ static int replay(th_machine *m, th_error *err)
                    ? th_network_failed(m->network, err)
                    : 0;
     case TH_REPLAY_WORKS:
-        return start_work(m, &step) ? th_error_no_memory(err) : 0;
+        m->counts
+            .events++; /* within a node: its event has the number of its flow, which no task has */
+        return end_at(m, step.flow, th_time_add(m->now, step.work_ps), err);
     case TH_REPLAY_LOCAL:
         m->counts.events += 2;
         return 0;
@@ -372,19 +360,14 @@ static int replay(th_machine *m, th_error *err)
     return 0;
 }
 
-/* A message within a node, which no network carries. */
-static void end_work(th_machine *m, int32_t flow)
+/* is_sent: by the network; else it is one within a node. */
+static void end_message(th_machine *m, int32_t flow, bool is_sent)
 {
     th_message arrived;
     m->counts.events++;
     th_replay_arrive(m->replay, flow, &arrived);
-}
-
-static void end_message(th_machine *m, int32_t flow)
-{
-    th_message arrived;
-    m->counts.events++;
-    th_replay_arrive(m->replay, flow, &arrived);
+    if (!is_sent)
+        return;
     TH_NOTIFY(m->observers, message_end, m->now, flow, &arrived);
     count_bytes(m, &arrived);
 }
@@ -409,7 +392,7 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
             return 0;
         if ((int64_t)e->object < m->program->n_tasks)
             return end_transfer(m, (int32_t)e->object, err);
-        end_message(m, (int32_t)e->object);
+        end_message(m, (int32_t)e->object, true);
         return 0;
     case TH_PRIORITY_COMPUTE_END:
         return th_accelerator_event(m, e, err);
@@ -417,7 +400,7 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
         return make_ready(m, (int32_t)e->object) ? th_error_no_memory(err) : 0;
     case TH_PRIORITY_RELEASE:
         if ((int64_t)e->object >= m->program->n_tasks) {
-            end_work(m, (int32_t)e->object);
+            end_message(m, (int32_t)e->object, false);
             return 0;
         }
         return end_release(m, (int32_t)e->object, err);
@@ -448,12 +431,6 @@ static bool is_interrupted(th_machine *m)
     enum { ACTS_BETWEEN = 4096 }; /* a power of two; much less than 0.1 s */
     return m->options.is_interrupted && (++m->n_polls & (ACTS_BETWEEN - 1)) == 0 &&
            m->options.is_interrupted();
-}
-
-static int start_host(th_machine *m, th_error *err)
-{
-    return th_hosts_start(m, th_ready_queue_take(&m->startable_hosts)) ? th_error_no_memory(err)
-                                                                       : 0;
 }
 
 static int update_contention(th_machine *m, th_error *err)
@@ -498,7 +475,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     }
     if (m->startable_hosts.n > 0) {
         m->settle.is_done = false;
-        return start_host(m, err) ? FAILED : ACTED;
+        return th_hosts_start(m, th_ready_queue_take(&m->startable_hosts), err) ? FAILED : ACTED;
     }
     if (is_now)
         return pop(m, err) ? FAILED : ACTED;

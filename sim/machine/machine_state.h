@@ -3,6 +3,7 @@
  * Plain data: indices only, except for the read-only inputs and the queues. */
 #ifndef TH_SIM_MACHINE_MACHINE_STATE_H
 #define TH_SIM_MACHINE_MACHINE_STATE_H
+#include "base/memory.h"
 #include "base/random.h"
 #include "sim/machine/property_event.h"
 #include "sim/replay/replay.h"
@@ -146,6 +147,7 @@ typedef struct th_machine_properties {
 } th_machine_properties;
 
 struct th_machine {
+    th_memory memory; /* of arrays by accelerator, host, link and medium */
     const th_system *system;
     const th_compute_cost_cache *costs;
     const th_program *program;
@@ -236,11 +238,10 @@ void th_layers_finish(th_layer_result *layers, int32_t n);
 
 /* hosts.c. add: a task that is ready now; start: the next task of a free host; ended: a task. 0, or
  * -1 when memory is out. */
-int th_hosts_new(th_machine *m);
 void th_hosts_free(th_machine *m);
 void th_hosts_reset(th_machine *m);
 int th_hosts_add(th_machine *m, int32_t task);
-int th_hosts_start(th_machine *m, int32_t host);
+int th_hosts_start(th_machine *m, int32_t host, th_error *err);
 int th_hosts_ended(th_machine *m, int32_t task);
 
 /* dead_end.c. report_dead_end: why nothing is left to do before the run is done; always ERROR.

@@ -30,11 +30,11 @@ double th_machine_property_factor(const th_machine *m, th_property_kind kind, in
 }
 
 /* n factors of 1, where there are none yet. */
-static int make_factors(double **of, int n)
+static int make_factors(th_machine *m, double **of, int n)
 {
     if (*of)
         return 0;
-    *of = th_alloc_array((size_t)n + 1, sizeof **of);
+    *of = th_memory_take(&m->memory, (size_t)n + 1, sizeof **of);
     for (int i = 0; *of && i < n; i++)
         (*of)[i] = 1;
     return *of ? 0 : -1;
@@ -57,7 +57,7 @@ static int make_states(th_machine *m, int32_t kind)
     th_property_state **of = &m->properties.states[kind];
     if (*of)
         return 0;
-    *of = th_alloc_array((size_t)places(m, kind) + 1, sizeof **of);
+    *of = th_memory_take(&m->memory, (size_t)places(m, kind) + 1, sizeof **of);
     clear_states(m, kind);
     return *of ? 0 : -1;
 }
@@ -65,8 +65,8 @@ static int make_states(th_machine *m, int32_t kind)
 static int make_jitter(th_machine *m)
 {
     if (!m->properties.jitter)
-        m->properties.jitter =
-            th_alloc_zero((size_t)m->system->n_accels + 1, sizeof *m->properties.jitter);
+        m->properties.jitter = th_memory_take(&m->memory, (size_t)m->system->n_accels + 1,
+                                              sizeof *m->properties.jitter);
     return m->properties.jitter ? 0 : -1;
 }
 
@@ -76,8 +76,9 @@ static int list_links_of_media(th_machine *m)
     if (p->next_link)
         return 0;
     if (!p->first_link)
-        p->first_link = th_alloc_array((size_t)m->system->n_media + 1, sizeof *p->first_link);
-    p->next_link = th_alloc_array((size_t)m->system->n_links + 1, sizeof *p->next_link);
+        p->first_link =
+            th_memory_take(&m->memory, (size_t)m->system->n_media + 1, sizeof *p->first_link);
+    p->next_link = th_memory_take(&m->memory, (size_t)m->system->n_links + 1, sizeof *p->next_link);
     if (!p->first_link || !p->next_link)
         return -1;
     for (int i = 0; i < m->system->n_media; i++)
@@ -126,8 +127,8 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
 {
     if (th_property_event_check(m->system, m->network->type, c, err))
         return -1;
-    if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
-        make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
+    if (make_factors(m, &m->properties.medium_factor, m->system->n_media) ||
+        make_factors(m, &m->properties.frequency_factor, m->system->n_accels) ||
         (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) || make_states(m, c->kind) ||
         (th_property_is_of_link(c->kind) && list_links_of_media(m)) || begin_fault_times(m) ||
         th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
@@ -332,15 +333,6 @@ void th_property_events_free(th_machine *m)
 {
     th_free(m->properties.events);
     th_free(m->properties.next_fault);
-    for (int k = 0; k < TH_PROPERTY_KINDS; k++)
-        th_free(m->properties.states[k]);
-    th_free(m->properties.medium_factor);
-    th_free(m->properties.frequency_factor);
-    th_free(m->properties.jitter);
-    th_free(m->properties.first_link);
-    th_free(m->properties.next_link);
-    for (size_t i = 0; i < m->properties.n_scaled; i++)
-        th_free(m->properties.scaled[i]);
     th_free(m->properties.scaled);
 }
 
@@ -369,14 +361,12 @@ int32_t th_clock_scaled_cost(th_machine *m, int accel, int32_t cost, double fact
             return (int32_t)i;
     if (th_grow(&x->scaled, &x->scaled_capacity, x->n_scaled + 1, sizeof *x->scaled))
         return th_error_no_memory(err);
-    th_scaled_cost *s = th_alloc_zero(1, sizeof *s);
+    th_scaled_cost *s = th_memory_take(&m->memory, 1, sizeof *s);
     if (!s)
         return th_error_no_memory(err);
     *s = (th_scaled_cost){.class = class, .factor = factor};
-    if (th_compute_cost_at_clock(m->costs, accel, cost, factor, &s->cost, err)) {
-        th_free(s);
+    if (th_compute_cost_at_clock(m->costs, accel, cost, factor, &s->cost, err))
         return -1;
-    }
     x->scaled[x->n_scaled] = s;
     return (int32_t)x->n_scaled++;
 }

@@ -92,14 +92,6 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     return true;
 }
 
-static int settle(th_network *n, th_events *q, th_time now)
-{
-    (void)q;
-    (void)now;
-    n->n_touched = 0;
-    return 0;
-}
-
 const th_network_type th_network_ideal = {
     .name = "ideal",
     .synopsis = "latencies plus bytes over the smallest bandwidth, no contention",
@@ -109,5 +101,5 @@ const th_network_type th_network_ideal = {
     .reset = reset,
     .start = start,
     .event = event,
-    .settle = settle,
+    .settle = th_network_settle_nothing,
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/min_max.h"
 #include "sim/pipeline/schedule.h"
 
 const th_network_type *const th_network_types[] = {
@@ -37,11 +38,21 @@ int th_network_failed(const th_network *n, th_error *err)
     return th_error_set(err, n->why.id, "%s", n->why.text);
 }
 
-static void add_link(const th_system *s, int link, double *all, double *fastest)
+static void add_link(const th_system *s, int link, th_node_rates *sum)
 {
-    double bytes_per_s = (double)s->media[s->links[link].medium].bits_per_s / 8.0;
-    *all += bytes_per_s;
-    *fastest = bytes_per_s > *fastest ? bytes_per_s : *fastest;
+    int64_t bits_per_s = s->media[s->links[link].medium].bits_per_s;
+    sum->all = th_bytes_add(sum->all, bits_per_s);
+    sum->fastest = th_max(sum->fastest, bits_per_s);
+}
+
+th_node_rates th_network_node_rates(const th_system *s, int node)
+{
+    th_node_rates sum = {0, 0};
+    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
+        add_link(s, s->adjacency.out_links[i], &sum);
+    for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++)
+        add_link(s, s->adjacency.in_links[i], &sum);
+    return sum;
 }
 
 /* A DRAM is shared when flows could be limited by it. They cannot when, even with all its links
@@ -49,35 +60,29 @@ static void add_link(const th_system *s, int link, double *all, double *fastest)
  * then max-min fairness fixes every flow elsewhere, and the engines get what flows leave. */
 bool th_network_dram_is_shared(const th_system *s, int node)
 {
-    double all = 0, fastest = 0;
-    if (s->routes.explicit) /* which may bring more, over segments */
-        return true;
-    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
-        add_link(s, s->adjacency.out_links[i], &all, &fastest);
-    for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++)
-        add_link(s, s->adjacency.in_links[i], &all, &fastest);
-    return ((double)s->nodes[node].a.dram_bits_per_s / 8.0 - all) / TH_N_ENGINES <= fastest;
+    const th_node_rates links = th_network_node_rates(s, node);
+    double dram = (double)s->nodes[node].a.dram_bits_per_s;
+    /* explicit routes may bring more, over segments */
+    return s->routes.explicit || (dram - (double)links.all) / TH_N_ENGINES <= (double)links.fastest;
 }
 
 int th_network_head_init(th_network *n, const th_network_type *type, const th_system *s)
 {
     size_t links = (size_t)s->n_links + 1, accels = (size_t)s->n_accels + 1;
     *n = (th_network){.type = type, .system = s};
-    n->link_bytes = th_alloc_zero(links, sizeof *n->link_bytes);
-    n->link_busy_ps = th_alloc_zero(links, sizeof *n->link_busy_ps);
-    n->link_since = th_alloc_zero(links, sizeof *n->link_since);
-    n->link_flows = th_alloc_zero(links, sizeof *n->link_flows);
-    n->link_flow_ps = th_alloc_zero(links, sizeof *n->link_flow_ps);
-    n->link_peak_flows = th_alloc_zero(links, sizeof *n->link_peak_flows);
-    n->accel_dram_demand = th_alloc_zero(accels, sizeof *n->accel_dram_demand);
-    n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
-    n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
-    n->is_contended = th_alloc_zero(accels, sizeof *n->is_contended);
-    n->toggled = th_alloc_zero(accels, sizeof *n->toggled);
-    n->touched = th_alloc_zero(accels, sizeof *n->touched);
-    if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
-        !n->link_flow_ps || !n->link_peak_flows || !n->accel_dram_demand || !n->engine_rate ||
-        !n->is_shared || !n->is_contended || !n->toggled || !n->touched)
+    n->link_bytes = th_memory_take(&n->memory, links, sizeof *n->link_bytes);
+    n->link_busy_ps = th_memory_take(&n->memory, links, sizeof *n->link_busy_ps);
+    n->link_since = th_memory_take(&n->memory, links, sizeof *n->link_since);
+    n->link_flows = th_memory_take(&n->memory, links, sizeof *n->link_flows);
+    n->link_flow_ps = th_memory_take(&n->memory, links, sizeof *n->link_flow_ps);
+    n->link_peak_flows = th_memory_take(&n->memory, links, sizeof *n->link_peak_flows);
+    n->accel_dram_demand = th_memory_take(&n->memory, accels, sizeof *n->accel_dram_demand);
+    n->engine_rate = th_memory_take(&n->memory, accels * TH_N_ENGINES, sizeof *n->engine_rate);
+    n->is_shared = th_memory_take(&n->memory, accels, sizeof *n->is_shared);
+    n->is_contended = th_memory_take(&n->memory, accels, sizeof *n->is_contended);
+    n->toggled = th_memory_take(&n->memory, accels, sizeof *n->toggled);
+    n->touched = th_memory_take(&n->memory, accels, sizeof *n->touched);
+    if (n->memory.is_out)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
         n->is_contended[a] = n->is_shared[a] =
@@ -99,24 +104,22 @@ void th_network_head_reset(th_network *n)
     n->n_touched = n->n_toggled = 0;
     th_detours_clear(&n->detours);
     n->fault_ps = 0;
+    n->has_failed = false;
     n->why = (th_error){"", ""};
 }
 
 void th_network_head_clear(th_network *n)
 {
-    th_free(n->link_bytes);
-    th_free(n->link_busy_ps);
-    th_free(n->link_since);
-    th_free(n->link_flows);
-    th_free(n->link_flow_ps);
-    th_free(n->link_peak_flows);
-    th_free(n->accel_dram_demand);
-    th_free(n->engine_rate);
-    th_free(n->is_shared);
-    th_free(n->is_contended);
-    th_free(n->toggled);
-    th_free(n->touched);
+    th_memory_free(&n->memory);
     th_detours_clear(&n->detours);
+}
+
+int th_network_settle_nothing(th_network *n, th_events *q, th_time now)
+{
+    (void)q;
+    (void)now;
+    n->n_touched = 0;
+    return n->has_failed ? -1 : 0;
 }
 
 /* ---- flows ---- */

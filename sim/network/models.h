@@ -28,6 +28,8 @@ static inline int32_t th_flow_slot(const th_event *e)
 int th_network_head_init(th_network *n, const th_network_type *type, const th_system *s);
 void th_network_head_reset(th_network *n);
 void th_network_head_clear(th_network *n);
+/* A row's settle where rates never change. */
+int th_network_settle_nothing(th_network *n, th_events *q, th_time now);
 
 /* Slots of an array of structs that start with an int32_t, which in a free slot is the next free
  * one, or -1. */
@@ -45,6 +47,11 @@ void th_slots_give(th_slots *x, void *flow, int32_t slot); /* flow: its element 
  * simulated time (n->why has the error). */
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps);
 
+/* Bits/s of all links into and out of a node, and of the fastest. */
+typedef struct th_node_rates {
+    int64_t all, fastest;
+} th_node_rates;
+th_node_rates th_network_node_rates(const th_system *s, int node);
 /* The bandwidth of the narrower DRAM at the two ends, bits/s; TH_UNLIMITED: neither has one. */
 int64_t th_network_dram_bits(const th_system *s, int src, int dst);
 

@@ -11,6 +11,7 @@
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>
 #include "base/error.h"
+#include "base/memory.h"
 #include "sim/collective/collective.h"
 #include "sim/kernel/event.h"
 #include "sim/network/detour.h"
@@ -113,8 +114,10 @@ struct th_network {
         *touched; /* accelerators whose DRAM demand or engine rates changed at the last settle */
     int32_t n_touched;
     th_detours detours;
+    th_memory memory; /* of these arrays, and of those that a model makes with itself */
     th_time fault_ps; /* what faults of links have cost the flow that the last event ended, where
                        * set_bandwidth is there */
+    bool has_failed;  /* an event: the next settle fails */
     th_error why;     /* start, settle or demand failed; no id: memory is out */
 };
 

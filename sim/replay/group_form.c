@@ -78,7 +78,7 @@ static int add_node(form *f, int32_t node)
 /* The trees of switches that in_switch would use, or that there are none. 0 or -1. */
 static int add_trees(form *f, const th_collective *c)
 {
-    const th_collective_schedule cs = {.collective = c, .system = f->system};
+    th_collective_schedule cs = {.collective = c, .system = f->system};
     size_t ranks = (size_t)c->n_ranks;
     th_switch_trees t = {0};
     th_error why = {"", ""};
@@ -99,7 +99,7 @@ static int add_trees(form *f, const th_collective *c)
         add_all(f, t.above + (size_t)i * ranks, ranks);
         add_all(f, t.order + (size_t)i * ranks, ranks);
     }
-    th_switch_trees_clear(&t);
+    th_memory_free(&cs.memory);
     return failed;
 }
 

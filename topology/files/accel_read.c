@@ -107,9 +107,8 @@ static int read_design_names(th_system_reader *r, const th_config_node *g, th_ac
             return -1;
         for (int j = 0; j < i; j++)
             if (a->designs[j] == a->designs[i])
-                return th_error_set(&r->error, "TOPO-0037", "%s:%d: design \"%s\" is listed twice",
-                                    th_config_file(list), th_config_line(list),
-                                    r->s->designs[a->designs[i]].name);
+                return th_reader_error(r, list, "TOPO-0037", "design \"%s\" is listed twice",
+                                       r->s->designs[a->designs[i]].name);
     }
     return 0;
 }
@@ -139,10 +138,8 @@ static int add_accels(th_system_reader *r, const accel_entry *e)
         th_config_string(e->n, "name", false, &name, &r->error) < 0)
         return -1;
     if (!!names + !!name + e->has_count > 1)
-        return th_error_set(&r->error, "TOPO-0038",
-                            "%s:%d: an accelerator entry has one of the keys name, "
-                            "names, count",
-                            th_config_file(e->n), th_config_line(e->n));
+        return th_reader_error(r, e->n, "TOPO-0038",
+                               "an accelerator entry has one of the keys name, names, count");
     if (name)
         return add_accel(r, e, name);
     int count = names ? th_config_count(names) : (int)e->count;
@@ -165,16 +162,12 @@ static int describe_generated(th_system_reader *r, const accel_entry *e)
     bool is_only_entry = th_config_count(th_config_member(r->root, "accelerators")) == 1;
     int64_t count = is_only_entry && !e->has_count ? n : e->count;
     if (th_config_member(e->n, "name") || th_config_member(e->n, "names"))
-        return th_error_set(&r->error, "TOPO-0039",
-                            "%s:%d: the topology names its accelerators; an entry has "
-                            "at most a count",
-                            th_config_file(e->n), th_config_line(e->n));
+        return th_reader_error(r, e->n, "TOPO-0039",
+                               "the topology names its accelerators; an entry has at most a count");
     if (r->n_described + count > n)
-        return th_error_set(&r->error, "TOPO-0040",
-                            "%s:%d: %lld accelerators described, but the topology has "
-                            "%d",
-                            th_config_file(e->n), th_config_line(e->n),
-                            (long long)(r->n_described + count), n);
+        return th_reader_error(r, e->n, "TOPO-0040",
+                               "%lld accelerators described, but the topology has %d",
+                               (long long)(r->n_described + count), n);
     for (int64_t i = 0; i < count; i++) {
         int node = r->n_described++;
         if (th_system_set_accel(r->s, node, &e->accel, &r->error) < 0)
@@ -229,7 +222,7 @@ int th_read_accels(th_system_reader *r)
         return -1;
     if (!r->is_generated || r->n_described == r->n_generated)
         return 0;
-    return th_error_set(&r->error, "TOPO-0041",
-                        "%s:%d: %d accelerators described, but the topology has %d",
-                        th_config_file(list), th_config_line(list), r->n_described, r->n_generated);
+    return th_reader_error(r, list, "TOPO-0041",
+                           "%d accelerators described, but the topology has %d", r->n_described,
+                           r->n_generated);
 }

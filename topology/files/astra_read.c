@@ -4,7 +4,6 @@
 #include <config.h>
 #include "topology/files/astra.h"
 
-#include "base/alloc.h"
 #include "topology/files/system_fields.h"
 #include "topology/files/system_reader.h"
 
@@ -29,7 +28,7 @@ int th_read_astra(th_system_reader *r)
         return -1;
     if (!g)
         return 0;
-    th_astra *a = r->s->astra = th_alloc_zero(1, sizeof *a);
+    th_astra *a = r->s->astra = th_memory_take(&r->s->memory, 1, sizeof *a);
     if (!a)
         return th_error_no_memory(&r->error);
     if (th_fields_read(th_astra_fields, g, a, &r->error) < 0 ||

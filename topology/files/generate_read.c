@@ -58,8 +58,8 @@ static int read_dims(th_system_reader *r, const th_config_node *n, bool is_compo
         return -1;
     o->n_dims = th_config_count(list);
     if (o->n_dims > TH_MAX_DIMS)
-        return th_error_set(&r->error, "TOPO-0044", "%s:%d: key \"dims\": at most %d dimensions",
-                            th_config_file(list), th_config_line(list), TH_MAX_DIMS);
+        return th_reader_error(r, list, "TOPO-0044", "key \"dims\": at most %d dimensions",
+                               TH_MAX_DIMS);
     for (int d = 0; d < o->n_dims; d++) {
         const th_config_node *dim = th_config_at(list, d);
         int64_t extent = 0;
@@ -87,9 +87,9 @@ static int read_values(th_system_reader *r, const th_config_node *g, const char 
         return as(n, values, &r->error) < 0 ? -1 : 1;
     int count = th_config_count(n);
     if (count < 1 || count > TH_MAX_DIMS)
-        return th_error_set(&r->error, "TOPO-0083",
-                            "%s:%d: key \"%s\": must be one value, or a list of 1 to %d",
-                            th_config_file(n), th_config_line(n), key, TH_MAX_DIMS);
+        return th_reader_error(r, n, "TOPO-0083",
+                               "key \"%s\": must be one value, or a list of 1 to %d", key,
+                               TH_MAX_DIMS);
     for (int i = 0; i < count; i++)
         if (as(th_config_at(n, i), &values[i], &r->error) < 0)
             return -1;

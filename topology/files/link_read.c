@@ -23,32 +23,21 @@ static bool is_list(const th_config_node *n, const char *key)
     return value && th_config_kind_of(value) == TH_CONFIG_LIST;
 }
 
-static int read_bandwidths(th_system_reader *r, const th_config_node *n, int64_t bits_per_s[2])
+/* One value for both directions, or one for each. */
+static int read_pair(th_system_reader *r, const th_config_node *n, const char *key,
+                     int (*as)(const th_config_node *n, int64_t *out, th_error *err),
+                     int64_t pair[2])
 {
-    const th_config_node *list;
-    if (!is_list(n, "bandwidth")) {
-        int status = th_config_bandwidth(n, "bandwidth", true, &bits_per_s[0], &r->error);
-        bits_per_s[1] = bits_per_s[0];
-        return status;
-    }
-    if (th_reader_list(r, n, "bandwidth", 2, 2, &list) < 0 ||
-        th_config_as_bandwidth(th_config_at(list, 0), &bits_per_s[0], &r->error) < 0)
+    const th_config_node *value = th_config_member(n, key);
+    const char *missing;
+    if (!value)
+        return th_config_string(n, key, true, &missing, &r->error);
+    bool has_two = is_list(n, key);
+    if ((has_two && th_reader_list(r, n, key, 2, 2, &value) < 0) ||
+        as(has_two ? th_config_at(value, 0) : value, &pair[0], &r->error) < 0)
         return -1;
-    return th_config_as_bandwidth(th_config_at(list, 1), &bits_per_s[1], &r->error);
-}
-
-static int read_latencies(th_system_reader *r, const th_config_node *n, th_time latency_ps[2])
-{
-    const th_config_node *list;
-    if (!is_list(n, "latency")) {
-        int status = th_config_time(n, "latency", true, &latency_ps[0], &r->error);
-        latency_ps[1] = latency_ps[0];
-        return status;
-    }
-    if (th_reader_list(r, n, "latency", 2, 2, &list) < 0 ||
-        th_config_as_time(th_config_at(list, 0), &latency_ps[0], &r->error) < 0)
-        return -1;
-    return th_config_as_time(th_config_at(list, 1), &latency_ps[1], &r->error);
+    pair[1] = pair[0];
+    return has_two ? as(th_config_at(value, 1), &pair[1], &r->error) : 0;
 }
 
 /* Two values make sense where the directions can be told apart: between two nodes, or to and from a
@@ -59,22 +48,20 @@ static int check_directions(th_system_reader *r, const entry *e)
     if (!is_list(n, "bandwidth") && !is_list(n, "latency"))
         return 0;
     if (!th_config_member(n, "between") && !th_config_member(n, "center"))
-        return th_error_set(&r->error, "TOPO-0063",
-                            "%s:%d: two values, one for each direction, are for links with between "
-                            "or center",
-                            th_config_file(n), th_config_line(n));
+        return th_reader_error(r, n, "TOPO-0063",
+                               "two values, one for each direction, are for links with between "
+                               "or center");
     if (is_list(n, "bandwidth") && !e->cable.is_full_duplex)
-        return th_error_set(&r->error, "TOPO-0064",
-                            "%s:%d: a half-duplex cable has one bandwidth for both directions",
-                            th_config_file(n), th_config_line(n));
+        return th_reader_error(r, n, "TOPO-0064",
+                               "a half-duplex cable has one bandwidth for both directions");
     return 0;
 }
 
 static int read_properties(th_system_reader *r, entry *e)
 {
     if (th_fields_read(th_link_fields, e->n, &e->cable, &r->error) < 0 ||
-        read_bandwidths(r, e->n, e->cable.bits_per_s) < 0 ||
-        read_latencies(r, e->n, e->cable.latency_ps) < 0)
+        read_pair(r, e->n, "bandwidth", th_config_as_bandwidth, e->cable.bits_per_s) < 0 ||
+        read_pair(r, e->n, "latency", th_config_as_time, e->cable.latency_ps) < 0)
         return -1;
     return check_directions(r, e);
 }
@@ -103,9 +90,12 @@ static int *nodes_named(th_system_reader *r, const th_config_node *list)
     return nodes;
 }
 
-/* A cable between any two of the list. */
-static int connect_all_pairs(th_system_reader *r, const entry *e, const th_config_node *list)
+/* A cable between any two of the list, of at least two names and at most `most` (0: any number). */
+static int connect_all_pairs(th_system_reader *r, const entry *e, const char *key, int most)
 {
+    const th_config_node *list;
+    if (th_reader_list(r, e->n, key, 2, most, &list) < 0)
+        return -1;
     int status = 0, count = th_config_count(list);
     int *nodes = nodes_named(r, list);
     if (!nodes)
@@ -119,18 +109,12 @@ static int connect_all_pairs(th_system_reader *r, const entry *e, const th_confi
 
 static int read_between(th_system_reader *r, const entry *e)
 {
-    const th_config_node *list;
-    if (th_reader_list(r, e->n, "between", 2, 2, &list) < 0)
-        return -1;
-    return connect_all_pairs(r, e, list);
+    return connect_all_pairs(r, e, "between", 2);
 }
 
 static int read_all_pairs(th_system_reader *r, const entry *e)
 {
-    const th_config_node *list;
-    if (th_reader_list(r, e->n, "all_pairs", 2, 0, &list) < 0)
-        return -1;
-    return connect_all_pairs(r, e, list);
+    return connect_all_pairs(r, e, "all_pairs", 0);
 }
 
 static int read_star(th_system_reader *r, const entry *e)
@@ -152,10 +136,8 @@ static int read_one_direction(th_system_reader *r, const entry *e)
     const th_config_node *to_name = th_config_member(e->n, "to");
     int from, to;
     if (!to_name || th_config_member(e->n, "duplex"))
-        return th_error_set(
-            &r->error, "TOPO-0065",
-            "%s:%d: a link of one direction has the keys from and to, and no duplex",
-            th_config_file(e->n), th_config_line(e->n));
+        return th_reader_error(r, e->n, "TOPO-0065",
+                               "a link of one direction has the keys from and to, and no duplex");
     if (th_reader_node(r, th_config_member(e->n, "from"), &from) < 0 ||
         th_reader_node(r, to_name, &to) < 0)
         return -1;
@@ -213,10 +195,9 @@ static int read_link(th_system_reader *r, const th_config_node *n)
     const form *f = form_of(n);
     if (f)
         return f->read(r, &e);
-    return th_error_set(&r->error, "TOPO-0042",
-                        "%s:%d: a link has one of the keys between = [A, B], all_pairs = [...], "
-                        "center = C with leaves = [...], from = A with to = B",
-                        th_config_file(n), th_config_line(n));
+    return th_reader_error(r, n, "TOPO-0042",
+                           "a link has one of the keys between = [A, B], all_pairs = [...], "
+                           "center = C with leaves = [...], from = A with to = B");
 }
 
 int th_read_links(th_system_reader *r)

@@ -4,19 +4,14 @@
 #include <config.h>
 #include "topology/files/system_copy.h"
 
-#include "base/alloc.h"
+#include "base/arena.h"
 #include "topology/files/astra.h"
 
 int th_system_copy_designs(th_system *s, const th_system *from, th_error *err)
 {
-    for (int d = 0; d < from->n_designs; d++) {
-        const th_design_block *b = &from->designs[d];
-        if (th_system_add_design(s, b->name, b->type, b->file, b->line, err) < 0)
+    for (int d = 0; d < from->n_designs; d++)
+        if (th_system_copy_design(s, &from->designs[d], err) < 0)
             return -1;
-        for (int p = 0; p < b->n_params; p++)
-            if (th_system_add_param(s, d, &b->params[p], err) < 0)
-                return -1;
-    }
     return 0;
 }
 
@@ -24,8 +19,9 @@ int th_system_copy_energy(th_system *s, const th_system *from, th_error *err)
 {
     const char *source = from->link_energy.source;
     s->link_energy.j_per_byte = from->link_energy.j_per_byte;
-    return source && !(s->link_energy.source = th_alloc_string(source)) ? th_error_no_memory(err)
-                                                                        : 0;
+    return source && !(s->link_energy.source = th_arena_string(s->names.text, source))
+               ? th_error_no_memory(err)
+               : 0;
 }
 
 static int copy_nodes(th_system *s, const th_system *from, th_error *err)
@@ -78,7 +74,7 @@ static int copy_all(th_system *s, const th_system *from, th_error *err)
     s->weight_memory = from->weight_memory;
     s->collective_start_ps = from->collective_start_ps;
     if (from->astra) {
-        if (!(s->astra = th_alloc(sizeof *s->astra)))
+        if (!(s->astra = th_memory_take(&s->memory, 1, sizeof *s->astra)))
             return th_error_no_memory(err);
         *s->astra = *from->astra;
     }

@@ -10,7 +10,7 @@
 #include <config.h>
 #include "topology/files/system_read.h"
 
-#include "base/alloc.h"
+#include "base/arena.h"
 #include "topology/files/system_fields.h"
 #include "topology/files/system_reader.h"
 
@@ -35,9 +35,9 @@ static int read_other_node(th_system_reader *r, const th_config_node *n, th_node
         return -1;
     if (node->reduces || (node->reduction_bits_per_s == 0 && node->reduction_latency_ps == 0))
         return 0;
-    return th_error_set(&r->error, "TOPO-0196",
-                        "%s:%d: \"%s\" has a reduction rate or latency: must have reduces = true",
-                        th_config_file(n), th_config_line(n), name);
+    return th_reader_error(r, n, "TOPO-0196",
+                           "\"%s\" has a reduction rate or latency: must have reduces = true",
+                           name);
 }
 
 static int read_host(th_system_reader *r, const th_config_node *n)
@@ -62,10 +62,10 @@ static int read_nodes(th_system_reader *r)
     for (int i = 0; topology && i < 3; i++) {
         const th_config_node *n = th_config_member(r->root, by_hand[i]);
         if (n)
-            return th_error_set(&r->error, "TOPO-0045",
-                                "%s:%d: key \"%s\": a file has either a topology or "
-                                "links, hosts and switches",
-                                th_config_file(n), th_config_line(n), by_hand[i]);
+            return th_reader_error(r, n, "TOPO-0045",
+                                   "key \"%s\": a file has either a topology or "
+                                   "links, hosts and switches",
+                                   by_hand[i]);
     }
     if (topology && th_read_topology(r, topology) < 0)
         return -1;
@@ -84,12 +84,11 @@ static int read_link_energy(th_system_reader *r)
     if (!n)
         return 0;
     if (!source)
-        return th_error_set(&r->error, "TOPO-0150",
-                            "%s:%d: link_energy without link_energy_source: must say where the "
-                            "number comes from",
-                            th_config_file(n), th_config_line(n));
+        return th_reader_error(r, n, "TOPO-0150",
+                               "link_energy without link_energy_source: must say where the "
+                               "number comes from");
     r->s->link_energy.j_per_byte = (double)attojoules * TH_J_PER_AJ;
-    r->s->link_energy.source = th_alloc_string(source);
+    r->s->link_energy.source = th_arena_string(r->s->names.text, source);
     return r->s->link_energy.source ? 0 : th_error_no_memory(&r->error);
 }
 
@@ -98,9 +97,8 @@ static int read_weight_memory(th_system_reader *r)
 {
     const th_config_node *n = th_config_member(r->root, "weight_memory");
     if (n && !r->s->transfers_serially)
-        return th_error_set(&r->error, "TOPO-0191",
-                            "%s:%d: weight_memory: must stand beside transfers = \"serial\"",
-                            th_config_file(n), th_config_line(n));
+        return th_reader_error(r, n, "TOPO-0191",
+                               "weight_memory: must stand beside transfers = \"serial\"");
     if (!n && r->s->transfers_serially)
         r->s->weight_memory = 0.5;
     return 0;
@@ -112,10 +110,9 @@ static int check_transfers(th_system_reader *r)
     if (!r->s->transfers_serially || r->s->n_hosts > 0)
         return 0;
     const th_config_node *n = th_config_member(r->root, "transfers");
-    return th_error_set(&r->error, "TOPO-0192",
-                        "%s:%d: transfers = \"serial\": must have a host, over which accelerators "
-                        "reach each other",
-                        th_config_file(n), th_config_line(n));
+    return th_reader_error(r, n, "TOPO-0192",
+                           "transfers = \"serial\": must have a host, over which accelerators "
+                           "reach each other");
 }
 
 /* The element that an error of th_system_finish most likely concerns. */

@@ -7,15 +7,25 @@
 #include "base/alloc.h"
 #include "base/names.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Puts FILE:LINE of n in front of what th_system_* reported. */
+int th_reader_error(th_system_reader *r, const th_config_node *n, const char *id,
+                    const char *format, ...)
+{
+    char text[TH_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return th_error_set(&r->error, id, "%s:%d: %s", th_config_file(n), th_config_line(n), text);
+}
+
 int th_reader_at(th_system_reader *r, const th_config_node *n)
 {
-    th_error inner = r->error;
-    return th_error_set(&r->error, inner.id, "%s:%d: %s", th_config_file(n), th_config_line(n),
-                        inner.text);
+    const th_error inner = r->error;
+    return th_reader_error(r, n, inner.id, "%s", inner.text);
 }
 
 /* The names as far as they fit on a line that one wants to read. */
@@ -43,10 +53,9 @@ int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node 
         return -1;
     near = th_name_nearest(name, k->names, k->count);
     list_known(k, known, sizeof known);
-    return th_error_set(&r->error, id, "%s:%d: unknown %s \"%s\": %s%s%s", th_config_file(n),
-                        th_config_line(n), k->what, name,
-                        near ? "did you mean \"" : "must be one of ", near ? near : known,
-                        near ? "\"?" : "");
+    return th_reader_error(r, n, id, "unknown %s \"%s\": %s%s%s", k->what, name,
+                           near ? "did you mean \"" : "must be one of ", near ? near : known,
+                           near ? "\"?" : "");
 }
 
 /* A list of at least min elements (and at most max, when that is not 0). */
@@ -58,9 +67,8 @@ int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key
     int count = th_config_count(*out);
     if (count >= min && (max == 0 || count <= max))
         return 0;
-    return th_error_set(&r->error, "TOPO-0032",
-                        "%s:%d: key \"%s\": has %d elements: %s %d expected", th_config_file(*out),
-                        th_config_line(*out), key, count, max ? "exactly" : "at least", min);
+    return th_reader_error(r, *out, "TOPO-0032", "key \"%s\": has %d elements: %s %d expected", key,
+                           count, max ? "exactly" : "at least", min);
 }
 
 /* Calls read for every element of the optional list key. */
@@ -80,8 +88,7 @@ int th_reader_group(th_system_reader *r, const th_config_node *n, const char *wh
 {
     if (th_config_kind_of(n) == TH_CONFIG_GROUP)
         return 0;
-    return th_error_set(&r->error, "TOPO-0035", "%s:%d: %s must be a group: { key = value; ... }",
-                        th_config_file(n), th_config_line(n), what);
+    return th_reader_error(r, n, "TOPO-0035", "%s must be a group: { key = value; ... }", what);
 }
 
 int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,

@@ -18,6 +18,9 @@ typedef struct th_system_reader {
 
 /* Puts FILE:LINE of n in front of what th_system_* reported. -1. */
 int th_reader_at(th_system_reader *r, const th_config_node *n);
+/* Reports an error at n: the message after FILE:LINE. -1. */
+int th_reader_error(th_system_reader *r, const th_config_node *n, const char *id,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* What the text n might have been. */
 typedef struct th_valid_names {
     const char *what;

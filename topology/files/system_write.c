@@ -7,7 +7,6 @@
 #include <config.h>
 #include "topology/files/system_write.h"
 
-#include "base/alloc.h"
 #include "base/files/config_write.h"
 #include "topology/files/astra.h"
 #include "topology/files/system_fields.h"

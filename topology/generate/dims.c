@@ -95,10 +95,7 @@ static int add_switch(th_system *s, const th_topology_options *o, const slice *a
     int number = first / (along->below * along->size) * along->below + first % along->below;
     int node = is_lone_switch(o, along) ? th_system_add_node(s, "switch", TH_NODE_SWITCH, 0, err)
                                         : th_generate_switch(s, along->d, number, err);
-    for (int i = 0; node >= 0 && i < along->size; i++)
-        if (th_generate_join(s, o, along->d, first + i * along->below, node, err) < 0)
-            return -1;
-    return node < 0 ? -1 : 0;
+    return th_generate_fan(s, o, (th_fan){first, along->below, along->size, node, along->d}, err);
 }
 
 static int add_switches(th_system *s, const th_topology_options *o, const slice *along,

@@ -29,29 +29,14 @@ enum { TO_ACCELERATOR, LOCAL, GLOBAL, N_CABLES };
 static int add_routers(th_system *s, const th_topology_options *o, const shape *f, th_error *err)
 {
     for (int i = 0; i < f->n_groups * f->n_routers; i++) {
-        int group = i / f->n_routers;
+        int group = i / f->n_routers, first = i * f->n_accels;
         int node = th_generate_switch(s, group, i % f->n_routers, err);
-        if (node < 0)
+        th_generate_place(s, node, 1, first, f->n_accels);
+        const th_fan below = {first, 1, f->n_accels, node, TO_ACCELERATOR};
+        if (th_generate_fan(s, o, below, err) < 0)
             return -1;
         s->nodes[node].group = group;
-        s->nodes[node].level = 1;
-        s->nodes[node].leaf_first = i * f->n_accels;
-        s->nodes[node].n_leaves = f->n_accels;
-        for (int a = i * f->n_accels; a < (i + 1) * f->n_accels; a++)
-            if (th_generate_join(s, o, TO_ACCELERATOR, a, node, err) < 0)
-                return -1;
     }
-    return 0;
-}
-
-static int join_group(th_system *s, const th_topology_options *o, const shape *f, int group,
-                      th_error *err)
-{
-    int first = f->first + group * f->n_routers;
-    for (int a = first; a < first + f->n_routers; a++)
-        for (int b = a + 1; b < first + f->n_routers; b++)
-            if (th_generate_join(s, o, LOCAL, a, b, err) < 0)
-                return -1;
     return 0;
 }
 
@@ -102,8 +87,8 @@ static int generate(th_system *s, const th_topology_options *o, th_error *err)
     th_generate_leaves(s, f.n_routers * f.n_accels);
     if (add_routers(s, o, &f, err) < 0)
         return -1;
-    for (int group = 0; group < f.n_groups; group++)
-        if (join_group(s, o, &f, group, err) < 0)
+    for (int i = 0; i < f.n_groups * f.n_routers; i += f.n_routers)
+        if (th_generate_clique(s, o, (th_fan){f.first + i, 1, f.n_routers, -1, LOCAL}, err) < 0)
             return -1;
     for (int group = 0; group < f.n_groups; group++)
         if (join_groups(s, o, &f, group, err) < 0)

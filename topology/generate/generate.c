@@ -8,8 +8,6 @@
 #include <config.h>
 #include "topology/generate/generate.h"
 
-#include "base/alloc.h"
-
 /* The host with its own cable to each accelerator, if one is wanted. */
 static int add_host(th_system *s, const th_topology_options *o, th_error *err)
 {
@@ -111,7 +109,7 @@ static int set_reducing(th_system *s, const th_topology_type *type, const th_top
 static int set_generator(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err)
 {
-    s->generator = th_alloc_array(1, sizeof *s->generator);
+    s->generator = th_memory_take(&s->memory, 1, sizeof *s->generator);
     if (!s->generator)
         return th_error_no_memory(err);
     *s->generator = (th_generator_spec){type, *o};

@@ -16,35 +16,11 @@
 
 #include <stdio.h>
 
-static int add_inner(th_system *s, int node, int level, int leaf_first, int n_leaves)
-{
-    if (node < 0)
-        return -1;
-    s->nodes[node].level = level;
-    s->nodes[node].leaf_first = leaf_first;
-    s->nodes[node].n_leaves = n_leaves;
-    return node;
-}
-
 /* Switch number i of a level; below it are n_leaves accelerators. */
 static int add_switch(th_system *s, int level, int i, int n_leaves, th_error *err)
 {
-    return add_inner(s, th_generate_switch(s, level, i, err), level, i * n_leaves, n_leaves);
-}
-
-/* The cables from n neighbouring nodes to one that is above them. */
-typedef struct fan {
-    int first, n;
-    int node;
-    int cable;
-} fan;
-
-static int join_fan(th_system *s, const th_topology_options *o, fan f, th_error *err)
-{
-    for (int i = 0; i < f.n; i++)
-        if (th_generate_join(s, o, f.cable, f.first + i, f.node, err) < 0)
-            return -1;
-    return 0;
+    return th_generate_place(s, th_generate_switch(s, level, i, err), level, i * n_leaves,
+                             n_leaves);
 }
 
 static int add_accels(th_system *s, int64_t n, int64_t factor, int per_group, th_error *err)
@@ -66,7 +42,7 @@ static int add_host(th_system *s, int i, int n_leaves, th_error *err)
     char name[16];
     snprintf(name, sizeof name, "host%d", i);
     int node = th_system_add_node(s, name, TH_NODE_HOST, 0, err);
-    return add_inner(s, node, 2, i * n_leaves, n_leaves);
+    return th_generate_place(s, node, 2, i * n_leaves, n_leaves);
 }
 
 static int generate_pcie_tree(th_system *s, const th_topology_options *o, th_error *err)
@@ -77,21 +53,21 @@ static int generate_pcie_tree(th_system *s, const th_topology_options *o, th_err
     int first_switch = s->n_nodes;
     for (int i = 0; i < n_hosts * n_switches; i++) {
         int node = add_switch(s, 1, i, n_accels, err);
-        fan below = {i * n_accels, n_accels, node, TO_PCIE_SWITCH};
-        if (node < 0 || join_fan(s, o, below, err) < 0)
+        if (th_generate_fan(s, o, (th_fan){i * n_accels, 1, n_accels, node, TO_PCIE_SWITCH}, err) <
+            0)
             return -1;
     }
     int first_host = s->n_nodes;
     for (int i = 0; i < n_hosts; i++) {
         int node = add_host(s, i, n_switches * n_accels, err);
-        fan below = {first_switch + i * n_switches, n_switches, node, TO_HOST};
-        if (node < 0 || join_fan(s, o, below, err) < 0)
+        const th_fan below = {first_switch + i * n_switches, 1, n_switches, node, TO_HOST};
+        if (th_generate_fan(s, o, below, err) < 0)
             return -1;
     }
     if (n_hosts == 1)
         return 0;
     int network = add_switch(s, 3, 0, first_switch, err);
-    return network < 0 ? -1 : join_fan(s, o, (fan){first_host, n_hosts, network, TO_NETWORK}, err);
+    return th_generate_fan(s, o, (th_fan){first_host, 1, n_hosts, network, TO_NETWORK}, err);
 }
 
 static int pcie_cables(const th_topology_options *o)
@@ -103,26 +79,18 @@ static int pcie_cables(const th_topology_options *o)
 
 enum { IN_ISLAND, TO_FABRIC, IN_FABRIC };
 
-static int add_clique(th_system *s, const th_topology_options *o, int first, int n, th_error *err)
-{
-    for (int a = first; a < first + n; a++)
-        for (int b = a + 1; b < first + n; b++)
-            if (th_generate_join(s, o, IN_ISLAND, a, b, err) < 0)
-                return -1;
-    return 0;
-}
-
 static int add_island(th_system *s, const th_topology_options *o, int island, th_error *err)
 {
     int n = o->dims[1], first = island * n;
-    if (o->has_full_islands && add_clique(s, o, first, n, err) < 0)
+    if (o->has_full_islands &&
+        th_generate_clique(s, o, (th_fan){first, 1, n, -1, IN_ISLAND}, err) < 0)
         return -1;
     if (o->has_full_islands && !o->has_island_nics)
         return 0;
     int node = add_switch(s, 1, island, n, err);
     if (node >= 0)
         s->nodes[node].reduces = !o->has_full_islands && !o->islands_only_forward;
-    return node < 0 ? -1 : join_fan(s, o, (fan){first, n, node, IN_ISLAND}, err);
+    return th_generate_fan(s, o, (th_fan){first, 1, n, node, IN_ISLAND}, err);
 }
 
 /* Of which numbers that many ports are a power: "2, 4, 16". */

@@ -61,6 +61,33 @@ int th_generate_join(th_system *s, const th_topology_options *o, int cable, int 
     return th_system_add_cable(s, a, b, join, err) < 0 ? -1 : 0;
 }
 
+int th_generate_fan(th_system *s, const th_topology_options *o, th_fan f, th_error *err)
+{
+    for (int i = 0; f.node >= 0 && i < f.n; i++)
+        if (th_generate_join(s, o, f.cable, f.first + i * f.step, f.node, err) < 0)
+            return -1;
+    return f.node < 0 ? -1 : 0;
+}
+
+int th_generate_clique(th_system *s, const th_topology_options *o, th_fan f, th_error *err)
+{
+    for (int a = f.first; a < f.first + f.n; a++)
+        for (int b = a + 1; b < f.first + f.n; b++)
+            if (th_generate_join(s, o, f.cable, a, b, err) < 0)
+                return -1;
+    return 0;
+}
+
+int th_generate_place(th_system *s, int node, int level, int leaf_first, int n_leaves)
+{
+    if (node < 0)
+        return -1;
+    s->nodes[node].level = level;
+    s->nodes[node].leaf_first = leaf_first;
+    s->nodes[node].n_leaves = n_leaves;
+    return node;
+}
+
 int64_t th_generate_power(int base, int exponent)
 {
     int64_t n = 1;

@@ -21,6 +21,18 @@ int th_generate_switch(th_system *s, int major, int minor, th_error *err);
 /* A cable of kind number cable between nodes a and b. */
 int th_generate_join(th_system *s, const th_topology_options *o, int cable, int a, int b,
                      th_error *err);
+/* The cables from n nodes, step apart, to one that is above them (-1: it could not be added). */
+typedef struct th_fan {
+    int first, step, n;
+    int node;
+    int cable;
+} th_fan;
+
+int th_generate_fan(th_system *s, const th_topology_options *o, th_fan f, th_error *err);
+/* A cable between any two of n nodes from first on. */
+int th_generate_clique(th_system *s, const th_topology_options *o, th_fan f, th_error *err);
+/* Puts a node, or -1, into its tree: its level, and the leaves below it. Returns node. */
+int th_generate_place(th_system *s, int node, int level, int leaf_first, int n_leaves);
 /* base to the power of exponent, or some number above TH_MAX_ACCELS when it is larger. */
 int64_t th_generate_power(int base, int exponent);
 

@@ -3,8 +3,6 @@
 #include <config.h>
 #include "topology/generate/pods.h"
 
-#include <string.h>
-
 #define GB(x) ((int64_t)((x)*8e9)) /* GB/s in bits/s */
 
 /* Shares of the rates that messages reach. 0.78 of 300 GB/s: all_reduce of eight A100 in nccl-
@@ -25,161 +23,67 @@
 #define HOPPER_SHARE    0.80
 #define AMD_SHARE       0.75
 #define FITTED_SHARE    0.7345
-const double th_pod_fabric_share = FITTED_SHARE;
-
-/* One network card per accelerator: 25 GB/s is 200 Gbit/s, 50 is 400, 100 is 800. */
+/* Nodes of eight on rails, in units; racks of 72 on one fabric; eight that are fully connected. One
+ * network card per accelerator: 25 GB/s is 200 Gbit/s, 50 is 400, 100 is 800. sums: GB/s. */
+#define NODES(name, unit, accel, inside, card, share, sums, start, source)                         \
+    {                                                                                              \
+        name, "NODES", 1, "rails", {8, unit}, accel, false, {GB(inside), GB(card), GB(card)},      \
+            share, GB(sums), start, source                                                         \
+    }
+#define RACKS(name, accel, card, source)                                                           \
+    {                                                                                              \
+        name, "RACKS", 1, "islands", {72, 0}, accel, false, {GB(900), GB(card)}, HOPPER_SHARE,     \
+            GB(402), HOPPER_START_PS, source                                                       \
+    }
+#define FULL_NODES(name, peer, source)                                                             \
+    {                                                                                              \
+        name, "NODES", 1, "islands", {8, 0}, name, true, {GB(peer), GB(50)}, AMD_SHARE, 0, 0,      \
+            source                                                                                 \
+    }
+#define TORUS(name, size, n, link, source)                                                         \
+    {                                                                                              \
+        name, size, n, "torus", {0, 0}, name, false, {GB(link)}, FITTED_SHARE, 0, 0, source        \
+    }
 const th_pod th_pods[] = {
-    {"dgx_a100",
-     "NODES",
-     1,
-     "rails",
-     {8, 20},
-     "a100_80",
-     false,
-     {GB(300), GB(25), GB(25)},
-     A100_SHARE,
-     0,
-     A100_START_PS,
-     "NVIDIA DGX A100 data sheet 2020; DGX SuperPOD reference architecture for DGX A100, 2021: "
-     "units of 20 nodes"},
-    {"dgx_h100",
-     "NODES",
-     1,
-     "rails",
-     {8, 32},
-     "h100_sxm",
-     false,
-     {GB(450), GB(50), GB(50)},
-     HOPPER_SHARE,
-     GB(274),
-     HOPPER_START_PS,
-     "NVIDIA DGX H100 data sheet 2022; DGX SuperPOD reference architecture for DGX H100, 2023: "
-     "units of 32 nodes"},
-    {"dgx_h200",
-     "NODES",
-     1,
-     "rails",
-     {8, 32},
-     "h200_sxm",
-     false,
-     {GB(450), GB(50), GB(50)},
-     HOPPER_SHARE,
-     GB(274),
-     HOPPER_START_PS,
-     "NVIDIA DGX H200 data sheet 2023; units as of DGX H100"},
-    {"dgx_b200",
-     "NODES",
-     1,
-     "rails",
-     {8, 32},
-     "b200_sxm",
-     false,
-     {GB(900), GB(50), GB(50)},
-     HOPPER_SHARE,
-     GB(402),
-     HOPPER_START_PS,
-     "NVIDIA DGX B200 data sheet 2024; DGX SuperPOD reference architecture for DGX B200, 2024: "
-     "units of 32 nodes"},
-    {"dgx_b300",
-     "NODES",
-     1,
-     "rails",
-     {8, 72},
-     "b300_sxm",
-     false,
-     {GB(900), GB(100), GB(100)},
-     HOPPER_SHARE,
-     GB(402),
-     HOPPER_START_PS,
-     "NVIDIA DGX B300 data sheet 2025; units of 72 nodes: assumed"},
-    {"gb200_nvl72",
-     "RACKS",
-     1,
-     "islands",
-     {72, 0},
-     "gb200",
-     false,
-     {GB(900), GB(50)},
-     HOPPER_SHARE,
-     GB(402),
-     HOPPER_START_PS,
-     "NVIDIA GB200 NVL72 data sheet 2024; one fabric without oversubscription between racks: "
-     "assumed"},
-    {"gb300_nvl72",
-     "RACKS",
-     1,
-     "islands",
-     {72, 0},
-     "gb300",
-     false,
-     {GB(900), GB(100)},
-     HOPPER_SHARE,
-     GB(402),
-     HOPPER_START_PS,
-     "NVIDIA GB300 NVL72 data sheet 2025; one fabric without oversubscription between racks: "
-     "assumed"},
-    {"mi300x",
-     "NODES",
-     1,
-     "islands",
-     {8, 0},
-     "mi300x",
-     true,
-     {GB(64), GB(50)},
-     AMD_SHARE,
-     0,
-     0,
-     "AMD Instinct MI300X data sheet 2023: 64 GB/s to each of seven peers; a card of 400 Gbit/s "
-     "per accelerator: assumed"},
-    {"mi355x",
-     "NODES",
-     1,
-     "islands",
-     {8, 0},
-     "mi355x",
-     true,
-     {GB(76.8), GB(50)},
-     AMD_SHARE,
-     0,
-     0,
-     "AMD Instinct MI355X data sheet 2025: 76.8 GB/s to each of seven peers; a card of "
-     "400 Gbit/s per accelerator: assumed"},
-    {"tpu_v5e",
-     "X Y",
-     2,
-     "torus",
-     {0, 0},
-     "tpu_v5e",
-     false,
-     {GB(50)},
-     FITTED_SHARE,
-     0,
-     0,
-     "Google Cloud TPU v5e documentation: 4 links, 1600 Gbit/s per chip, taken as their sum in one "
-     "direction"},
-    {"tpu_v5p",
-     "X Y Z",
-     3,
-     "torus",
-     {0, 0},
-     "tpu_v5p",
-     false,
-     {GB(100)},
-     FITTED_SHARE,
-     0,
-     0,
-     "Google Cloud TPU v5p documentation: 6 links, 4800 Gbit/s per chip, taken as their sum in one "
-     "direction"},
+    NODES(
+        "dgx_a100", 20, "a100_80", 300, 25, A100_SHARE, 0, A100_START_PS,
+        "NVIDIA DGX A100 data sheet 2020; DGX SuperPOD reference architecture for DGX A100, 2021: "
+        "units of 20 nodes"),
+    NODES(
+        "dgx_h100", 32, "h100_sxm", 450, 50, HOPPER_SHARE, 274, HOPPER_START_PS,
+        "NVIDIA DGX H100 data sheet 2022; DGX SuperPOD reference architecture for DGX H100, 2023: "
+        "units of 32 nodes"),
+    NODES("dgx_h200", 32, "h200_sxm", 450, 50, HOPPER_SHARE, 274, HOPPER_START_PS,
+          "NVIDIA DGX H200 data sheet 2023; units as of DGX H100"),
+    NODES(
+        "dgx_b200", 32, "b200_sxm", 900, 50, HOPPER_SHARE, 402, HOPPER_START_PS,
+        "NVIDIA DGX B200 data sheet 2024; DGX SuperPOD reference architecture for DGX B200, 2024: "
+        "units of 32 nodes"),
+    NODES("dgx_b300", 72, "b300_sxm", 900, 100, HOPPER_SHARE, 402, HOPPER_START_PS,
+          "NVIDIA DGX B300 data sheet 2025; units of 72 nodes: assumed"),
+    RACKS("gb200_nvl72", "gb200", 50,
+          "NVIDIA GB200 NVL72 data sheet 2024; one fabric without oversubscription between racks: "
+          "assumed"),
+    RACKS("gb300_nvl72", "gb300", 100,
+          "NVIDIA GB300 NVL72 data sheet 2025; one fabric without oversubscription between racks: "
+          "assumed"),
+    FULL_NODES("mi300x", 64,
+               "AMD Instinct MI300X data sheet 2023: 64 GB/s to each of seven peers; a card of 400 "
+               "Gbit/s per accelerator: assumed"),
+    FULL_NODES(
+        "mi355x", 76.8,
+        "AMD Instinct MI355X data sheet 2025: 76.8 GB/s to each of seven peers; a card of 400 "
+        "Gbit/s per accelerator: assumed"),
+    TORUS(
+        "tpu_v5e", "X Y", 2, 50,
+        "Google Cloud TPU v5e documentation: 4 links, 1600 Gbit/s per chip, taken as their sum in "
+        "one direction"),
+    TORUS(
+        "tpu_v5p", "X Y Z", 3, 100,
+        "Google Cloud TPU v5p documentation: 6 links, 4800 Gbit/s per chip, taken as their sum in "
+        "one direction"),
     {.name = NULL},
 };
-
-const th_pod *th_pod_find(const char *name)
-{
-    for (const th_pod *p = th_pods; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
 
 void th_pod_options(const th_pod *pod, const int *sizes, th_topology_options *out)
 {
@@ -195,7 +99,7 @@ void th_pod_options(const th_pod *pod, const int *sizes, th_topology_options *ou
     for (int i = 0; i < 2 && pod->inside[i] > 0; i++)
         out->dims[out->n_dims++] = pod->inside[i];
     for (int i = 0; i < 3 && pod->bits_per_s[i] > 0; i++) {
-        double share = i == 0 ? pod->share : th_pod_fabric_share;
+        double share = i == 0 ? pod->share : FITTED_SHARE;
         out->bits_per_s[i] = (int64_t)(share * (double)pod->bits_per_s[i]);
         out->latency_ps[i] = latencies[i];
         out->n_bandwidths = out->n_latencies = i + 1;

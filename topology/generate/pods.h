@@ -16,17 +16,14 @@ typedef struct th_pod {
     const char *accel;    /* system file of one accelerator */
     bool has_full_islands;
     int64_t bits_per_s[3]; /* of the data sheet: one for all cables, or each; 0: no more */
-    double share;          /* of the first of these; of others th_pod_fabric_share */
+    double share;          /* of the first of these; of others that of every fabric */
     /* What each accelerator gets of the sums of its island's switch, bits/s; 0: it does not add. */
     int64_t reduction_bits_per_s;
     th_time collective_start_ps; /* th_system */
     const char *source;
 } th_pod;
 
-extern const double th_pod_fabric_share;
 extern const th_pod th_pods[]; /* ends in name NULL */
-const th_pod *th_pod_find(const char *name);
-
 /* The generator's options of a pod of this size: sizes[n_sizes], each at least 1. */
 void th_pod_options(const th_pod *pod, const int *sizes, th_topology_options *out);
 

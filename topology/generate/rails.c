@@ -45,13 +45,10 @@ static int add_island(th_system *s, const th_topology_options *o, const rails *r
         return -1;
     s->nodes[node].group = island;
     s->nodes[node].reduces = !o->islands_only_forward;
-    for (int i = 0; i < r->n_accels; i++) {
-        int accel = island * r->n_accels + i;
-        s->nodes[accel].leaf_first = i * r->n_islands + island;
-        if (th_generate_join(s, o, IN_ISLAND, accel, node, err) < 0)
-            return -1;
-    }
-    return 0;
+    int first = island * r->n_accels;
+    for (int i = 0; i < r->n_accels; i++)
+        s->nodes[first + i].leaf_first = i * r->n_islands + island;
+    return th_generate_fan(s, o, (th_fan){first, 1, r->n_accels, node, IN_ISLAND}, err);
 }
 
 /* The leaf switch of a unit and rail, the index of which is number. */
@@ -61,29 +58,18 @@ static int add_leaf(th_system *s, const th_topology_options *o, const rails *r, 
     int rail = number / r->n_units, first = number % r->n_units * r->unit;
     int end = first + r->unit < r->n_islands ? first + r->unit : r->n_islands;
     int node = th_generate_switch(s, 2, number, err);
-    if (node < 0)
-        return -1;
-    s->nodes[node].level = 1;
-    s->nodes[node].leaf_first = rail * r->n_islands + first;
-    s->nodes[node].n_leaves = end - first;
-    for (int island = first; island < end; island++)
-        if (th_generate_join(s, o, TO_LEAF, island * r->n_accels + rail, node, err) < 0)
-            return -1;
-    return 0;
+    th_generate_place(s, node, 1, rail * r->n_islands + first, end - first);
+    const th_fan below = {first * r->n_accels + rail, r->n_accels, end - first, node, TO_LEAF};
+    return th_generate_fan(s, o, below, err);
 }
 
 static int add_spine(th_system *s, const th_topology_options *o, const rails *r, int first_leaf,
                      int number, th_error *err)
 {
     int node = th_generate_switch(s, 3, number, err);
-    if (node < 0)
-        return -1;
-    s->nodes[node].level = 2;
-    s->nodes[node].n_leaves = r->n_islands * r->n_accels;
-    for (int leaf = first_leaf; leaf < first_leaf + r->n_units * r->n_accels; leaf++)
-        if (th_generate_join(s, o, TO_SPINE, leaf, node, err) < 0)
-            return -1;
-    return 0;
+    th_generate_place(s, node, 2, 0, r->n_islands * r->n_accels);
+    const th_fan below = {first_leaf, 1, r->n_units * r->n_accels, node, TO_SPINE};
+    return th_generate_fan(s, o, below, err);
 }
 
 static int generate(th_system *s, const th_topology_options *o, th_error *err)

@@ -43,12 +43,7 @@ static int add_switch(th_system *s, const th_tree *t, const level *v, int subtre
 {
     int height = t->first_level + v->l - 1;
     int node = th_generate_switch(s, height, subtree * v->n_copies + copy, err);
-    if (node < 0)
-        return -1;
-    s->nodes[node].level = height;
-    s->nodes[node].leaf_first = subtree * v->n_leaves;
-    s->nodes[node].n_leaves = v->n_leaves;
-    return node;
+    return th_generate_place(s, node, height, subtree * v->n_leaves, v->n_leaves);
 }
 
 static int add_level(th_system *s, const th_topology_options *o, const th_tree *t, const level *v,
@@ -60,10 +55,8 @@ static int add_level(th_system *s, const th_topology_options *o, const th_tree *
         int node = add_switch(s, t, v, subtree, copy, err);
         int child =
             v->first_child + subtree * t->arity * v->n_copies_below + copy % v->n_copies_below;
-        for (int c = 0; node >= 0 && c < t->arity; c++, child += v->n_copies_below)
-            if (th_generate_join(s, o, cable, child, node, err) < 0)
-                return -1;
-        if (node < 0)
+        const th_fan below = {child, v->n_copies_below, t->arity, node, cable};
+        if (th_generate_fan(s, o, below, err) < 0)
             return -1;
     }
     return 0;

@@ -9,7 +9,7 @@
 #include <config.h>
 #include "topology/routing/connected.h"
 
-#include "base/alloc.h"
+#include "base/memory.h"
 #include "topology/routing/explicit.h"
 #include "topology/routing/route.h"
 
@@ -18,26 +18,6 @@ typedef struct flood {
     int32_t *from_root, *to_root; /* links between the root and each node, -1: no path */
     int32_t *queue;
 } flood;
-
-static void flood_clear(flood *f)
-{
-    th_free(f->from_root);
-    th_free(f->to_root);
-    th_free(f->queue);
-}
-
-static int flood_init(flood *f, const th_system *s)
-{
-    size_t n = (size_t)s->n_nodes;
-    *f = (flood){.s = s,
-                 .from_root = th_alloc_array(n, sizeof *f->from_root),
-                 .to_root = th_alloc_array(n, sizeof *f->to_root),
-                 .queue = th_alloc_array(n, sizeof *f->queue)};
-    if (f->from_root && f->to_root && f->queue)
-        return 0;
-    flood_clear(f);
-    return -1;
-}
 
 /* Breadth first from root, along the links or against them. */
 static void spread(const flood *f, int root, bool along, int32_t *distance)
@@ -156,13 +136,16 @@ static int check_accel(const flood *f, int node, th_error *err)
 
 int th_check_connected(const th_system *s, th_error *err)
 {
-    flood f;
-    if (flood_init(&f, s) < 0)
-        return th_error_no_memory(err);
-    int status = 0;
-    if (!is_joined_by_a_root(&f))
+    size_t n = (size_t)s->n_nodes;
+    th_memory m = {NULL, false};
+    const flood f = {.s = s,
+                     .from_root = th_memory_take(&m, n, sizeof *f.from_root),
+                     .to_root = th_memory_take(&m, n, sizeof *f.to_root),
+                     .queue = th_memory_take(&m, n, sizeof *f.queue)};
+    int status = m.is_out ? th_error_no_memory(err) : 0;
+    if (status == 0 && !is_joined_by_a_root(&f))
         for (int a = 0; a < s->n_accels && status == 0; a++)
             status = check_accel(&f, s->accel_node[a], err);
-    flood_clear(&f);
+    th_memory_free(&m);
     return status;
 }

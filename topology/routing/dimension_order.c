@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dimension_order.c - routes in dimension order.
- *   prepare -> next* -> release
+ *   prepare -> next*
  * The coordinates of a node are the digits of its index in the mixed radix of the sizes, dims[0]
  * fastest. A route corrects the coordinates one dimension after the other, dimension 0 first (H.
  * Sullivan, T. Bashkow, "A large scale, homogeneous, fully distributed parallel machine", ISCA
@@ -20,11 +20,7 @@
 #include <config.h>
 #include "topology/routing/types.h"
 
-#include "base/alloc.h"
-#include "topology/routing/neighbors.h"
-
 typedef struct dimension_data {
-    th_neighbors neighbors;
     int n_places;                  /* nodes with coordinates of their own */
     int n_inside;                  /* and with the switches behind them */
     int below[TH_MAX_DIMS];        /* nodes in a slice of the dimensions before d */
@@ -132,9 +128,9 @@ static int best_link(const th_system *s, int at, int src, int dst)
     const dimension_data *data = s->routes.data;
     if (at < data->n_inside && dst < data->n_inside) {
         const walk w = {at, src < data->n_inside ? src : at, dst};
-        return th_neighbors_link(&data->neighbors, s, at, next_node(s, data, &w));
+        return th_route_link_to(s, at, next_node(s, data, &w));
     }
-    int direct = th_neighbors_link(&data->neighbors, s, at, dst);
+    int direct = th_route_link_to(s, at, dst);
     return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
 }
 
@@ -175,7 +171,7 @@ static void count_nodes(const th_system *s, dimension_data *data)
 static bool is_joined_to(const th_system *s, const dimension_data *data, int node, int d, int c)
 {
     int other = node + (c - coordinates_of(s, data, node)[d]) * data->below[d];
-    return other == node || th_neighbors_link(&data->neighbors, s, node, other) >= 0;
+    return other == node || th_route_link_to(s, node, other) >= 0;
 }
 
 /* Are the links there that routes from place node along dimension d may take? */
@@ -196,8 +192,8 @@ static bool is_joined(const th_system *s, const dimension_data *data, int node, 
         return is_fine;
     case TH_TOPOLOGY_DIM_SWITCH:
         hub = switch_of(s, data, node, d);
-        return hub < s->n_nodes && th_neighbors_link(&data->neighbors, s, node, hub) >= 0 &&
-               th_neighbors_link(&data->neighbors, s, hub, node) >= 0;
+        return hub < s->n_nodes && th_route_link_to(s, node, hub) >= 0 &&
+               th_route_link_to(s, hub, node) >= 0;
     }
     return false;
 }
@@ -241,27 +237,16 @@ static int prepare(th_system *s, th_error *err)
                             s->name);
     if (check_diameter(s, err) < 0)
         return -1;
-    dimension_data *data = s->routes.data = th_alloc_zero(1, sizeof *data);
+    dimension_data *data = s->routes.data = th_memory_take(&s->memory, 1, sizeof *data);
     if (!data)
         return th_error_no_memory(err);
     count_nodes(s, data);
-    data->coordinates =
-        th_alloc_array((size_t)data->n_inside * (size_t)s->n_dims, sizeof *data->coordinates);
-    if (!data->coordinates || th_neighbors_init(&data->neighbors, s) < 0)
+    data->coordinates = th_memory_take(&s->memory, (size_t)data->n_inside * (size_t)s->n_dims,
+                                       sizeof *data->coordinates);
+    if (!data->coordinates)
         return th_error_no_memory(err);
     fill_coordinates(s, data);
     return check_links(s, data, err);
-}
-
-static void release(th_system *s)
-{
-    dimension_data *data = s->routes.data;
-    if (data) {
-        th_neighbors_clear(&data->neighbors);
-        th_free(data->coordinates);
-    }
-    th_free(data);
-    s->routes.data = NULL;
 }
 
 const th_routing_type th_routing_dimension_order = {
@@ -269,6 +254,5 @@ const th_routing_type th_routing_dimension_order = {
     .synopsis = "dimension 0 first; on a ring the shorter direction, ties by parity",
     .prepare = prepare,
     .next = next,
-    .release = release,
     .checks_length = true,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dragonfly.c - minimal routes in a dragonfly: to the router of the source's group with a link to
  * the group of the destination, over that link, and to the destination's router.
- *   prepare -> next* -> release
+ *   prepare -> next*
  * Routers are the switches of level 1, th_node.group their group. A route has at most one local
  * link on either side of the global one (J. Kim et al., "Technology-driven, highly-scalable
  * dragonfly topology", ISCA 2008: MIN routing). If several links connect two groups, the candidates
@@ -13,11 +13,7 @@
 #include <config.h>
 #include "topology/routing/types.h"
 
-#include "base/alloc.h"
-#include "topology/routing/neighbors.h"
-
 typedef struct dragonfly_data {
-    th_neighbors neighbors;
     int n_groups;
     int32_t *router; /* by node: of an accelerator its router, of a router itself, else -1 */
     int32_t *start;  /* global links from group g to h: [start[g * n_groups + h], its next) */
@@ -60,9 +56,9 @@ static int global_link(const th_system *s, const dragonfly_data *data, int at, i
 static int next_link(const th_system *s, const dragonfly_data *data, int at, int to, int32_t number)
 {
     if (s->nodes[at].group == s->nodes[to].group)
-        return th_neighbors_link(&data->neighbors, s, at, to);
+        return th_route_link_to(s, at, to);
     int link = global_link(s, data, at, to, number), gate = s->links[link].from;
-    return gate == at ? link : th_neighbors_link(&data->neighbors, s, at, gate);
+    return gate == at ? link : th_route_link_to(s, at, gate);
 }
 
 static int best_link(const th_system *s, int at, int dst)
@@ -70,13 +66,13 @@ static int best_link(const th_system *s, int at, int dst)
     const dragonfly_data *data = s->routes.data;
     int here = data->router[at], there = data->router[dst];
     if (here < 0 || there < 0) {
-        int direct = th_neighbors_link(&data->neighbors, s, at, dst);
+        int direct = th_route_link_to(s, at, dst);
         return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
     }
     if (here != at)
-        return th_neighbors_link(&data->neighbors, s, at, here);
+        return th_route_link_to(s, at, here);
     if (here == there)
-        return th_neighbors_link(&data->neighbors, s, at, dst);
+        return th_route_link_to(s, at, dst);
     return next_link(s, data, at, there, s->nodes[dst].leaf_first);
 }
 
@@ -117,11 +113,11 @@ static int pair_of(const th_system *s, const dragonfly_data *data, int link)
 }
 
 /* Counting sort of the global links by their pair of groups. */
-static int sort_links(const th_system *s, dragonfly_data *data)
+static int sort_links(th_system *s, dragonfly_data *data)
 {
     size_t n_pairs = (size_t)data->n_groups * (size_t)data->n_groups;
-    data->start = th_alloc_zero(n_pairs + 2, sizeof *data->start);
-    data->links = th_alloc_array((size_t)s->n_links, sizeof *data->links);
+    data->start = th_memory_take(&s->memory, n_pairs + 2, sizeof *data->start);
+    data->links = th_memory_take(&s->memory, (size_t)s->n_links, sizeof *data->links);
     if (!data->start || !data->links)
         return -1;
     int32_t *place =
@@ -150,8 +146,7 @@ static bool is_dragonfly(const th_system *s, const dragonfly_data *data)
         for (int b = a + 1; is_router(&s->nodes[a]) && b < s->n_nodes; b++) {
             if (!is_router(&s->nodes[b]) || s->nodes[b].group != s->nodes[a].group)
                 break; /* a group's routers follow each other */
-            if (th_neighbors_link(&data->neighbors, s, a, b) < 0 ||
-                th_neighbors_link(&data->neighbors, s, b, a) < 0)
+            if (th_route_link_to(s, a, b) < 0 || th_route_link_to(s, b, a) < 0)
                 return false;
         }
     return data->n_groups > 0;
@@ -165,11 +160,11 @@ static bool has_too_many_groups(const th_system *s, const dragonfly_data *data)
 
 static int prepare(th_system *s, th_error *err)
 {
-    dragonfly_data *data = s->routes.data = th_alloc_zero(1, sizeof *data);
+    dragonfly_data *data = s->routes.data = th_memory_take(&s->memory, 1, sizeof *data);
     if (!data)
         return th_error_no_memory(err);
-    data->router = th_alloc_array((size_t)s->n_nodes, sizeof *data->router);
-    if (!data->router || th_neighbors_init(&data->neighbors, s) < 0)
+    data->router = th_memory_take(&s->memory, (size_t)s->n_nodes, sizeof *data->router);
+    if (!data->router)
         return th_error_no_memory(err);
     bool is_one = find_routers(s, data) == 0 && !has_too_many_groups(s, data);
     if (is_one && sort_links(s, data) < 0)
@@ -180,19 +175,5 @@ static int prepare(th_system *s, th_error *err)
                         "system \"%s\": dragonfly routing needs a generated dragonfly", s->name);
 }
 
-static void release(th_system *s)
-{
-    dragonfly_data *data = s->routes.data;
-    if (data) {
-        th_neighbors_clear(&data->neighbors);
-        th_free(data->router);
-        th_free(data->start);
-        th_free(data->links);
-    }
-    th_free(data);
-    s->routes.data = NULL;
-}
-
 const th_routing_type th_routing_dragonfly = {
-    "dragonfly", "at most one local link, a global one, at most one local link", prepare, next,
-    release};
+    "dragonfly", "at most one local link, a global one, at most one local link", prepare, next};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ecmp.c - equal-cost multipath: distributes the pairs of nodes over equally good paths.
- *   prepare -> next* -> release
+ *   prepare -> next*
  * A path is equally good if it has as many links, the same smallest bandwidth and the same latency
  * as the best path of routing/shortest.c. Of the links that begin such a path at a node, a hash of
  * (source, destination, node) chooses one, so a pair always has one path, its transfers stay in
@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "topology/routing/graph_search.h"
+#include "topology/routing/neighbors.h"
 
 enum { WORD_BITS = 64 };
 
@@ -69,26 +70,20 @@ static int choose(const th_system *s, const uint64_t *bits, int at, uint64_t has
 /* The link to a neighbour where only one leads there; else -1. */
 static int only_link_to(const th_system *s, int at, int to)
 {
-    const int32_t *links;
-    int n = th_links_near(s, at, to, &links), found = -1;
-    for (int i = 0; i < n; i++) {
-        if (s->links[links[i]].from != at || s->links[links[i]].to != to)
-            continue;
-        if (found >= 0)
-            return -1;
-        found = links[i];
-    }
-    return found;
+    int i = th_neighbors_find(s, at, to), end = s->adjacency.out_start[at + 1];
+    const int32_t *links = s->routes.neighbors;
+    bool is_only = i >= 0 && (i + 1 == end || s->links[links[i + 1]].to != to);
+    return is_only ? links[i] : -1;
 }
 
 static int next(const th_system *s, int at, int src, int dst)
 {
-    const uint64_t *bits = th_next_hops_find(s->routes.data, dst);
+    const uint64_t *bits = th_next_hops_find(s->routes.multipath, dst);
     if (!bits) {
         int neighbour = only_link_to(s, at, dst);
         if (neighbour >= 0)
             return neighbour;
-        bits = th_next_hops_get(s->routes.data, s, dst, make_bits);
+        bits = th_next_hops_get(s->routes.multipath, s, dst, make_bits);
     }
     return bits ? choose(s, bits, at, th_route_hash(at, src, dst)) : TH_NO_MEMORY;
 }
@@ -97,16 +92,10 @@ static int next(const th_system *s, int at, int src, int dst)
 
 static int prepare(th_system *s, th_error *err)
 {
-    s->routes.data = th_next_hops_new(s->n_nodes);
-    if (s->routes.data && th_next_hops_fill_small(s->routes.data, s, make_bits) == 0)
+    s->routes.multipath = th_next_hops_new(s->n_nodes);
+    if (s->routes.multipath && th_next_hops_fill_small(s->routes.multipath, s, make_bits) == 0)
         return 0;
     return th_error_no_memory(err);
-}
-
-static void release(th_system *s)
-{
-    th_next_hops_free(s->routes.data);
-    s->routes.data = NULL;
 }
 
 const th_routing_type th_routing_ecmp = {
@@ -114,6 +103,5 @@ const th_routing_type th_routing_ecmp = {
     .synopsis = "as shortest; paths that are equally good share the pairs by a hash",
     .prepare = prepare,
     .next = next,
-    .release = release,
     .avoids_dead_links = true,
 };

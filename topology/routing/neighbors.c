@@ -1,60 +1,65 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* neighbors.c - links by the node they lead to.
- *   init -> link* -> clear
- * Invariant: in the row of a node, links ascend by their end, and the best of parallel ones (the
- * widest, then the fastest, then the lowest) comes first. */
+/* neighbors.c - see neighbors.h. */
 #include <config.h>
 #include "topology/routing/neighbors.h"
 
 #include "base/alloc.h"
-#include "topology/routing/types.h"
+#include "topology/routing/route.h"
+
+/* True if link a is wider than b, or as wide with a lower latency. */
+static bool is_better(const th_system *s, int a, int b)
+{
+    int64_t a_bits = s->media[s->links[a].medium].bits_per_s;
+    int64_t b_bits = s->media[s->links[b].medium].bits_per_s;
+    if (a_bits != b_bits)
+        return a_bits > b_bits;
+    return s->links[a].latency_ps < s->links[b].latency_ps;
+}
 
 /* Puts link l, whose end is not before any end so far, behind the links[n] of its row. */
 static void add(const th_system *s, int32_t *links, int n, int l)
 {
     links[n] = l;
     for (int i = n; i > 0 && s->links[links[i - 1]].to == s->links[l].to; i--) {
-        if (!th_link_is_better(s, l, links[i - 1]))
+        if (!is_better(s, l, links[i - 1]))
             return;
         links[i] = links[i - 1];
         links[i - 1] = l;
     }
 }
 
-int th_neighbors_init(th_neighbors *n, const th_system *s)
+int th_neighbors_prepare(th_system *s)
 {
     int32_t *filled = th_alloc_zero((size_t)s->n_nodes, sizeof *filled);
-    n->links = th_alloc_array((size_t)s->n_links, sizeof *n->links);
-    if (!filled || !n->links) {
-        th_free(filled);
-        th_neighbors_clear(n);
-        return -1;
-    }
-    for (int to = 0; to < s->n_nodes; to++)
+    int32_t *rows = th_memory_take(&s->memory, (size_t)s->n_links, sizeof *rows);
+    for (int to = 0; filled && rows && to < s->n_nodes; to++)
         for (int i = s->adjacency.in_start[to]; i < s->adjacency.in_start[to + 1]; i++) {
             int l = s->adjacency.in_links[i], from = s->links[l].from;
-            add(s, n->links + s->adjacency.out_start[from], filled[from]++, l);
+            add(s, rows + s->adjacency.out_start[from], filled[from]++, l);
         }
+    s->routes.neighbors = rows;
+    int status = filled && rows ? 0 : -1;
     th_free(filled);
-    return 0;
+    return status;
 }
 
-void th_neighbors_clear(th_neighbors *n)
+int th_neighbors_find(const th_system *s, int at, int to)
 {
-    th_free(n->links);
-    n->links = NULL;
-}
-
-int th_neighbors_link(const th_neighbors *n, const th_system *s, int at, int to)
-{
+    const int32_t *rows = s->routes.neighbors;
     int low = s->adjacency.out_start[at], high = s->adjacency.out_start[at + 1];
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (s->links[n->links[middle]].to < to)
+        if (s->links[rows[middle]].to < to)
             low = middle + 1;
         else
             high = middle;
     }
-    bool is_there = low < s->adjacency.out_start[at + 1] && s->links[n->links[low]].to == to;
-    return is_there ? n->links[low] : -1;
+    bool is_there = low < s->adjacency.out_start[at + 1] && s->links[rows[low]].to == to;
+    return is_there ? low : -1;
+}
+
+int th_route_link_to(const th_system *s, int at, int to)
+{
+    int i = th_neighbors_find(s, at, to);
+    return i < 0 ? TH_NO_PATH : s->routes.neighbors[i];
 }

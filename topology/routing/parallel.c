@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parallel.c - parallel links share the pairs of nodes, under every routing.
- *   prepare (by th_route_prepare) -> choose* -> release
+ *   prepare (by th_route_prepare) -> choose*
  * Parallel links have the same ends, bandwidth and latency; a hash of (source, destination, node)
  * chooses one of them, as ecmp does among paths. routes.parallel gives for each link the next of
  * its kind, in a circle; a system without parallel links has no such array. Systems of ASTRA-sim
@@ -8,9 +8,7 @@
 #include <config.h>
 #include "topology/routing/types.h"
 
-#include "base/alloc.h"
 #include "base/map.h"
-#include "topology/routing/neighbors.h"
 
 uint64_t th_route_hash(int at, int src, int dst)
 {
@@ -39,7 +37,7 @@ static int make_circles(th_system *s)
 {
     if (s->routes.parallel)
         return 0;
-    s->routes.parallel = th_alloc_array((size_t)s->n_links, sizeof *s->routes.parallel);
+    s->routes.parallel = th_memory_take(&s->memory, (size_t)s->n_links, sizeof *s->routes.parallel);
     for (int l = 0; s->routes.parallel && l < s->n_links; l++)
         s->routes.parallel[l] = -1;
     return s->routes.parallel ? 0 : -1;
@@ -63,20 +61,7 @@ static int join(th_system *s, const int32_t *row)
 
 int th_parallel_prepare(th_system *s)
 {
-    th_neighbors rows = {NULL};
-    if (s->astra)
-        return 0;
-    if (th_neighbors_init(&rows, s))
-        return -1;
-    int status = join(s, rows.links);
-    th_neighbors_clear(&rows);
-    return status;
-}
-
-void th_parallel_release(th_system *s)
-{
-    th_free(s->routes.parallel);
-    s->routes.parallel = NULL;
+    return s->astra ? 0 : join(s, s->routes.neighbors);
 }
 
 int th_parallel_choose(const th_system *s, int link, int src, int dst)

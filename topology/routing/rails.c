@@ -93,11 +93,6 @@ static int prepare(th_system *s, th_error *err)
     return th_routing_up_down.prepare(s, err);
 }
 
-static void release(th_system *s)
-{
-    th_routing_up_down.release(s);
-}
-
 const th_routing_type th_routing_rails = {
     "rails", "inside an island to the accelerator on the destination's rail, then up_down", prepare,
-    next, release};
+    next};

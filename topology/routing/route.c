@@ -7,21 +7,18 @@
 #include <config.h>
 #include "topology/routing/route.h"
 
-#include "topology/routing/explicit.h"
+#include <string.h>
 
-static int copy_links(int *links, const int32_t *from, int n)
-{
-    for (int i = 0; i < n; i++)
-        links[i] = from[i];
-    return n;
-}
+#include "topology/routing/explicit.h"
 
 int th_route(const th_system *s, int src, int dst, int *links)
 {
     int n = 0, at = src;
     const int32_t *explicit_links = th_explicit_links(s, src, dst, &n);
-    if (explicit_links)
-        return copy_links(links, explicit_links, n);
+    if (explicit_links) {
+        memcpy(links, explicit_links, (size_t)n * sizeof *links);
+        return n;
+    }
     while (at != dst) {
         int link = s->routing->next(s, at, src, dst);
         if (link < 0)

@@ -31,16 +31,15 @@ enum { TH_NO_PATH = -1, TH_NO_MEMORY = -2 };
 typedef struct th_routing_type {
     const char *name;
     const char *synopsis;
-    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routes.data;
-     * 0 or -1. */
+    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routes.data,
+     * from s->memory; 0 or -1. */
     int (*prepare)(th_system *s, th_error *err);
     /* First link on the route from node at to dst of a transfer from src, or TH_NO_PATH, or
      * TH_NO_MEMORY. at != dst. Several threads may call it. If links lead from src to dst over
      * nodes that forward, there must be a route of at most TH_ROUTE_MAX links: a prepare that
      * cannot guarantee this fails, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
-    void (*release)(th_system *s); /* frees s->routes.data, also after a prepare that failed */
-    bool avoids_dead_links;        /* avoids dead links; other routings fail with dead links */
+    bool avoids_dead_links; /* avoids dead links; other routings fail with dead links */
     /* prepare has refused a system of accelerators whose routes may be longer than TH_ROUTE_MAX. */
     bool checks_length;
 } th_routing_type;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shortest.c - routes of fewest links, the same for every source.
- *   th_shortest_prepare (by th_route_prepare) -> th_route_shortest_next* -> th_shortest_release
  * The next-hop table of a destination gives each node's first link on the path to it: one byte per
  * node (four in a system where a node has 255 links or more). It is made when a node that is not a
  * neighbour first needs it; a neighbour takes its best link to the destination. Invariant: each
@@ -76,18 +75,6 @@ int th_route_shortest_next(const th_system *s, int at, int dst)
     return p ? first_link(s, p, at) : TH_NO_MEMORY;
 }
 
-int th_shortest_prepare(th_system *s, th_error *err)
-{
-    s->routes.next_hops = th_next_hops_new(s->n_nodes);
-    return s->routes.next_hops ? 0 : th_error_no_memory(err);
-}
-
-void th_shortest_release(th_system *s)
-{
-    th_next_hops_free(s->routes.next_hops);
-    s->routes.next_hops = NULL;
-}
-
 /* ---- the row ---- */
 
 static int prepare(th_system *s, th_error *err)
@@ -101,16 +88,10 @@ static int next(const th_system *s, int at, int src, int dst)
     return th_parallel_choose(s, th_route_shortest_next(s, at, dst), src, dst);
 }
 
-static void release(th_system *s)
-{
-    (void)s;
-}
-
 const th_routing_type th_routing_shortest = {
     .name = "shortest",
     .synopsis = "fewest links, then widest, then fastest, then the lowest next node",
     .prepare = prepare,
     .next = next,
-    .release = release,
     .avoids_dead_links = true,
 };

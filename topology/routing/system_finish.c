@@ -37,8 +37,8 @@ static int check_accel(const th_system *s, const th_node *n, th_error *err)
 
 static int number_nodes(th_system *s, th_error *err)
 {
-    s->accel_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->accel_node);
-    s->host_node = th_alloc_array((size_t)s->n_nodes, sizeof *s->host_node);
+    s->accel_node = th_memory_take(&s->memory, (size_t)s->n_nodes, sizeof *s->accel_node);
+    s->host_node = th_memory_take(&s->memory, (size_t)s->n_nodes, sizeof *s->host_node);
     if (!s->accel_node || !s->host_node)
         return th_error_no_memory(err);
     for (int i = 0; i < s->n_nodes; i++) {
@@ -69,10 +69,10 @@ static int end_of(const th_link *l, bool by_from)
 }
 
 /* Counting sort of the links by their node: links[start[i] .. start[i + 1]) are those of node i. */
-static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t **links)
+static int sort_links(th_system *s, bool by_from, int32_t **start, int32_t **links)
 {
-    *start = th_alloc_zero((size_t)s->n_nodes + 2, sizeof **start);
-    *links = th_alloc_array((size_t)s->n_links, sizeof **links);
+    *start = th_memory_take(&s->memory, (size_t)s->n_nodes + 2, sizeof **start);
+    *links = th_memory_take(&s->memory, (size_t)s->n_links, sizeof **links);
     if (!*start || !*links)
         return -1;
     int32_t *next = *start + 1; /* where the next link of i goes; ends as start[i + 1] */
@@ -87,10 +87,11 @@ static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t
     return 0;
 }
 
-static int number_ports(const th_system *s, th_adjacency *a)
+static int number_ports(th_system *s)
 {
+    th_adjacency *a = &s->adjacency;
     int32_t *least = th_alloc_zero((size_t)s->n_media + 1, sizeof *least); /* its first link, + 1 */
-    a->out_port = th_alloc_zero((size_t)s->n_links + 1, sizeof *a->out_port);
+    a->out_port = th_memory_take(&s->memory, (size_t)s->n_links + 1, sizeof *a->out_port);
     for (int node = 0; node < s->n_nodes && least && a->out_port; node++) {
         int32_t n = 0, begin = a->out_start[node], end = a->out_start[node + 1];
         for (int32_t i = begin; i < end; i++)
@@ -110,7 +111,7 @@ static int make_adjacency(th_system *s, th_error *err)
 {
     if (sort_links(s, true, &s->adjacency.out_start, &s->adjacency.out_links) == 0 &&
         sort_links(s, false, &s->adjacency.in_start, &s->adjacency.in_links) == 0 &&
-        number_ports(s, &s->adjacency) == 0)
+        number_ports(s) == 0)
         return 0;
     return th_error_no_memory(err);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "topology/routing/explicit.h"
+#include "topology/routing/graph_search.h"
+#include "topology/routing/neighbors.h"
 
 const th_routing_type *const th_routing_types[] = {&th_routing_shortest,
                                                    &th_routing_ecmp,
@@ -79,10 +81,8 @@ static int check_dead_links(const th_system *s, th_error *err)
 
 static void release(th_system *s)
 {
-    if (s->routing)
-        s->routing->release(s);
-    th_shortest_release(s);
-    th_parallel_release(s);
+    th_next_hops_free(s->routes.next_hops);
+    th_next_hops_free(s->routes.multipath);
     th_explicit_free(s);
 }
 
@@ -92,43 +92,10 @@ int th_route_prepare(th_system *s, th_error *err)
     s->routes.release = release;
     if (!s->routing)
         s->routing = natural_routing(s);
-    if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
+    if (check_dead_links(s, err) < 0)
         return -1;
-    if (th_parallel_prepare(s) < 0)
+    s->routes.next_hops = th_next_hops_new(s->n_nodes);
+    if (!s->routes.next_hops || th_neighbors_prepare(s) < 0 || th_parallel_prepare(s) < 0)
         return th_error_no_memory(err);
     return s->routing->prepare(s, err);
-}
-
-/* ---- neighbours ---- */
-
-bool th_link_is_better(const th_system *s, int a, int b)
-{
-    int64_t a_bits = s->media[s->links[a].medium].bits_per_s;
-    int64_t b_bits = s->media[s->links[b].medium].bits_per_s;
-    if (a_bits != b_bits)
-        return a_bits > b_bits;
-    return s->links[a].latency_ps < s->links[b].latency_ps;
-}
-
-/* A host has a link to each of many accelerators, and each of those has few: the shorter list is
- * taken. */
-int th_links_near(const th_system *s, int at, int to, const int32_t **links)
-{
-    int n_out = s->adjacency.out_start[at + 1] - s->adjacency.out_start[at],
-        n_in = s->adjacency.in_start[to + 1] - s->adjacency.in_start[to];
-    *links = n_out <= n_in ? &s->adjacency.out_links[s->adjacency.out_start[at]]
-                           : &s->adjacency.in_links[s->adjacency.in_start[to]];
-    return n_out <= n_in ? n_out : n_in;
-}
-
-int th_route_link_to(const th_system *s, int at, int to)
-{
-    const int32_t *links;
-    int n = th_links_near(s, at, to, &links), best = TH_NO_PATH;
-    for (int i = 0; i < n; i++) {
-        const th_link *l = &s->links[links[i]];
-        if (l->from == at && l->to == to && (best < 0 || th_link_is_better(s, links[i], best)))
-            best = links[i];
-    }
-    return best;
 }

@@ -13,22 +13,10 @@ extern const th_routing_type th_routing_up_down;         /* routing/up_down.c */
 
 bool th_routing_has_rails(const th_system *s); /* routing/rails.c: is it made of rails? */
 
-/* What th_route_shortest_next needs, under every routing; routing/shortest.c. 0 or -1. */
-int th_shortest_prepare(th_system *s, th_error *err);
-void th_shortest_release(th_system *s);
-
 /* For transfers from src to dst: one of the links that are parallel to link, which may be negative,
  * by hash; routing/parallel.c. prepare: 0 or -1 (memory). */
 int th_parallel_prepare(th_system *s);
-void th_parallel_release(th_system *s);
 int th_parallel_choose(const th_system *s, int link, int src, int dst);
 uint64_t th_route_hash(int at, int src, int dst);
-
-/* The links out of at or those into to, ascending: all links from at to to are among them. Returns
- * their number. */
-int th_links_near(const th_system *s, int at, int to, const int32_t **links);
-
-/* True if link a is wider than b, or as wide with a lower latency. */
-bool th_link_is_better(const th_system *s, int a, int b);
 
 #endif

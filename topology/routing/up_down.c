@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* up_down.c - routes in trees and fat trees: up until the destination is below, then down.
- *   prepare -> next* -> release
+ *   prepare -> next*
  * Every node of the tree has a level and covers a range of accelerators, its leaves (th_node). Up:
  * towards the leaf with number j, a node on level l takes the link up with number
  *
@@ -25,9 +25,6 @@
 #include <config.h>
 #include "topology/routing/types.h"
 
-#include "base/alloc.h"
-#include "topology/routing/neighbors.h"
-
 /* The links of each node in one direction: links[start[i] .. start[i + 1]). */
 typedef struct rows {
     int32_t *start;
@@ -35,7 +32,6 @@ typedef struct rows {
 } rows;
 
 typedef struct up_down_data {
-    th_neighbors neighbors;
     rows down;        /* ascending by the first leaf of the child */
     rows up;          /* ascending by the level of the parent, then as added */
     int32_t *key;     /* by node: j above */
@@ -132,7 +128,7 @@ static int link_towards(const th_system *s, int at, int dst)
     const th_node *here = &s->nodes[at], *there = &s->nodes[dst];
     bool is_inside = is_in_tree(here) && is_in_tree(there);
     if (!is_inside || (data->joins_leaves && here->level == 0 && there->level == 0)) {
-        int direct = th_neighbors_link(&data->neighbors, s, at, dst);
+        int direct = th_route_link_to(s, at, dst);
         if (direct >= 0 || !is_inside)
             return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
     }
@@ -183,10 +179,10 @@ static void insert(const th_system *s, int32_t *row, int n, int link, int wanted
     row[n] = link;
 }
 
-static int rows_init(rows *r, const th_system *s, int wanted)
+static int rows_init(rows *r, th_system *s, int wanted)
 {
-    r->start = th_alloc_array((size_t)s->n_nodes + 1, sizeof *r->start);
-    r->links = th_alloc_array((size_t)s->n_links, sizeof *r->links);
+    r->start = th_memory_take(&s->memory, (size_t)s->n_nodes + 1, sizeof *r->start);
+    r->links = th_memory_take(&s->memory, (size_t)s->n_links, sizeof *r->links);
     if (!r->start || !r->links)
         return -1;
     int n = 0;
@@ -253,35 +249,19 @@ static int prepare(th_system *s, th_error *err)
 {
     if (check_tree(s, err) < 0)
         return -1;
-    up_down_data *data = s->routes.data = th_alloc_zero(1, sizeof *data);
+    up_down_data *data = s->routes.data = th_memory_take(&s->memory, 1, sizeof *data);
     if (!data)
         return th_error_no_memory(err);
-    data->key = th_alloc_array((size_t)s->n_nodes, sizeof *data->key);
-    data->divisor = th_alloc_array((size_t)s->n_nodes, sizeof *data->divisor);
+    data->key = th_memory_take(&s->memory, (size_t)s->n_nodes, sizeof *data->key);
+    data->divisor = th_memory_take(&s->memory, (size_t)s->n_nodes, sizeof *data->divisor);
     if (!data->key || !data->divisor || rows_init(&data->down, s, -1) < 0 ||
-        rows_init(&data->up, s, 1) < 0 || th_neighbors_init(&data->neighbors, s) < 0)
+        rows_init(&data->up, s, 1) < 0)
         return th_error_no_memory(err);
     number_nodes(s, data);
     data->joins_leaves = has_joined_leaves(s);
     return 0;
 }
 
-static void release(th_system *s)
-{
-    up_down_data *data = s->routes.data;
-    if (data) {
-        th_neighbors_clear(&data->neighbors);
-        th_free(data->down.start);
-        th_free(data->down.links);
-        th_free(data->up.start);
-        th_free(data->up.links);
-        th_free(data->key);
-        th_free(data->divisor);
-    }
-    th_free(data);
-    s->routes.data = NULL;
-}
-
 const th_routing_type th_routing_up_down = {
     "up_down", "up by the destination's number (D-mod-k) until it is below, then down", prepare,
-    next, release};
+    next};

@@ -43,7 +43,6 @@ typedef struct {
     uint8_t *link_dim;
     message *flows; /* by slot */
     th_slots slots;
-    bool has_failed; /* memory ran out in an event */
 } astra;
 
 static bool is_aware(const th_network *n)
@@ -74,9 +73,6 @@ static void destroy(th_network *n)
     if (!net)
         return;
     th_network_head_clear(n);
-    th_free(net->link_free);
-    th_free(net->rank_free);
-    th_free(net->link_dim);
     th_free(net->flows);
     th_free(net);
 }
@@ -85,7 +81,6 @@ static void reset(th_network *n)
 {
     astra *net = (astra *)n;
     th_network_head_reset(n);
-    net->has_failed = false;
     th_slots_reset(&net->slots);
     memset(net->link_free, 0, (size_t)n->system->n_links * sizeof *net->link_free);
     memset(net->rank_free, 0, (size_t)n->system->n_nodes * sizeof *net->rank_free);
@@ -104,10 +99,10 @@ static th_network *create(const th_network_type *type, const th_system *s, th_er
     astra *net = th_alloc_zero(1, sizeof *net);
     if (!net || th_network_head_init(&net->head, type, s))
         goto fail;
-    net->link_free = th_alloc_zero(links, sizeof *net->link_free);
-    net->rank_free = th_alloc_zero((size_t)s->n_nodes, sizeof *net->rank_free);
-    net->link_dim = th_alloc_zero(links, sizeof *net->link_dim);
-    if (!net->link_free || !net->rank_free || !net->link_dim)
+    net->link_free = th_memory_take(&net->head.memory, links, sizeof *net->link_free);
+    net->rank_free = th_memory_take(&net->head.memory, (size_t)s->n_nodes, sizeof *net->rank_free);
+    net->link_dim = th_memory_take(&net->head.memory, links, sizeof *net->link_dim);
+    if (net->head.memory.is_out)
         goto fail;
     for (int l = 0; l < s->n_links; l++)
         net->link_dim[l] = (uint8_t)dim_of_link(s, &s->links[l]);
@@ -248,24 +243,15 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     astra *net = (astra *)n;
     int32_t slot = th_flow_slot(e);
     if ((e->argument & 1) == TH_FLOW_ENTERS) {
-        net->has_failed |= begin(net, q, now, slot) < 0;
+        n->has_failed |= begin(net, q, now, slot) < 0;
         return false;
     }
     if (has_arrived(net, now, &net->flows[slot])) {
         th_slots_give(&net->slots, &net->flows[slot], slot);
         return true;
     }
-    net->has_failed |= send_on(net, q, now, slot) < 0;
+    n->has_failed |= send_on(net, q, now, slot) < 0;
     return false;
-}
-
-static int settle(th_network *n, th_events *q, th_time now)
-{
-    astra *net = (astra *)n;
-    (void)q;
-    (void)now;
-    n->n_touched = 0;
-    return net->has_failed ? -1 : 0;
 }
 
 /* ---- collectives ---- */
@@ -327,7 +313,7 @@ static int replay_unaware(const th_astra_replay_options *o, th_astra_replay *out
 #define ASTRA(KIND, SYNOPSIS)                                                                      \
     {                                                                                              \
         .name = "astra_" #KIND, .synopsis = SYNOPSIS, .create = create_##KIND, .destroy = destroy, \
-        .reset = reset, .start = start, .event = event, .settle = settle,                          \
+        .reset = reset, .start = start, .event = event, .settle = th_network_settle_nothing,       \
         .collective = collective, .replay_trace = replay_##KIND                                    \
     }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dram_contention.c - which DRAMs flows and the engines of an accelerator contend for.
  *
- *   init -> reset -> use* -> update -> (settle by fluid.c) -> ... -> clear
+ *   init -> reset -> use* -> update -> (settle by fluid.c) -> ...
  *
  * A DRAM limits a flow only if flows and engines together could saturate it at a level below what
  * the links leave the flow. Let u be the bandwidth of the accelerator's links that flows use now.
@@ -18,7 +18,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "sim/network/fluid/fluid.h"
 #include "sim/pipeline/schedule.h"
 
@@ -29,26 +28,13 @@ static int64_t bits_of(const th_system *s, int32_t link)
     return s->media[s->links[link].medium].bits_per_s;
 }
 
-static int64_t fastest_link(const th_system *s, int node)
-{
-    int64_t fastest = 0;
-    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
-        fastest = bits_of(s, s->adjacency.out_links[i]) > fastest
-                      ? bits_of(s, s->adjacency.out_links[i])
-                      : fastest;
-    for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++)
-        fastest = bits_of(s, s->adjacency.in_links[i]) > fastest
-                      ? bits_of(s, s->adjacency.in_links[i])
-                      : fastest;
-    return fastest;
-}
-
 /* Bandwidth of links in use above which the DRAM could limit a flow; 0: any flow makes it
  * contended. */
 static int64_t contended_from_bits(const th_system *s, int node)
 {
     int64_t engines, most;
-    if (s->routes.explicit || __builtin_mul_overflow(fastest_link(s, node), TH_N_ENGINES, &engines))
+    if (s->routes.explicit ||
+        __builtin_mul_overflow(th_network_node_rates(s, node).fastest, TH_N_ENGINES, &engines))
         return 0;
     most = s->nodes[node].a.dram_bits_per_s - engines;
     return most > 0 ? most : 0;
@@ -57,14 +43,14 @@ static int64_t contended_from_bits(const th_system *s, int node)
 int th_dram_contention_init(th_fluid *f, const th_system *s)
 {
     size_t accels = (size_t)s->n_accels + 1, links = (size_t)s->n_links + 1;
-    f->dram.used_bits = th_alloc_zero(accels, sizeof *f->dram.used_bits);
-    f->dram.contended_from_bits = th_alloc_zero(accels, sizeof *f->dram.contended_from_bits);
-    f->dram.flows_first = th_alloc_zero(links, sizeof *f->dram.flows_first);
-    f->dram.flows_last = th_alloc_zero(links, sizeof *f->dram.flows_last);
-    f->dram.changed = th_alloc_zero(accels, sizeof *f->dram.changed);
-    f->dram.is_changed = th_alloc_zero(accels, sizeof *f->dram.is_changed);
-    if (!f->dram.used_bits || !f->dram.contended_from_bits || !f->dram.flows_first ||
-        !f->dram.flows_last || !f->dram.changed || !f->dram.is_changed)
+    f->dram.used_bits = th_memory_take(&f->head.memory, accels, sizeof *f->dram.used_bits);
+    f->dram.contended_from_bits =
+        th_memory_take(&f->head.memory, accels, sizeof *f->dram.contended_from_bits);
+    f->dram.flows_first = th_memory_take(&f->head.memory, links, sizeof *f->dram.flows_first);
+    f->dram.flows_last = th_memory_take(&f->head.memory, links, sizeof *f->dram.flows_last);
+    f->dram.changed = th_memory_take(&f->head.memory, accels, sizeof *f->dram.changed);
+    f->dram.is_changed = th_memory_take(&f->head.memory, accels, sizeof *f->dram.is_changed);
+    if (f->head.memory.is_out)
         return -1;
     for (int a = 0; a < s->n_accels; a++) {
         f->dram.any_shared |= f->head.is_shared[a];
@@ -72,16 +58,6 @@ int th_dram_contention_init(th_fluid *f, const th_system *s)
             f->head.is_shared[a] ? contended_from_bits(s, s->accel_node[a]) : TH_NEVER_CONTENDED;
     }
     return 0;
-}
-
-void th_dram_contention_clear(th_fluid *f)
-{
-    th_free(f->dram.used_bits);
-    th_free(f->dram.contended_from_bits);
-    th_free(f->dram.flows_first);
-    th_free(f->dram.flows_last);
-    th_free(f->dram.changed);
-    th_free(f->dram.is_changed);
 }
 
 static void mark_changed(th_fluid *f, int32_t accel)
@@ -178,7 +154,7 @@ int th_dram_contention_update(th_network *n, th_time now)
 {
     th_fluid *f = (th_fluid *)n;
     n->n_toggled = 0;
-    if (f->out_of_memory) /* some flow is missing from the solver */
+    if (n->has_failed) /* some flow is missing from the solver */
         return -1;
     for (int32_t i = 0; i < f->dram.n_changed; i++) {
         int32_t accel = f->dram.changed[i];

@@ -42,10 +42,6 @@ static void clear_demand(fluid *f)
 {
     for (int a = 0; f->demand.at_accel && a < f->head.system->n_accels; a++)
         th_free(f->demand.at_accel[a].item);
-    th_free(f->demand.at_accel);
-    th_free(f->demand.is_stale);
-    th_free(f->demand.pending);
-    th_free(f->demand.is_pending);
 }
 
 static void destroy(th_network *n)
@@ -56,8 +52,7 @@ static void destroy(th_network *n)
     clear_demand(f);
     th_virtual_times_clear(f);
     th_fault_loss_clear(f);
-    th_dram_contention_clear(f);
-    th_uncontended_clear(f);
+    th_free(f->uncontended.entered.item);
     th_network_head_clear(n);
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
@@ -104,11 +99,11 @@ static int init_demand(fluid *f, const th_system *s)
 {
     th_fluid_demand *d = &f->demand;
     size_t accels = (size_t)s->n_accels + 1;
-    d->at_accel = th_alloc_zero(accels, sizeof *d->at_accel);
-    d->is_stale = th_alloc_zero(accels, sizeof *d->is_stale);
-    d->is_pending = th_alloc_zero(accels, sizeof *d->is_pending);
-    d->pending = th_alloc_array(accels, sizeof *d->pending);
-    return d->at_accel && d->is_stale && d->is_pending && d->pending ? 0 : -1;
+    d->at_accel = th_memory_take(&f->head.memory, accels, sizeof *d->at_accel);
+    d->is_stale = th_memory_take(&f->head.memory, accels, sizeof *d->is_stale);
+    d->is_pending = th_memory_take(&f->head.memory, accels, sizeof *d->is_pending);
+    d->pending = th_memory_take(&f->head.memory, accels, sizeof *d->pending);
+    return f->head.memory.is_out ? -1 : 0;
 }
 
 static int create_parts(fluid *f, const th_system *s)
@@ -157,7 +152,6 @@ static void reset(th_network *n)
     th_uncontended_reset(f);
     reset_demand(f);
     th_fluid_flows_reset(f);
-    f->out_of_memory = false;
 }
 
 /* --- media of a flow -------------------------------------------------------------------------- */
@@ -260,7 +254,7 @@ static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s, th_
     bool is_uncontended = f->uncontended.slot[medium] >= 0;
     if ((is_uncontended && th_fluid_enter_solver(f, f->uncontended.slot[medium])) ||
         th_fault_loss_set(f, medium, bytes_per_s, now))
-        f->out_of_memory = true;
+        n->has_failed = true;
     else
         th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
 }
@@ -423,7 +417,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     fluid *f = (fluid *)n;
     int32_t slot = th_flow_slot(e);
     bool ends = (e->argument & 1u) == TH_FLOW_ENDS;
-    f->out_of_memory |= (ends ? leave(f, q, slot, now) : enter(f, slot)) != 0;
+    n->has_failed |= (ends ? leave(f, q, slot, now) : enter(f, slot)) != 0;
     return ends;
 }
 
@@ -498,7 +492,7 @@ static int settle(th_network *n, th_events *q, th_time now)
 {
     fluid *f = (fluid *)n;
     n->n_touched = 0;
-    if (f->out_of_memory)
+    if (n->has_failed)
         return -1;
     if (is_settled(f))
         return 0;

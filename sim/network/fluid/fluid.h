@@ -127,7 +127,6 @@ typedef struct th_fluid {
     th_fluid_demand demand;
     th_dram_contention dram;
     struct th_medium_loss *loss; /* by medium; NULL: no fault yet */
-    bool out_of_memory;
 } th_fluid;
 
 /* 0 or -1. */
@@ -169,12 +168,10 @@ void th_virtual_time_withdraw(th_fluid *f, th_events *q, int32_t slot, th_time n
 int th_virtual_time_end_first(th_fluid *f, th_events *q, int32_t slot, th_time now);
 int th_virtual_times_post_ends(th_fluid *f, th_events *q,
                                th_time now); /* of stale media; 0 or -1 */
-/* dram_contention.c: which DRAMs the solver shares between flows and engines. init: 0 or -1; clear
- * accepts what a failed init has left. use: by more
- * transfers of the flow share. */
+/* dram_contention.c: which DRAMs the solver shares between flows and engines. init: 0 or -1. use:
+ * by more transfers of the flow share. */
 #define TH_NEVER_CONTENDED INT64_MAX
 int th_dram_contention_init(th_fluid *f, const th_system *s);
-void th_dram_contention_clear(th_fluid *f);
 void th_dram_contention_reset(th_fluid *f);
 void th_dram_contention_use(th_fluid *f, const th_fluid_flow *w, int by);
 int th_dram_contention_update(th_network *n, th_time now);
@@ -183,7 +180,6 @@ int th_dram_contention_update(th_network *n, th_time now);
  * enter_solver: inserts the uncontended flow into the solver; leave: a transfer of the flow leaves
  * the media of its route. init, enter, settle_entered, enter_solver: 0 or -1. */
 int th_uncontended_init(th_fluid *f, const th_system *s);
-void th_uncontended_clear(th_fluid *f);
 void th_uncontended_reset(th_fluid *f);
 int th_fluid_enter(th_fluid *f, int32_t transfer);
 int th_fluid_settle_entered(th_fluid *f, th_events *q, th_time now);

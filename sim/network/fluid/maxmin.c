@@ -48,18 +48,17 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
     if (!m)
         return NULL;
     m->n_links = n_links;
-    m->link = th_alloc_zero(n, sizeof *m->link);
-    m->capacity = th_alloc_zero(n, sizeof *m->capacity);
-    m->residual = th_alloc_zero(n, sizeof *m->residual);
-    m->mark = th_alloc_zero(n, sizeof *m->mark);
-    m->level = th_alloc_zero(n, sizeof *m->level);
-    m->work.dirty = th_alloc_array(n, sizeof *m->work.dirty);
-    m->work.touched = th_alloc_array(n, sizeof *m->work.touched);
-    m->work.heap = th_alloc_array(n, sizeof *m->work.heap);
-    m->changes.link = th_alloc_array(n, sizeof *m->changes.link);
+    m->link = th_memory_take(&m->memory, n, sizeof *m->link);
+    m->capacity = th_memory_take(&m->memory, n, sizeof *m->capacity);
+    m->residual = th_memory_take(&m->memory, n, sizeof *m->residual);
+    m->mark = th_memory_take(&m->memory, n, sizeof *m->mark);
+    m->level = th_memory_take(&m->memory, n, sizeof *m->level);
+    m->work.dirty = th_memory_take(&m->memory, n, sizeof *m->work.dirty);
+    m->work.touched = th_memory_take(&m->memory, n, sizeof *m->work.touched);
+    m->work.heap = th_memory_take(&m->memory, n, sizeof *m->work.heap);
+    m->changes.link = th_memory_take(&m->memory, n, sizeof *m->changes.link);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->capacity || !m->residual || !m->mark || !m->level || !m->work.dirty ||
-        !m->work.touched || !m->work.heap || !m->changes.link) {
+    if (m->memory.is_out) {
         th_maxmin_free(m);
         return NULL;
     }
@@ -75,21 +74,13 @@ void th_maxmin_free(th_maxmin *m)
         return;
     for (int32_t l = 0; m->link && l < m->n_links; l++)
         th_free(m->link[l].entry);
-    th_free(m->link);
-    th_free(m->capacity);
-    th_free(m->residual);
-    th_free(m->mark);
-    th_free(m->level);
     th_free(m->flow);
     th_free(m->bottleneck);
     th_blocks_clear(&m->hops);
     th_free(m->flows.live);
     th_free(m->flows.added);
-    th_free(m->work.dirty);
-    th_free(m->work.touched);
-    th_free(m->work.heap);
-    th_free(m->changes.link);
     th_free(m->changes.flow);
+    th_memory_free(&m->memory);
     th_free(m);
 }
 
@@ -227,20 +218,13 @@ static void swap_entries(th_maxmin *m, int32_t l, int32_t a, int32_t b)
     put_entry(m, l, b, e);
 }
 
-static void remove_added(th_maxmin *m, int32_t flow)
+/* Removes a flow from a list that has it. */
+static void drop(int32_t *list, size_t *n, int32_t flow)
 {
     size_t i = 0;
-    while (m->flows.added[i] != flow)
+    while (list[i] != flow)
         i++;
-    m->flows.added[i] = m->flows.added[--m->flows.n_added];
-}
-
-static void remove_moved(th_maxmin *m, int32_t flow)
-{
-    size_t i = 0;
-    while (m->changes.flow[i] != flow)
-        i++;
-    m->changes.flow[i] = m->changes.flow[--m->changes.n_flows];
+    list[i] = list[--*n];
 }
 
 void th_maxmin_bottleneck_here(th_maxmin *m, int32_t l, int32_t place)
@@ -303,14 +287,14 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
         if (m->link[m->hops.item[w->first + i]].n_bottlenecked > 0)
             mark_dirty(m, m->hops.item[w->first + i]);
     if (bottleneck == m->n_links)
-        remove_added(m, flow);
+        drop(m->flows.added, &m->flows.n_added, flow);
     th_blocks_give(&m->hops, w->first, 2 * w->n_hops);
     m->flows.n_entries -= w->n_hops;
     int32_t last = m->flows.live[--m->flows.n_live];
     m->flows.live[w->live] = last;
     m->flow[last].live = w->live;
     if (w->is_moved)
-        remove_moved(m, flow);
+        drop(m->changes.flow, &m->changes.n_flows, flow);
 }
 
 /* --- links to be checked, by level ------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #define TH_SIM_NETWORK_FLUID_MAXMIN_H
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/memory.h"
 #include "sim/network/routes.h"
 
 typedef struct th_maxmin th_maxmin;
@@ -109,6 +110,7 @@ typedef struct th_maxmin_changes {
 } th_maxmin_changes;
 
 struct th_maxmin {
+    th_memory memory; /* of arrays by link */
     int32_t n_links;
     th_maxmin_link *link; /* takes no memory until it is used */
     double *capacity;

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "sim/network/fluid/fluid.h"
 
 static bool has_route(const th_fluid *f, const th_flow_route *a, const th_flow_route *b)

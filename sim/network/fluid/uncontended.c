@@ -2,7 +2,7 @@
 /* uncontended.c - flows that share no medium of their route with another flow: most flows of a
  * mapped network.
  *
- *   init -> reset -> (enter | settle_entered | enter_solver | leave)* -> clear
+ *   init -> reset -> (enter | settle_entered | enter_solver | leave)*
  *
  * An uncontended flow has the whole capacity of its narrowest medium, so its rate and end follow
  * without the solver. It stays out of the solver until it leaves, another flow enters one of its
@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "sim/kernel/fluid_time.h"
 #include "sim/network/fluid/fluid.h"
 
@@ -25,16 +24,9 @@
 int th_uncontended_init(th_fluid *f, const th_system *s)
 {
     size_t media = (size_t)s->n_media + 1;
-    f->uncontended.n_on = th_alloc_zero(media, sizeof *f->uncontended.n_on);
-    f->uncontended.slot = th_alloc_zero(media, sizeof *f->uncontended.slot);
+    f->uncontended.n_on = th_memory_take(&f->head.memory, media, sizeof *f->uncontended.n_on);
+    f->uncontended.slot = th_memory_take(&f->head.memory, media, sizeof *f->uncontended.slot);
     return f->uncontended.n_on && f->uncontended.slot ? 0 : -1;
-}
-
-void th_uncontended_clear(th_fluid *f)
-{
-    th_free(f->uncontended.n_on);
-    th_free(f->uncontended.slot);
-    th_free(f->uncontended.entered.item);
 }
 
 void th_uncontended_reset(th_fluid *f)

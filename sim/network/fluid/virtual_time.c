@@ -194,8 +194,8 @@ void th_virtual_times_reset(th_fluid *f)
 int th_virtual_times_init(th_fluid *f)
 {
     size_t media = (size_t)f->n_media + 1;
-    f->time.of_medium = th_alloc_zero(media, sizeof *f->time.of_medium);
-    f->time.stale = th_alloc_array(media, sizeof *f->time.stale);
+    f->time.of_medium = th_memory_take(&f->head.memory, media, sizeof *f->time.of_medium);
+    f->time.stale = th_memory_take(&f->head.memory, media, sizeof *f->time.stale);
     return f->time.of_medium && f->time.stale ? 0 : -1;
 }
 
@@ -203,8 +203,6 @@ void th_virtual_times_clear(th_fluid *f)
 {
     for (int32_t m = 0; f->time.of_medium && m < f->n_media; m++)
         th_free(f->time.of_medium[m].flow);
-    th_free(f->time.of_medium);
-    th_free(f->time.stale);
 }
 
 /* --- events of first ends --------------------------------------------------------------------- */

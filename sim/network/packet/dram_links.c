@@ -8,28 +8,17 @@
  * each link into the node. */
 #include <config.h>
 
-#include "base/alloc.h"
 #include "sim/network/packet/packet.h"
-
-static int64_t sum_of(const th_system *s, const int *links, int from, int to, int64_t sum)
-{
-    for (int i = from; i < to; i++)
-        sum = th_bytes_add(sum, s->media[s->links[links[i]].medium].bits_per_s);
-    return sum;
-}
 
 static bool is_narrow(const th_system *s, int node, int64_t terminal_bits_per_s)
 {
-    const th_adjacency *a = &s->adjacency;
     if (s->nodes[node].kind != TH_NODE_ACCEL || s->nodes[node].a.dram_bits_per_s == TH_UNLIMITED)
         return false;
     if (terminal_bits_per_s > 0)
         return s->nodes[node].a.dram_bits_per_s / 2 < terminal_bits_per_s;
     if (s->routes.explicit) /* segments may bring more */
         return true;
-    int64_t all = sum_of(s, a->out_links, a->out_start[node], a->out_start[node + 1], 0);
-    all = sum_of(s, a->in_links, a->in_start[node], a->in_start[node + 1], all);
-    return s->nodes[node].a.dram_bits_per_s < all;
+    return s->nodes[node].a.dram_bits_per_s < th_network_node_rates(s, node).all;
 }
 
 int32_t th_dram_links_of(const th_packet_network *p, int node)
@@ -47,7 +36,8 @@ int th_dram_links_count(th_packet_network *p, int64_t terminal_bits_per_s)
 {
     const th_system *s = p->head.system;
     p->drams = (th_packet_drams){0};
-    p->drams.first = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p->drams.first);
+    p->drams.first =
+        th_memory_take(&p->head.memory, (size_t)s->n_nodes + 1, sizeof *p->drams.first);
     if (!p->drams.first)
         return -1;
     for (int node = 0; node < s->n_nodes; node++) {

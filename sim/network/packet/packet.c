@@ -123,20 +123,8 @@ static int choose_channels(th_packet_network *p, const th_network_options *o, th
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void clear_fabric(th_packet_fabric *f)
-{
-    th_free(f->links);
-    th_free(f->media);
-    th_free(f->links_of_media);
-    th_free(f->buffers);
-    th_free(f->inputs);
-}
-
 static void clear_requests(th_packet_requests *r)
 {
-    th_free(r->link);
-    th_free(r->next);
-    th_free(r->grants);
     th_index_set_clear(&r->arrived);
     th_index_set_clear(&r->media);
 }
@@ -156,8 +144,6 @@ static void destroy(th_network *n)
         return;
     th_network_head_clear(n);
     th_channels_free(p->channels.classes);
-    clear_fabric(&p->fabric);
-    th_free(p->drams.first);
     clear_requests(&p->requests);
     clear_traffic(&p->traffic);
     th_packet_events_clear(&p->events);
@@ -246,12 +232,12 @@ static int create_fabric(th_packet_network *p, const th_system *s)
     f->n_media = (int32_t)media - 1;
     f->first_dram_link = f->n_links - p->drams.n_links;
     f->n_buffers = th_packet_first_buffer(p, f->n_links);
-    f->links = th_alloc_zero(links, sizeof *f->links);
-    f->media = th_alloc_zero(media, sizeof *f->media);
-    f->links_of_media = th_alloc_zero(links, sizeof *f->links_of_media);
-    f->buffers = th_alloc_zero(buffers, sizeof *f->buffers);
-    f->inputs = th_alloc_zero(inputs, sizeof *f->inputs);
-    return f->links && f->media && f->links_of_media && f->buffers && f->inputs ? 0 : -1;
+    f->links = th_memory_take(&p->head.memory, links, sizeof *f->links);
+    f->media = th_memory_take(&p->head.memory, media, sizeof *f->media);
+    f->links_of_media = th_memory_take(&p->head.memory, links, sizeof *f->links_of_media);
+    f->buffers = th_memory_take(&p->head.memory, buffers, sizeof *f->buffers);
+    f->inputs = th_memory_take(&p->head.memory, inputs, sizeof *f->inputs);
+    return p->head.memory.is_out ? -1 : 0;
 }
 
 static int create_requests(th_packet_network *p)
@@ -259,11 +245,11 @@ static int create_requests(th_packet_network *p)
     th_packet_requests *r = &p->requests;
     size_t buffers = (size_t)p->fabric.n_buffers, media = (size_t)p->fabric.n_media + 1;
     size_t requesters = buffers + (size_t)p->fabric.n_links + 1;
-    r->link = th_alloc_zero(requesters, sizeof *r->link);
-    r->next = th_alloc_zero(requesters, sizeof *r->next);
+    r->link = th_memory_take(&p->head.memory, requesters, sizeof *r->link);
+    r->next = th_memory_take(&p->head.memory, requesters, sizeof *r->next);
     if (p->options.allocation_cycle_ps > 0)
-        r->grants = th_alloc_array(media, sizeof *r->grants);
-    if (!r->link || !r->next || (!r->grants && p->options.allocation_cycle_ps > 0))
+        r->grants = th_memory_take(&p->head.memory, media, sizeof *r->grants);
+    if (p->head.memory.is_out)
         return -1;
     return th_index_set_init(&r->arrived, buffers) || th_index_set_init(&r->media, media) ? -1 : 0;
 }

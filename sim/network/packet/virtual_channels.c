@@ -29,6 +29,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "topology/routing/route.h"
 
 typedef struct {
@@ -37,7 +38,8 @@ typedef struct {
 
 struct th_channels {
     const th_system *system;
-    int32_t *ends; /* nodes where messages begin and end */
+    th_memory memory; /* of ends, first, target, component, position */
+    int32_t *ends;    /* nodes where messages begin and end */
     int n_ends;
     edge *edges; /* in the order in which they were found */
     size_t n_edges, edge_room;
@@ -86,7 +88,7 @@ static pairs pairs_of(const th_channels *c)
 static int collect_ends(th_channels *c)
 {
     const th_system *s = c->system;
-    c->ends = th_alloc_array((size_t)s->n_nodes + 1, sizeof *c->ends);
+    c->ends = th_memory_take(&c->memory, (size_t)s->n_nodes + 1, sizeof *c->ends);
     if (!c->ends)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
@@ -146,8 +148,8 @@ static int collect_edges(th_channels *c)
 static int sort_edges(th_channels *c)
 {
     size_t n = (size_t)c->system->n_links;
-    c->first = th_alloc_zero(n + 2, sizeof *c->first);
-    c->target = th_alloc_array(c->n_edges + 1, sizeof *c->target);
+    c->first = th_memory_take(&c->memory, n + 2, sizeof *c->first);
+    c->target = th_memory_take(&c->memory, c->n_edges + 1, sizeof *c->target);
     if (!c->first || !c->target)
         return -1;
     int32_t *fill = c->first + 1; /* shifted by one: after the fill it has become the start */
@@ -220,8 +222,8 @@ static int order_links(th_channels *c)
     size_t size = (size_t)n + 1;
     search t = {.n_left = n};
     int32_t *block = th_alloc_zero(5 * size, sizeof *block);
-    c->component = th_alloc_array(size, sizeof *c->component);
-    c->position = th_alloc_array(size, sizeof *c->position);
+    c->component = th_memory_take(&c->memory, size, sizeof *c->component);
+    c->position = th_memory_take(&c->memory, size, sizeof *c->position);
     if (!block || !c->component || !c->position) {
         th_free(block);
         return -1;
@@ -372,12 +374,8 @@ void th_channels_free(th_channels *c)
 {
     if (!c)
         return;
-    th_free(c->ends);
     th_free(c->edges);
     th_map_free(c->edge_set);
-    th_free(c->first);
-    th_free(c->target);
-    th_free(c->component);
-    th_free(c->position);
+    th_memory_free(&c->memory);
     th_free(c);
 }
