@@ -41,6 +41,22 @@ int32_t th_set_design(const th_set *set, int r, const th_system *s)
                                         : set->design;
 }
 
+int32_t th_set_place(const th_set *set, int32_t accel)
+{
+    for (int32_t r = 0; r < set->n_accels; r++)
+        if (set->accels[r] == accel)
+            return r;
+    return -1;
+}
+
+bool th_sets_overlap(const th_set *a, const th_set *b)
+{
+    for (int32_t r = 0; r < a->n_accels; r++)
+        if (th_set_place(b, a->accels[r]) >= 0)
+            return true;
+    return false;
+}
+
 const char *th_set_design_name(const th_set *set, const th_system *s)
 {
     return set->design == TH_DESIGN_OWN ? TH_DESIGN_OWN_NAME : s->designs[set->design].name;
@@ -172,6 +188,48 @@ bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b)
     return memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) == 0;
 }
 
+bool th_mapping_sets_overlap(const th_mapping *m)
+{
+    for (int i = 0; i < m->n_sets; i++)
+        for (int j = 0; j < i; j++)
+            if (th_sets_overlap(&m->sets[i], &m->sets[j]))
+                return true;
+    return false;
+}
+
+/* Marks the members of a set as taken, unless one of them is. */
+static bool take_members(const th_set *set, bool *is_taken)
+{
+    for (int r = 0; r < set->n_accels; r++)
+        if (is_taken[set->accels[r]])
+            return false;
+    for (int r = 0; r < set->n_accels; r++)
+        is_taken[set->accels[r]] = true;
+    return true;
+}
+
+/* The smallest sets first: of nested sets that is the most. */
+int32_t th_mapping_sets_at_once(const th_mapping *m, int first_layer, int n_layers)
+{
+    int32_t n_accels = 0, largest = 0, n = 0;
+    for (int i = 0; i < m->n_sets; i++) {
+        largest = th_max(largest, m->sets[i].n_accels);
+        for (int r = 0; r < m->sets[i].n_accels; r++)
+            n_accels = th_max(n_accels, m->sets[i].accels[r] + 1);
+    }
+    bool *is_taken = th_alloc_zero((size_t)n_accels + (size_t)m->n_sets + 1, sizeof *is_taken);
+    if (!is_taken)
+        return -1;
+    for (int l = first_layer; l < first_layer + n_layers; l++)
+        is_taken[n_accels + m->set_of[l]] = true; /* the set has layers */
+    for (int32_t size = 1; size <= largest; size++)
+        for (int i = 0; i < m->n_sets; i++)
+            if (m->sets[i].n_accels == size && is_taken[n_accels + i])
+                n += take_members(&m->sets[i], is_taken);
+    th_free(is_taken);
+    return n;
+}
+
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
 {
     if (!th_mapping_same_sets(a, b))
@@ -200,18 +258,28 @@ bool th_set_supports_design(const th_system *s, const th_set *set, int32_t desig
     return can;
 }
 
-/* Is the accelerator already in this set, before place i, or in an earlier set? */
-static bool is_taken(const th_mapping *m, int set, int i, int32_t accel)
+/* Member i, with the earlier set that it is in (-1: none): it has the same design there. */
+static int check_other_set(const th_mapping *m, int set, int i, int32_t before, const th_system *s,
+                           const char *prefix, th_error *err)
 {
-    for (int before = 0; before <= set; before++)
-        for (int j = 0; j < (before == set ? i : m->sets[before].n_accels); j++)
-            if (m->sets[before].accels[j] == accel)
-                return true;
-    return false;
+    const th_node *node = &s->nodes[s->accel_node[m->sets[set].accels[i]]];
+    if (before < 0 || node->a.n_designs == 0 || m->sets[before].design < TH_DESIGN_OWN)
+        return 0;
+    int32_t at = th_set_place(&m->sets[before], m->sets[set].accels[i]),
+            own = th_set_design(&m->sets[set], i, s),
+            other = th_set_design(&m->sets[before], at, s);
+    if (own == other)
+        return 0;
+    return th_error_set(err, "MAP-0583",
+                        "%sset %d: accel/%s has design \"%s\" there, but \"%s\" in set %d: must "
+                        "have one design in all of its sets",
+                        prefix, set, node->name, s->designs[own].name, s->designs[other].name,
+                        (int)before);
 }
 
-static int check_member(const th_mapping *m, int set, int i, const th_system *s, const char *prefix,
-                        th_error *err)
+/* in: by accelerator, the last set up to here that has it. */
+static int check_member(const th_mapping *m, int set, int i, int32_t *in, const th_system *s,
+                        const char *prefix, th_error *err)
 {
     int32_t accel = m->sets[set].accels[i], design = m->sets[set].design;
     if (accel < 0 || accel >= s->n_accels)
@@ -219,14 +287,33 @@ static int check_member(const th_mapping *m, int set, int i, const th_system *s,
                             "%sset %d: accelerator %d does not exist, must be 0 .. %d", prefix, set,
                             (int)accel, s->n_accels - 1);
     const th_node *node = &s->nodes[s->accel_node[accel]];
-    if (is_taken(m, set, i, accel))
-        return th_error_set(err, "MAP-0007", "%sset %d: accel/%s is in two sets, or twice in one",
-                            prefix, set, node->name);
+    int32_t before = in[accel];
+    in[accel] = set;
+    if (before == set)
+        return th_error_set(err, "MAP-0007", "%sset %d: accel/%s is twice in it", prefix, set,
+                            node->name);
     if (design != TH_DESIGN_OWN && !can_take_design(&node->a, design))
         return th_error_set(err, "MAP-0008",
                             "%sset %d: accel/%s cannot be configured with design \"%s\"", prefix,
                             set, node->name, s->designs[design].name);
-    return 0;
+    return check_other_set(m, set, i, before, s, prefix, err);
+}
+
+/* All members of the set, those of the sets before it being right. */
+static int check_members(const th_mapping *m, int set, const th_system *s, const char *prefix,
+                         th_error *err)
+{
+    int32_t *in = th_alloc_array((size_t)s->n_accels + 1, sizeof *in);
+    int failed = in ? 0 : th_error_no_memory(err);
+    for (int a = 0; !failed && a < s->n_accels; a++)
+        in[a] = -1;
+    for (int before = 0; !failed && before < set; before++)
+        for (int i = 0; i < m->sets[before].n_accels; i++)
+            in[m->sets[before].accels[i]] = before;
+    for (int i = 0; !failed && i < m->sets[set].n_accels; i++)
+        failed = check_member(m, set, i, in, s, prefix, err);
+    th_free(in);
+    return failed;
 }
 
 static int check_design(const th_set *set, int number, const th_system *s, const char *prefix,
@@ -262,10 +349,7 @@ int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const
     if (check_design(&m->sets[set], set, s, prefix, err) ||
         check_shares(&m->sets[set], set, prefix, err))
         return -1;
-    for (int i = 0; i < m->sets[set].n_accels; i++)
-        if (check_member(m, set, i, s, prefix, err))
-            return -1;
-    return 0;
+    return check_members(m, set, s, prefix, err);
 }
 
 /* Every layer once, after its producers. */
@@ -312,6 +396,11 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
     if (m->n_layers != w->n_layers)
         return th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d",
                             m->n_layers, w->name, w->n_layers);
+    if (m->n_sets > m->n_layers && th_mapping_sets_overlap(m))
+        return th_error_set(err, "MAP-0584",
+                            "the mapping has %d sets for %d layers: sets that share accelerators "
+                            "must be no more than layers",
+                            (int)m->n_sets, (int)m->n_layers);
     for (int l = 0; l < m->n_layers; l++) {
         if (m->set_of[l] < 0 || m->set_of[l] >= m->n_sets)
             return th_error_set(err, "MAP-0012", "layer \"%s\" is on no set", w->layers[l].name);
@@ -336,10 +425,11 @@ static th_box kept_weights(const th_mapping *m, const th_layer *l, int layer, in
 int64_t th_mapping_common_weight_bytes(const th_mapping *m, const th_workload *w, int a, int b,
                                        int r)
 {
-    if (m->set_of[a] != m->set_of[b])
-        return 0; /* sets have no accelerator in common */
+    const int32_t there = th_set_place(&m->sets[m->set_of[b]], m->sets[m->set_of[a]].accels[r]);
+    if (there < 0)
+        return 0;
     const th_box of_a = kept_weights(m, &w->layers[a], a, r),
-                 of_b = kept_weights(m, &w->layers[b], b, r),
+                 of_b = kept_weights(m, &w->layers[b], b, there),
                  common = th_box_intersect(&of_a, &of_b);
     return th_shard_weight_box_bytes(&w->layers[a], &common);
 }

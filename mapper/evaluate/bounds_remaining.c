@@ -5,8 +5,7 @@
  *   after: kept value | the first reader: every set and strategy that it may have -> their
  *     bounds after each position -> the least
  *
- * The first reader of a layer runs on the same set with the same design, or on a set without common
- * members. For each of its placements, a position that receives data of position r begins no sooner
+ * The first reader of a layer runs on any set; accelerators that both have keep their design. For each of its placements, a position that receives data of position r begins no sooner
  * than that transfer ends, takes its longest path, and is followed by the remaining time of its own
  * layer. The bound after r is the greatest of these over the reader's positions, and the least over
  * all placements. Later readers may get their data from the first, so they are ignored; where the
@@ -442,15 +441,23 @@ static int try_set(th_remaining_time *x, const query *q, const candidate_set *c,
     return status < 0 ? -1 : 0;
 }
 
+/* Do accelerators that both sets have keep their design? */
+static bool may_follow(const th_remaining_time *x, const th_set *own, const th_set *next)
+{
+    bool may = true;
+    for (int r = 0; r < own->n_accels; r++) {
+        int32_t at = th_set_place(next, own->accels[r]);
+        may &= at < 0 || th_set_design(own, r, x->problem->system) ==
+                             th_set_design(next, at, x->problem->system);
+    }
+    return may;
+}
+
 static int try_all_placements(th_remaining_time *x, const query *q, th_error *err)
 {
-    uint32_t own = members_of(q->at.set);
-    for (size_t i = 0; i < x->n_sets; i++) {
-        const candidate_set *c = &x->sets[i];
-        bool is_same = c->members == own && c->set.design == q->at.set->design;
-        if ((is_same || (c->members & own) == 0) && try_set(x, q, c, err))
+    for (size_t i = 0; i < x->n_sets; i++)
+        if (may_follow(x, q->at.set, &x->sets[i].set) && try_set(x, q, &x->sets[i], err))
             return -1;
-    }
     return 0;
 }
 

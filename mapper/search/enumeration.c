@@ -337,6 +337,8 @@ int th_enumeration_fits(th_enumeration *e, int64_t most, th_error *err)
     if (e->problem->system->n_accels > ACCELS_MAX || (e->is_full && e->partitioner))
         return 0;
     begin(e);
+    if (e->n_given + e->n_free > ACCELS_MAX + 1) /* given sets that share accelerators */
+        return 0;
     do {
         has = make_number(e, err);
         n += has > 0 ? count(e, (double)most) : 0;
