@@ -3,7 +3,7 @@ libtharsis_la_SOURCES += \
 	mapper/constraints.c mapper/constraints.h \
 	mapper/generator.h \
 	mapper/mapping.c mapper/mapping.h \
-	mapper/mapping_read.c mapper/mapping_read.h \
+	mapper/mapping_read.c mapper/mapping_read.h mapper/mapping_sets.c \
 	mapper/shard.c mapper/shard.h mapper/strategy.c \
 	mapper/strategies.c mapper/strategies.h \
 	mapper/evaluate/bounds.c mapper/evaluate/bounds.h \
@@ -84,6 +84,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/partition/sets.c mapper/search/partition/sets.h \
 	mapper/search/variation/initial_batch.c \
 	mapper/search/variation/members.c mapper/search/variation/members.h \
+	mapper/search/variation/over_time.c mapper/search/variation/over_time.h \
 	mapper/search/variation/offspring.c \
 	mapper/search/variation/variation.c mapper/search/variation/variation.h \
 	mapper/serialize/serializer.c mapper/serialize/serializer.h \

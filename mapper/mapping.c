@@ -21,6 +21,7 @@ const char *const th_generator_names[TH_N_GENERATORS] = {
     [TH_GENERATOR_CROSSOVER] = "crossover",
     [TH_GENERATOR_MUTATION] = "mutation",
     [TH_GENERATOR_PARTITIONING] = "other partitioning",
+    [TH_GENERATOR_OVER_TIME] = "sets over time",
     [TH_GENERATOR_LOCAL_MOVE] = "local move",
     [TH_GENERATOR_ENUMERATION] = "enumeration",
 };
@@ -47,14 +48,6 @@ int32_t th_set_place(const th_set *set, int32_t accel)
         if (set->accels[r] == accel)
             return r;
     return -1;
-}
-
-bool th_sets_overlap(const th_set *a, const th_set *b)
-{
-    for (int32_t r = 0; r < a->n_accels; r++)
-        if (th_set_place(b, a->accels[r]) >= 0)
-            return true;
-    return false;
 }
 
 const char *th_set_design_name(const th_set *set, const th_system *s)
@@ -186,48 +179,6 @@ bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b)
         if (!th_set_equal(&a->sets[i], &b->sets[i]))
             return false;
     return memcmp(a->set_of, b->set_of, (size_t)a->n_layers * sizeof *a->set_of) == 0;
-}
-
-bool th_mapping_sets_overlap(const th_mapping *m)
-{
-    for (int i = 0; i < m->n_sets; i++)
-        for (int j = 0; j < i; j++)
-            if (th_sets_overlap(&m->sets[i], &m->sets[j]))
-                return true;
-    return false;
-}
-
-/* Marks the members of a set as taken, unless one of them is. */
-static bool take_members(const th_set *set, bool *is_taken)
-{
-    for (int r = 0; r < set->n_accels; r++)
-        if (is_taken[set->accels[r]])
-            return false;
-    for (int r = 0; r < set->n_accels; r++)
-        is_taken[set->accels[r]] = true;
-    return true;
-}
-
-/* The smallest sets first: of nested sets that is the most. */
-int32_t th_mapping_sets_at_once(const th_mapping *m, int first_layer, int n_layers)
-{
-    int32_t n_accels = 0, largest = 0, n = 0;
-    for (int i = 0; i < m->n_sets; i++) {
-        largest = th_max(largest, m->sets[i].n_accels);
-        for (int r = 0; r < m->sets[i].n_accels; r++)
-            n_accels = th_max(n_accels, m->sets[i].accels[r] + 1);
-    }
-    bool *is_taken = th_alloc_zero((size_t)n_accels + (size_t)m->n_sets + 1, sizeof *is_taken);
-    if (!is_taken)
-        return -1;
-    for (int l = first_layer; l < first_layer + n_layers; l++)
-        is_taken[n_accels + m->set_of[l]] = true; /* the set has layers */
-    for (int32_t size = 1; size <= largest; size++)
-        for (int i = 0; i < m->n_sets; i++)
-            if (m->sets[i].n_accels == size && is_taken[n_accels + i])
-                n += take_members(&m->sets[i], is_taken);
-    th_free(is_taken);
-    return n;
 }
 
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b)

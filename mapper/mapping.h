@@ -71,6 +71,17 @@ bool th_mapping_sets_overlap(const th_mapping *m);
  * -1: memory is out. */
 int32_t th_mapping_sets_at_once(const th_mapping *m, int first_layer, int n_layers);
 
+/* A new last set, without layers and shares. Its number; -1: memory is out. */
+int32_t th_mapping_add_set(th_mapping *m, const int32_t *accels, int32_t n, int32_t design);
+/* Takes away a set that has no layers; those behind it move up. */
+void th_mapping_drop_set(th_mapping *m, int32_t set);
+void th_mapping_drop_idle_sets(th_mapping *m); /* all that have no layers */
+/* Has every accelerator one design in all of its sets? */
+bool th_mapping_designs_agree(const th_mapping *m, const th_system *s);
+/* Gives the set's design to all others in which an accelerator would have another one, and so on.
+ * False: one of them cannot take it. */
+bool th_mapping_spread_design(th_mapping *m, const th_system *s, int32_t set);
+
 /* Allocates order (as the workload's) and weights (all auto). 0, or -1: memory is out. */
 int th_mapping_add_queues(th_mapping *m);
 

@@ -164,16 +164,9 @@ static th_mapping *without_set(const th_repairs *r, int32_t to)
     th_mapping *m = without_others(r);
     if (!m)
         return NULL;
-    th_free(m->sets[r->set].accels);
-    th_free(m->sets[r->set].shares);
-    m->n_sets--;
-    for (int k = r->set; k < m->n_sets; k++)
-        m->sets[k] = m->sets[k + 1];
-    m->sets[m->n_sets] = (th_set){.accels = NULL}; /* th_mapping_free looks at it */
-    for (int l = 0; l < m->n_layers; l++) {
-        int32_t set = m->set_of[l] == r->set ? to : m->set_of[l];
-        m->set_of[l] = set - (set > r->set);
-    }
+    for (int l = 0; l < m->n_layers; l++)
+        m->set_of[l] = m->set_of[l] == r->set ? to : m->set_of[l];
+    th_mapping_drop_set(m, r->set);
     return m;
 }
 

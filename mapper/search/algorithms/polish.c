@@ -349,6 +349,8 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
     switch (v->kind) {
     case MOVE_DESIGN:
         m->sets[v->at].design = v->to;
+        if (!th_mapping_spread_design(m, p->variation.search->problem.system, v->at))
+            return 1;
         return v->reoptimised ? th_variation_reoptimise(&p->variation, m, v->at, 0, err) : 0;
     case MOVE_BOUNDARY:
         return shift_boundary(p, m, v, err);
