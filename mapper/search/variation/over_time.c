@@ -103,6 +103,12 @@ int th_regroup(th_variation *v, th_mapping *m, const th_mapping *before, const t
     return failed ? failed : keep_others(v, m, before, how->moves);
 }
 
+void th_regroup_end(const th_variation *v, th_mapping *m)
+{
+    if (th_constraints_n_sets(v->search->problem.constraints) == 0)
+        th_mapping_drop_idle_sets(m);
+}
+
 /* --- ranges --- */
 
 /* A run of layers of one set: a short one, one up to the end of a branch, or all of the set there.
@@ -262,12 +268,6 @@ static int regroup_range(th_variation *v, th_mapping *m, const th_mapping *mothe
                   : th_regroup(v, m, mother, &(th_regrouping){x->a, x->accels, n, jitter}, err);
 }
 
-static void drop_idle_sets(const th_variation *v, th_mapping *m)
-{
-    if (th_constraints_n_sets(v->search->problem.constraints) == 0)
-        th_mapping_drop_idle_sets(m);
-}
-
 int th_variation_over_time(th_variation *v, const th_mapping *mother, th_mapping **out,
                            th_error *err)
 {
@@ -284,7 +284,7 @@ int th_variation_over_time(th_variation *v, const th_mapping *mother, th_mapping
                                                                               jitter, err);
     }
     if (!failed)
-        drop_idle_sets(v, m);
+        th_regroup_end(v, m);
     th_free(x.a);
     th_free(x.b);
     th_free(x.accels);

@@ -13,6 +13,7 @@
 static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
 /* Offspring with another partitioning, where that decides more than splits do. */
 static const double DECISIVE_PARTITIONING_RATE = 0.85;
+static const double OVERLAPPING_PARTITIONING_RATE = 0.3;
 static const double MEMBERS_RATE = 0.5; /* changes of the partitioning that change members alone */
 static const double OVER_TIME_RATE = 0.5; /* changes of the partitioning by sets that overlap */
 static const double CROSS_RATE = 0.4;   /* offspring that take a run of layers from father */
@@ -188,6 +189,8 @@ double th_variation_partitioning_rate(const th_variation *v, const th_mapping *m
     for (int i = 0; i < mother->n_sets; i++)
         is_decisive &= mother->sets[i].n_accels == 1;
     is_decisive |= th_partitioner_has_several_kinds(&v->partitioner);
+    if (!is_decisive && th_mapping_sets_overlap(mother))
+        return OVERLAPPING_PARTITIONING_RATE;
     return is_decisive ? DECISIVE_PARTITIONING_RATE : one_kind_rate;
 }
 
