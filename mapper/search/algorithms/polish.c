@@ -377,7 +377,7 @@ static int regroup(polish *p, th_mapping *m, const move *v, th_error *err)
                             &(th_regrouping){moves, node->accels, node->n, 0}, err);
     th_free(moves);
     if (!failed)
-        th_regroup_end(&p->variation, m);
+        th_mapping_drop_idle_sets(m);
     return failed;
 }
 

@@ -60,8 +60,8 @@ static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, th_
     int n = g->workload->n_layers;
     g->is_uniform = true;
     for (int32_t set = 0; set < g->p->n; set++) {
-        const th_capability *a = th_partitioner_node_capability(
-            pr, g->p->node[set], design_of(g->p, design, set), err);
+        const th_capability *a =
+            th_partitioner_node_capability(pr, g->p->node[set], design_of(g->p, design, set), err);
         if (!a)
             return -1;
         for (int i = 0; i < n; i++) {

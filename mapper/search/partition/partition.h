@@ -31,7 +31,7 @@ typedef struct th_partition {
     th_layer_assignment assignment;
     int32_t block; /* members of a node are interleaved in such blocks where they can (sets.h); 0:
                       none are */
-    bool equal_shares; /* of members of several kinds too */
+    bool equal_shares;    /* of members of several kinds too */
     int32_t first_branch; /* of the branches by falling work, the one that is placed first */
 } th_partition;
 

@@ -6,8 +6,8 @@
  *     without layers go
  *
  * A range is a run of layers of one set in the order of whole branches. An accelerator that leaves a
- * set for some layers stays in it for the others; it keeps one design. Sets of a partial mapping
- * stay; with sets_inside_groups no set comes to span groups. */
+ * set for some layers stays in it for the others; it keeps one design. With sets_inside_groups no
+ * set comes to span groups. Not where a partial mapping gives sets. */
 #include <config.h>
 
 #include "mapper/search/variation/over_time.h"
@@ -101,12 +101,6 @@ int th_regroup(th_variation *v, th_mapping *m, const th_mapping *before, const t
         failed = th_initial_solve(v->generator, m, set, (th_jitter){how->jitter, v->random},
                                   &estimate, err);
     return failed ? failed : keep_others(v, m, before, how->moves);
-}
-
-void th_regroup_end(const th_variation *v, th_mapping *m)
-{
-    if (th_constraints_n_sets(v->search->problem.constraints) == 0)
-        th_mapping_drop_idle_sets(m);
 }
 
 /* --- ranges --- */
@@ -243,8 +237,7 @@ static int split(th_variation *v, th_mapping *m, const th_mapping *mother, const
     int32_t n = common(&mother->sets[set], node, true, x->accels);
     if (n == 0 || n == mother->sets[set].n_accels)
         return 1;
-    int failed =
-        th_regroup(v, m, mother, &(th_regrouping){x->a, x->accels, n, jitter}, err);
+    int failed = th_regroup(v, m, mother, &(th_regrouping){x->a, x->accels, n, jitter}, err);
     if (failed)
         return failed;
     n = common(&mother->sets[set], node, false, x->accels);
@@ -256,16 +249,15 @@ static int split(th_variation *v, th_mapping *m, const th_mapping *mother, const
     return failed;
 }
 
-static int regroup_range(th_variation *v, th_mapping *m, const th_mapping *mother,
-                         const scratch *x, double jitter, th_error *err)
+static int regroup_range(th_variation *v, th_mapping *m, const th_mapping *mother, const scratch *x,
+                         double jitter, th_error *err)
 {
     int first = 0;
     draw_range(v, m, x->a);
     while (!x->a[first])
         first++;
     int32_t n = draw_accels(v, m, &mother->sets[m->set_of[first]], x->accels);
-    return n == 0 ? 1
-                  : th_regroup(v, m, mother, &(th_regrouping){x->a, x->accels, n, jitter}, err);
+    return n == 0 ? 1 : th_regroup(v, m, mother, &(th_regrouping){x->a, x->accels, n, jitter}, err);
 }
 
 int th_variation_over_time(th_variation *v, const th_mapping *mother, th_mapping **out,
@@ -284,7 +276,7 @@ int th_variation_over_time(th_variation *v, const th_mapping *mother, th_mapping
                                                                               jitter, err);
     }
     if (!failed)
-        th_regroup_end(v, m);
+        th_mapping_drop_idle_sets(m);
     th_free(x.a);
     th_free(x.b);
     th_free(x.accels);

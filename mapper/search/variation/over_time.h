@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* over_time.h - sets that change over time: layers go to subsets and supersets of the accelerators
  * that they run on, which stay members of their other sets.
- *   regroup* -> end */
+ *   regroup* -> th_mapping_drop_idle_sets */
 #ifndef TH_MAPPER_SEARCH_VARIATION_OVER_TIME_H
 #define TH_MAPPER_SEARCH_VARIATION_OVER_TIME_H
 #include "mapper/search/variation/variation.h"
@@ -20,7 +20,4 @@ typedef struct th_regrouping {
  * stays the same; -1: error. */
 int th_regroup(th_variation *v, th_mapping *m, const th_mapping *before, const th_regrouping *how,
                th_error *err);
-/* Sets that are left without layers go. */
-void th_regroup_end(const th_variation *v, th_mapping *m);
-
 #endif

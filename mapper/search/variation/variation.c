@@ -13,10 +13,10 @@
 static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
 /* Offspring with another partitioning, where that decides more than splits do. */
 static const double DECISIVE_PARTITIONING_RATE = 0.85;
-static const double OVERLAPPING_PARTITIONING_RATE = 0.3;
+static const double OVERLAPPING_PARTITIONING_RATE = 0.15;
 static const double MEMBERS_RATE = 0.5; /* changes of the partitioning that change members alone */
 static const double OVER_TIME_RATE = 0.5; /* changes of the partitioning by sets that overlap */
-static const double CROSS_RATE = 0.4;   /* offspring that take a run of layers from father */
+static const double CROSS_RATE = 0.4;     /* offspring that take a run of layers from father */
 
 bool th_variation_chance(th_variation *v, double p)
 {
