@@ -142,15 +142,18 @@ static int list_members(polish *p)
     return 0;
 }
 
-/* Has the layer next to no work, so that parts of it cost more to bring than to compute? */
+/* Has the layer next to no work, so that to bring its parts together costs more than it gains? */
 static bool is_small(const polish *p, int l)
 {
     const double SMALL = 0.01; /* of the mean */
     const th_workload *w = workload_of(p);
-    double sum = 0;
-    for (int i = 0; i < w->n_layers; i++)
-        sum += (double)th_layer_macs(&w->layers[i]);
-    return (double)th_layer_macs(&w->layers[l]) < SMALL * sum / w->n_layers;
+    double macs = 0, outputs = 0;
+    for (int i = 0; i < w->n_layers; i++) {
+        macs += (double)th_layer_macs(&w->layers[i]);
+        outputs += (double)th_layer_output_elements(&w->layers[i]);
+    }
+    return (double)th_layer_macs(&w->layers[l]) * w->n_layers < SMALL * macs &&
+           (double)th_layer_output_elements(&w->layers[l]) * w->n_layers < SMALL * outputs;
 }
 
 /* The end of the run of layers from place `from` on in the order of branches: on one set and one
@@ -170,7 +173,8 @@ static int end_of_run(const polish *p, int from, bool by_size)
     return to;
 }
 
-/* Each run to each set of the tree; a run of small layers to each accelerator. */
+/* Each run that is not the whole network to each set of the tree; a run of small layers to each
+ * accelerator. */
 static int list_regroupings(polish *p)
 {
     const th_partitioner *pr = &p->variation.partitioner;
@@ -180,7 +184,7 @@ static int list_regroupings(polish *p)
     for (int by_size = 0; by_size < 2; by_size++)
         for (int from = 0, to; from < n; from = to) {
             to = end_of_run(p, from, by_size);
-            for (int i = 0; i < (int)pr->tree.n; i++)
+            for (int i = 0; to - from < n && i < (int)pr->tree.n; i++)
                 if ((!by_size || (pr->tree.node[i].n == 1 && is_small(p, pr->order[from]))) &&
                     add(p, &(move){MOVE_REGROUP, from, i, to - from, 0, true}))
                     return -1;
