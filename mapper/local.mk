@@ -101,6 +101,7 @@ unit_tests += \
 	tests/unit/mapper/test_bounds_remaining \
 	tests/unit/search/test_members \
 	tests/unit/search/test_offspring \
+	tests/unit/search/test_over_time \
 	tests/unit/mapper/test_constraints \
 	tests/unit/mapper/test_estimate_keys \
 	tests/unit/mapper/test_evaluate \

@@ -14,10 +14,9 @@ typedef struct th_regrouping {
     double jitter; /* of dynamic programming */
 } th_regrouping;
 
-/* The layers of m (a copy of before, which may have been regrouped since) go to the set of these
- * accelerators, a new one where there is none, with a design that agrees with their other sets;
- * dynamic programming gives them strategies, with the chunks of before. 0; 1: they cannot, or m
- * stays the same; -1: error. */
+/* The layers of m, a copy of before, go to the set of these accelerators, a new one where there is
+ * none, with a design that agrees with their other sets; dynamic programming gives them strategies,
+ * with the chunks that they have. 0; 1: they cannot, or stay where they are; -1: error. */
 int th_regroup(th_variation *v, th_mapping *m, const th_mapping *before, const th_regrouping *how,
                th_error *err);
 #endif
