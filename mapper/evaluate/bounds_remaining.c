@@ -5,7 +5,8 @@
  *   after: kept value | the first reader: every set and strategy that it may have -> their
  *     bounds after each position -> the least
  *
- * The first reader of a layer runs on any set; accelerators that both have keep their design. For each of its placements, a position that receives data of position r begins no sooner
+ * The first reader of a layer runs on any set; what both have keeps its design. For each of its
+ * placements, a position that receives data of position r begins no sooner
  * than that transfer ends, takes its longest path, and is followed by the remaining time of its own
  * layer. The bound after r is the greatest of these over the reader's positions, and the least over
  * all placements. Later readers may get their data from the first, so they are ignored; where the

@@ -41,8 +41,7 @@ struct th_enumeration {
     const th_problem *problem;
     th_partitioner *partitioner; /* NULL: accelerators are of one kind */
     bool is_full, has_number, is_over;
-    bool
-        overlap; /* sets may share accelerators; block: the place of each one's design in its list */
+    bool overlap;    /* sets may share accelerators; block then numbers the design of each */
     int32_t n_given; /* sets of the partial mapping, which come first */
     int32_t free_accel[ACCELS_MAX], block[ACCELS_MAX];
     int n_free;

@@ -56,7 +56,7 @@ typedef struct {
     /* brute force */
     th_mapping *m; /* with as many sets as accelerators; some empty */
     int n_given;
-    bool overlap; /* sets may share accelerators */
+    bool overlap;    /* sets may share accelerators */
     int64_t n, most; /* mappings tried; given up after */
     th_map *different;
     int64_t n_different;

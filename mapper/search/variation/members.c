@@ -7,8 +7,8 @@
  * A change: an accelerator joins another set, an idle one joins a set, a member becomes idle, two
  * members of different sets or a member and an idle accelerator change places, two members of one
  * set do (which puts other boundaries on other links). Two change places in all sets that they are
- * in; of several sets that one is in, it leaves the first. The number of sets stays. Sets of a partial
- * mapping stay as they are; with sets_inside_groups no set comes to span groups. */
+ * in; of several sets that one is in, it leaves the first. The number of sets stays. Sets of a
+ * partial mapping stay as they are; with sets_inside_groups no set comes to span groups. */
 #include <config.h>
 
 #include "mapper/search/variation/members.h"

@@ -12,7 +12,8 @@ typedef struct th_member_place {
 /* Where the accelerator is, of several sets in the first. */
 th_member_place th_member_find(const th_mapping *m, int32_t accel);
 
-/* Accelerators a and b, at most one of them idle, change places in all sets. 0; 1: both are idle. */
+/* Accelerators a and b, at most one of them idle, change places in all sets. 0; 1: both
+ * are idle. */
 int th_member_exchange(th_mapping *m, int32_t a, int32_t b);
 /* The accelerator leaves its first set for this position of another one, or (-1) for none. 0; 1: it
  * is the last of its set, or is there already; -1: error. */

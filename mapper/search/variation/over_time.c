@@ -5,8 +5,8 @@
  *     accelerators | split: the two sides of a join go to two parts of a set -> (regroup)* -> sets
  *     without layers go
  *
- * A range is a run of layers of one set in the order of whole branches. An accelerator that leaves a
- * set for some layers stays in it for the others; it keeps one design. With sets_inside_groups no
+ * A range is a run of layers of one set in the order of whole branches. An accelerator that leaves
+ * a set for some layers stays in it for the others; it keeps one design. With sets_inside_groups no
  * set comes to span groups. Not where a partial mapping gives sets. */
 #include <config.h>
 
@@ -22,11 +22,6 @@ enum { RUN_MOST = 8 }; /* layers of a short range */
 static const th_system *system_of(const th_variation *v)
 {
     return v->search->problem.system;
-}
-
-static const th_workload *workload_of(const th_variation *v)
-{
-    return v->search->problem.workload;
 }
 
 /* --- layers to accelerators --- */
@@ -105,26 +100,25 @@ int th_regroup(th_variation *v, th_mapping *m, const th_mapping *before, const t
 
 /* --- ranges --- */
 
+/* Are the layers at two places of the order on one set and one branch? */
+static bool belong_together(const th_variation *v, const th_mapping *m, int i, int j)
+{
+    const int32_t a = v->partitioner.order[i], b = v->partitioner.order[j];
+    return m->set_of[a] == m->set_of[b] &&
+           v->partitioner.branch_of[a] == v->partitioner.branch_of[b];
+}
+
 /* A run of layers of one set: a short one, one up to the end of a branch, or all of the set there.
  */
 static void draw_range(th_variation *v, const th_mapping *m, bool *in)
 {
-    const th_partitioner *pr = &v->partitioner;
-    const int n = m->n_layers, kind = th_variation_below(v, 4);
-    int first = th_variation_below(v, n), last = first,
-        length = kind < 2 ? 1 + th_variation_below(v, RUN_MOST) : n;
-    const int32_t set = m->set_of[pr->order[first]], branch = pr->branch_of[pr->order[first]];
-    for (; kind == 3 && first > 0; first--) {
-        int before = pr->order[first - 1];
-        if (m->set_of[before] != set || pr->branch_of[before] != branch)
-            break;
-    }
-    for (; last < n && last - first < length; last++) {
-        int next = pr->order[last];
-        if (m->set_of[next] != set || pr->branch_of[next] != branch)
-            break;
-        in[next] = true;
-    }
+    const int n = m->n_layers, kind = th_variation_below(v, 4),
+              length = kind < 2 ? 1 + th_variation_below(v, RUN_MOST) : n;
+    int first = th_variation_below(v, n);
+    while (kind == 3 && first > 0 && belong_together(v, m, first - 1, first))
+        first--;
+    for (int i = first; i < n && i - first < length && belong_together(v, m, first, i); i++)
+        in[v->partitioner.order[i]] = true;
 }
 
 /* --- accelerators --- */
@@ -196,7 +190,7 @@ static void find_ancestors(const th_workload *w, int layer, bool *is)
  * -1: there are none. */
 static int32_t draw_sides(th_variation *v, const th_mapping *m, bool *a, bool *b)
 {
-    const th_workload *w = workload_of(v);
+    const th_workload *w = v->search->problem.workload;
     int join = th_variation_below(v, w->n_layers), n = w->n_layers;
     for (int i = 0; i < n && w->layers[join].n_inputs < 2; i++)
         join = (join + 1) % n;

@@ -162,9 +162,9 @@ static void expect_branches(th_variation *v, int32_t first, const char *expected
     TAP_ASSERT_TEXT(text, expected);
 }
 
-/* The tree: all; halves; single ones. The largest half is parted: 2 3, 0, 1 or 0 1, 2, 3. b has most
- * work and goes to two accelerators when it is the first to be placed, and a and c have as much; the
- * two that b follows find one accelerator each emptier. */
+/* The tree: all; halves; single ones. With three branches the first half is parted: 0, 1 and 2 3. b
+ * has most work and is placed first, on the two; a and c then find one accelerator each with less
+ * work than half of b's and theirs. */
 TEST(branches_run_on_subsets_and_the_tail_on_all)
 {
     auto_system *s = system_of(systems[0]);
