@@ -173,18 +173,19 @@ static int end_of_run(const polish *p, int from, bool by_size)
     return to;
 }
 
-/* Each run that is not the whole network to each set of the tree; a run of several small layers to
- * each accelerator. */
+/* Where sets overlap: each run to each set of the tree; a run of small layers to each
+ * accelerator. */
 static int list_regroupings(polish *p)
 {
     const th_partitioner *pr = &p->variation.partitioner;
     const int n = p->now->n_layers;
-    if (!th_search_sets_overlap(p->variation.search) || pr->tree.n > 2 * MOST_MOVED)
+    if (!th_search_sets_overlap(p->variation.search) || pr->tree.n > 2 * MOST_MOVED ||
+        !th_mapping_sets_overlap(p->now))
         return 0;
     for (int by_size = 0; by_size < 2; by_size++)
         for (int from = 0, to; from < n; from = to) {
             to = end_of_run(p, from, by_size);
-            bool may = by_size ? to - from > 1 && is_small(p, pr->order[from]) : to - from < n;
+            bool may = !by_size || is_small(p, pr->order[from]);
             for (int i = 0; may && i < (int)pr->tree.n; i++)
                 if ((!by_size || pr->tree.node[i].n == 1) &&
                     add(p, &(move){MOVE_REGROUP, from, i, to - from, 0, true}))
