@@ -185,9 +185,8 @@ static int list_regroupings(polish *p)
     for (int by_size = 0; by_size < 2; by_size++)
         for (int from = 0, to; from < n; from = to) {
             to = end_of_run(p, from, by_size);
-            bool may = !by_size || is_small(p, pr->order[from]);
-            for (int i = 0; may && i < (int)pr->tree.n; i++)
-                if ((!by_size || pr->tree.node[i].n == 1) &&
+            for (int i = 0; i < (int)pr->tree.n; i++)
+                if ((!by_size || (pr->tree.node[i].n == 1 && is_small(p, pr->order[from]))) &&
                     add(p, &(move){MOVE_REGROUP, from, i, to - from, 0, true}))
                     return -1;
         }
