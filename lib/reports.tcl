@@ -450,7 +450,7 @@ proc ::tharsis::lib::report_ranks {o} {
 # ---- mappings, plans of training ----
 
 ::tharsis::lib::columns mapping sets sets {
-    {set set count id} n_accels n_layers design accels shares
+    {set set count id} n_accels n_layers first_layer last_layer begin end design accels shares
 }
 ::tharsis::lib::columns mapping plan_stages stages {
     {stage stage count id} layers ranks accels memory
@@ -460,10 +460,16 @@ proc ::tharsis::lib::report_ranks {o} {
     layer=name {count count count 1} set strategy shard
 }
 
+# Which set works when is shown where sets share accelerators.
 proc ::tharsis::lib::sets_table {} {
+    lassign [core::rows {SELECT max(overlaps) > 0, max("begin_ps") IS NOT NULL FROM sets}] row
+    lassign $row overlaps has_run
+    set hides {}
+    if {!$overlaps} {set hides {first_layer last_layer}}
+    if {!$overlaps || !$has_run} {lappend hides begin end}
     set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
     return [dict create tables [list [table sets "Sets of accelerators" sets \
-        [lrange [shown mapping sets] 0 end-$is_equal]]]]
+        [lrange [shown mapping sets $hides] 0 end-$is_equal]]]]
 }
 
 # Merged: neighbours of the same set, strategy and part of an output share a line, which has the

@@ -14,6 +14,7 @@ typedef enum th_generator {
     TH_GENERATOR_CROSSOVER, /* and mutation */
     TH_GENERATOR_MUTATION,
     TH_GENERATOR_PARTITIONING, /* other sets, designs or ranges of layers */
+    TH_GENERATOR_OVER_TIME,    /* layers on fewer or more accelerators than others (over_time.c) */
     TH_GENERATOR_LOCAL_MOVE,   /* of polish */
     TH_GENERATOR_ENUMERATION,  /* of exhaustive */
     TH_N_GENERATORS

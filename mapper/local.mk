@@ -3,7 +3,7 @@ libtharsis_la_SOURCES += \
 	mapper/constraints.c mapper/constraints.h \
 	mapper/generator.h \
 	mapper/mapping.c mapper/mapping.h \
-	mapper/mapping_read.c mapper/mapping_read.h \
+	mapper/mapping_read.c mapper/mapping_read.h mapper/mapping_sets.c \
 	mapper/shard.c mapper/shard.h mapper/strategy.c \
 	mapper/strategies.c mapper/strategies.h \
 	mapper/evaluate/bounds.c mapper/evaluate/bounds.h \
@@ -87,6 +87,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/partition/sets.c mapper/search/partition/sets.h \
 	mapper/search/variation/initial_batch.c \
 	mapper/search/variation/members.c mapper/search/variation/members.h \
+	mapper/search/variation/over_time.c mapper/search/variation/over_time.h \
 	mapper/search/variation/offspring.c \
 	mapper/search/variation/variation.c mapper/search/variation/variation.h \
 	mapper/serialize/serializer.c mapper/serialize/serializer.h \
@@ -103,6 +104,7 @@ unit_tests += \
 	tests/unit/mapper/test_serial_times \
 	tests/unit/mapper/search/test_members \
 	tests/unit/mapper/search/test_offspring \
+	tests/unit/mapper/search/test_over_time \
 	tests/unit/mapper/test_constraints \
 	tests/unit/mapper/test_estimate_keys \
 	tests/unit/mapper/test_evaluate \

@@ -21,6 +21,7 @@ const char *const th_generator_names[TH_N_GENERATORS] = {
     [TH_GENERATOR_CROSSOVER] = "crossover",
     [TH_GENERATOR_MUTATION] = "mutation",
     [TH_GENERATOR_PARTITIONING] = "other partitioning",
+    [TH_GENERATOR_OVER_TIME] = "sets over time",
     [TH_GENERATOR_LOCAL_MOVE] = "local move",
     [TH_GENERATOR_ENUMERATION] = "enumeration",
 };
@@ -39,6 +40,14 @@ int32_t th_set_design(const th_set *set, int r, const th_system *s)
 {
     return set->design == TH_DESIGN_OWN ? s->nodes[s->accel_node[set->accels[r]]].a.designs[0]
                                         : set->design;
+}
+
+int32_t th_set_place(const th_set *set, int32_t accel)
+{
+    for (int32_t r = 0; r < set->n_accels; r++)
+        if (set->accels[r] == accel)
+            return r;
+    return -1;
 }
 
 const char *th_set_design_name(const th_set *set, const th_system *s)
@@ -200,18 +209,28 @@ bool th_set_supports_design(const th_system *s, const th_set *set, int32_t desig
     return can;
 }
 
-/* Is the accelerator already in this set, before place i, or in an earlier set? */
-static bool is_taken(const th_mapping *m, int set, int i, int32_t accel)
+/* Member i, with the earlier set that it is in (-1: none): it has the same design there. */
+static int check_other_set(const th_mapping *m, int set, int i, int32_t before, const th_system *s,
+                           const char *prefix, th_error *err)
 {
-    for (int before = 0; before <= set; before++)
-        for (int j = 0; j < (before == set ? i : m->sets[before].n_accels); j++)
-            if (m->sets[before].accels[j] == accel)
-                return true;
-    return false;
+    const th_node *node = &s->nodes[s->accel_node[m->sets[set].accels[i]]];
+    if (before < 0 || node->a.n_designs == 0 || m->sets[before].design < TH_DESIGN_OWN)
+        return 0;
+    int32_t at = th_set_place(&m->sets[before], m->sets[set].accels[i]),
+            own = th_set_design(&m->sets[set], i, s),
+            other = th_set_design(&m->sets[before], at, s);
+    if (own == other)
+        return 0;
+    return th_error_set(err, "MAP-0583",
+                        "%sset %d: accel/%s has design \"%s\" there, but \"%s\" in set %d: must "
+                        "have one design in all of its sets",
+                        prefix, set, node->name, s->designs[own].name, s->designs[other].name,
+                        (int)before);
 }
 
-static int check_member(const th_mapping *m, int set, int i, const th_system *s, const char *prefix,
-                        th_error *err)
+/* in: by accelerator, the last set up to here that has it. */
+static int check_member(const th_mapping *m, int set, int i, int32_t *in, const th_system *s,
+                        const char *prefix, th_error *err)
 {
     int32_t accel = m->sets[set].accels[i], design = m->sets[set].design;
     if (accel < 0 || accel >= s->n_accels)
@@ -219,14 +238,33 @@ static int check_member(const th_mapping *m, int set, int i, const th_system *s,
                             "%sset %d: accelerator %d does not exist, must be 0 .. %d", prefix, set,
                             (int)accel, s->n_accels - 1);
     const th_node *node = &s->nodes[s->accel_node[accel]];
-    if (is_taken(m, set, i, accel))
-        return th_error_set(err, "MAP-0007", "%sset %d: accel/%s is in two sets, or twice in one",
-                            prefix, set, node->name);
+    int32_t before = in[accel];
+    in[accel] = set;
+    if (before == set)
+        return th_error_set(err, "MAP-0007", "%sset %d: accel/%s is twice in it", prefix, set,
+                            node->name);
     if (design != TH_DESIGN_OWN && !can_take_design(&node->a, design))
         return th_error_set(err, "MAP-0008",
                             "%sset %d: accel/%s cannot be configured with design \"%s\"", prefix,
                             set, node->name, s->designs[design].name);
-    return 0;
+    return check_other_set(m, set, i, before, s, prefix, err);
+}
+
+/* All members of the set, those of the sets before it being right. */
+static int check_members(const th_mapping *m, int set, const th_system *s, const char *prefix,
+                         th_error *err)
+{
+    int32_t *in = th_alloc_array((size_t)s->n_accels + 1, sizeof *in);
+    int failed = in ? 0 : th_error_no_memory(err);
+    for (int a = 0; !failed && a < s->n_accels; a++)
+        in[a] = -1;
+    for (int before = 0; !failed && before < set; before++)
+        for (int i = 0; i < m->sets[before].n_accels; i++)
+            in[m->sets[before].accels[i]] = before;
+    for (int i = 0; !failed && i < m->sets[set].n_accels; i++)
+        failed = check_member(m, set, i, in, s, prefix, err);
+    th_free(in);
+    return failed;
 }
 
 static int check_design(const th_set *set, int number, const th_system *s, const char *prefix,
@@ -262,10 +300,7 @@ int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const
     if (check_design(&m->sets[set], set, s, prefix, err) ||
         check_shares(&m->sets[set], set, prefix, err))
         return -1;
-    for (int i = 0; i < m->sets[set].n_accels; i++)
-        if (check_member(m, set, i, s, prefix, err))
-            return -1;
-    return 0;
+    return check_members(m, set, s, prefix, err);
 }
 
 /* Every layer once, after its producers. */
@@ -312,6 +347,11 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
     if (m->n_layers != w->n_layers)
         return th_error_set(err, "MAP-0011", "the mapping has %d layers, workload \"%s\" has %d",
                             m->n_layers, w->name, w->n_layers);
+    if (m->n_sets > m->n_layers && th_mapping_sets_overlap(m))
+        return th_error_set(err, "MAP-0584",
+                            "the mapping has %d sets for %d layers: sets that share accelerators "
+                            "must be no more than layers",
+                            (int)m->n_sets, (int)m->n_layers);
     for (int l = 0; l < m->n_layers; l++) {
         if (m->set_of[l] < 0 || m->set_of[l] >= m->n_sets)
             return th_error_set(err, "MAP-0012", "layer \"%s\" is on no set", w->layers[l].name);
@@ -336,10 +376,11 @@ static th_box kept_weights(const th_mapping *m, const th_layer *l, int layer, in
 int64_t th_mapping_common_weight_bytes(const th_mapping *m, const th_workload *w, int a, int b,
                                        int r)
 {
-    if (m->set_of[a] != m->set_of[b])
-        return 0; /* sets have no accelerator in common */
+    const int32_t there = th_set_place(&m->sets[m->set_of[b]], m->sets[m->set_of[a]].accels[r]);
+    if (there < 0)
+        return 0;
     const th_box of_a = kept_weights(m, &w->layers[a], a, r),
-                 of_b = kept_weights(m, &w->layers[b], b, r),
+                 of_b = kept_weights(m, &w->layers[b], b, there),
                  common = th_box_intersect(&of_a, &of_b);
     return th_shard_weight_box_bytes(&w->layers[a], &common);
 }

@@ -20,6 +20,9 @@ typedef struct th_set {
 } th_set;
 
 bool th_set_equal(const th_set *a, const th_set *b);
+/* The position of an accelerator in the set; -1: it is no member. */
+int32_t th_set_place(const th_set *set, int32_t accel);
+bool th_sets_overlap(const th_set *a, const th_set *b); /* have they an accelerator in common? */
 /* The design of the accelerator at position r. */
 int32_t th_set_design(const th_set *set, int r, const th_system *s);
 const char *th_set_design_name(const th_set *set, const th_system *s); /* also "own" */
@@ -61,18 +64,36 @@ bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
 /* True if the sets have the same members and designs, and every layer is on the same set. */
 bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b);
 
+/* Does an accelerator belong to several sets, and work for each when its layers are due? */
+bool th_mapping_sets_overlap(const th_mapping *m);
+
+/* Sets with some of these layers that can work at the same time, as they share no accelerators.
+ * -1: memory is out. */
+int32_t th_mapping_sets_at_once(const th_mapping *m, int first_layer, int n_layers);
+
+/* A new last set, without layers and shares. Its number; -1: memory is out. */
+int32_t th_mapping_add_set(th_mapping *m, const int32_t *accels, int32_t n, int32_t design);
+/* Takes away a set that has no layers; those behind it move up. */
+void th_mapping_drop_set(th_mapping *m, int32_t set);
+void th_mapping_drop_idle_sets(th_mapping *m); /* all that have no layers */
+/* Has every accelerator one design in all of its sets? */
+bool th_mapping_designs_agree(const th_mapping *m, const th_system *s);
+/* Gives the set's design to all others in which an accelerator would have another one, and so on.
+ * False: one of them cannot take it. */
+bool th_mapping_spread_design(th_mapping *m, const th_system *s, int32_t set);
+
 /* Allocates order (as the workload's) and weights (all auto). 0, or -1: memory is out. */
 int th_mapping_add_queues(th_mapping *m);
 
-/* Checks that accelerators are in range and in at most one set, that they can take their designs,
- * that every layer is on a set, and that every strategy fits. 0 or -1. */
+/* Checks that accelerators are in range, in no set twice and with one design in all sets, that they
+ * can take it, that every layer is on a set, and that every strategy fits. 0 or -1. */
 int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err);
 /* The same check for one set, given those before it; prefix is put before the reason in err. */
 int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const char *prefix,
                          th_error *err);
 
-/* Bytes that position r holds of two layers with the same weights (th_layer.tied_to) in common; 0
- * where they lie on different sets. */
+/* Bytes that the accelerator at position r of layer a holds of two layers with the same weights
+ * (th_layer.tied_to) in common; 0 where it does not run b. */
 int64_t th_mapping_common_weight_bytes(const th_mapping *m, const th_workload *w, int a, int b,
                                        int r);
 /* Bytes of a tied layer's weights that position r keeps for another layer too:

@@ -127,6 +127,31 @@ static int read_design(const reader *r, const th_config_node *g, const char *des
                         find_near_miss(r, design, design_name, r->system->n_designs).text);
 }
 
+/* Sets of a partial mapping are found again by their members, in this order; what shares
+ * accelerators with others must give its design. */
+static int check_partial_set(const reader *r, const th_config_node *g, int number)
+{
+    const th_set *set = &r->mapping->sets[number];
+    for (int i = 0; i < number; i++) {
+        const th_set *other = &r->mapping->sets[i];
+        const bool is_same =
+            set->n_accels == other->n_accels &&
+            memcmp(set->accels, other->accels, (size_t)set->n_accels * sizeof *set->accels) == 0;
+        if (is_same)
+            return th_error_set(r->err, "MAP-0585",
+                                "%s:%d: set %d: has the accelerators of set %d: a partial mapping "
+                                "must name them once",
+                                th_config_file(g), th_config_line(g), number, i);
+        if ((set->design == TH_DESIGN_ANY || other->design == TH_DESIGN_ANY) &&
+            th_sets_overlap(set, other))
+            return th_error_set(r->err, "MAP-0586",
+                                "%s:%d: set %d: shares accelerators with set %d: both must give "
+                                "their designs",
+                                th_config_file(g), th_config_line(g), number, i);
+    }
+    return 0;
+}
+
 static int read_set(const reader *r, const th_config_node *g, int number)
 {
     th_set *set = &r->mapping->sets[number];
@@ -144,7 +169,7 @@ static int read_set(const reader *r, const th_config_node *g, int number)
         return -1;
     if (!design)
         set->design = TH_DESIGN_ANY;
-    return 0;
+    return r->has_strategy ? check_partial_set(r, g, number) : 0;
 }
 
 /* A dimension and how many ways it is cut. */

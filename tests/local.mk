@@ -152,6 +152,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/help.test \
 	tests/tcl/report/html.test \
 	tests/tcl/infeasible.test \
+	tests/tcl/over_time.test \
 	tests/tcl/interrupt.test \
 	tests/tcl/kinds.test \
 	tests/tcl/report/layers.test \

@@ -251,26 +251,18 @@ const int64_t *th_lower_weight_bytes(const th_lower *l)
 
 /* --- passes --- */
 
-static int32_t sets_with_layers(const th_mapping *m, const th_model *part)
-{
-    int32_t n = 0, end = part->first_layer + part->n_layers;
-    for (int i = 0; i < m->n_sets; i++) {
-        int l = part->first_layer;
-        while (l < end && m->set_of[l] != i)
-            l++;
-        n += l < end;
-    }
-    return n;
-}
-
-/* Of every part, and the most of any of them. */
+/* Of every part, and the most of any of them; -1: memory is out. */
 static int32_t find_in_flight(th_lower *l, const th_mapping *m, const th_stream *stream)
 {
     int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
     int32_t most = 0;
     for (int i = 0; i < th_workload_parts(l->workload); i++) {
         th_model part = th_workload_part(l->workload, i);
-        int32_t n = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m, &part);
+        int32_t n = stream->in_flight > 0
+                        ? stream->in_flight
+                        : th_mapping_sets_at_once(m, part.first_layer, part.n_layers);
+        if (n < 0)
+            return -1;
         most = n > most ? n : most;
         l->passes.in_flight[i] = n < passes ? n : (int32_t)passes;
     }
@@ -395,6 +387,8 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
 {
     int32_t in_flight = find_in_flight(l, m, stream);
     th_program_clear(program);
+    if (in_flight < 0)
+        return th_error_no_memory(err);
     th_lower_begin(l);
     l->emission.program = program;
     if (check_stream(l, m, stream, err) || th_lower_number_sets(l, m, err) ||

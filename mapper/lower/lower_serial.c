@@ -75,16 +75,18 @@ static void link_tied(const th_serial *s)
     }
 }
 
-/* Sets the weights of a position. Returns the pinned layer that has most of them, too, or -1. */
-static int set_weights(const th_serial *s, int layer, int r)
+/* Sets the weights of a position. Returns the place that has most of them pinned on its
+ * accelerator, too, or -1. */
+static int64_t set_weights(const th_serial *s, int layer, int r)
 {
-    int with = -1;
-    int64_t most = 0;
+    const int accel = th_lower_accel(s->l, layer, r);
+    int64_t most = 0, with = -1;
     for (int i = s->next_tied[layer]; i != layer; i = s->next_tied[i]) {
-        if (s->m->set_of[i] != s->m->set_of[layer] || !s->pinned[place_of(s, i, r)])
+        int there = th_set_place(s->l->planned.placed[i].set, accel);
+        if (there < 0 || !s->pinned[place_of(s, i, there)])
             continue;
         int64_t common = th_mapping_common_weight_bytes(s->m, s->l->workload, layer, i, r);
-        with = common > most ? i : with;
+        with = common > most ? (int64_t)place_of(s, i, there) : with;
         most = th_max(most, common);
     }
     s->weights[place_of(s, layer, r)] = s->l->planned.layer_plan[layer]->at[r].weight_bytes - most;
@@ -103,8 +105,8 @@ typedef struct {
 static void pin_position(const th_serial *s, int layer, int r, bool is_free, items *list)
 {
     size_t place = place_of(s, layer, r);
-    int with = set_weights(s, layer, r);
-    int item = is_free && with >= 0 ? list->item[place_of(s, with, r)] : 0;
+    int64_t with = set_weights(s, layer, r);
+    int item = is_free && with >= 0 ? list->item[with] : 0;
     if (is_free && item == 0)
         list->size[item = list->n++] = 0;
     list->size[item] += units_of(s->weights[place]);

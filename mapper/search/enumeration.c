@@ -6,6 +6,10 @@
  *     design and an order per set, a set and a strategy per layer, equal shares or those by speed
  *     per set of unlike members -> a mapping, unless a further set has no layers: then it is idle
  *
+ * In the full space, where sets may share accelerators (th_search_sets_overlap), there are instead
+ * the designs of all accelerators, and for each every list of members of one design as a set: a
+ * number has a digit per layer, and what none of them uses keeps its first design.
+ *
  * Nothing is pruned and no symmetry is used: ties are broken by number, so that exchanging two
  * equal accelerators may change a time. Invariant: block[] is a restricted growth string over the
  * free accelerators (each is at most one more than the greatest before it), 0 standing for idle; so
@@ -21,7 +25,11 @@
 #include "mapper/search/partition/partition.h"
 #include "mapper/strategies.h"
 
-enum { ACCELS_MAX = 8 }; /* 21,147 ways to put them into sets */
+enum {
+    ACCELS_MAX = 8, /* 21,147 ways to put them into sets */
+    SHARED_MAX = 4, /* accelerators whose sets may share them: 64 lists of members */
+    SETS_MAX = 64
+};
 
 typedef struct {
     int n; /* -1: not listed yet */
@@ -33,15 +41,16 @@ struct th_enumeration {
     const th_problem *problem;
     th_partitioner *partitioner; /* NULL: accelerators are of one kind */
     bool is_full, has_number, is_over;
+    bool overlap;    /* sets may share accelerators; block then numbers the design of each */
     int32_t n_given; /* sets of the partial mapping, which come first */
     int32_t free_accel[ACCELS_MAX], block[ACCELS_MAX];
     int n_free;
     int n_sets;
-    th_set set[ACCELS_MAX + 1]; /* by ascending members, equal shares, any design */
-    int32_t member[ACCELS_MAX + 1][ACCELS_MAX];
-    int32_t *design[ACCELS_MAX + 1]; /* that a set can take */
-    strategies *listed;              /* by layer and size */
-    int32_t *digit, *radix;          /* designs; orders; layers; shares */
+    th_set set[SETS_MAX]; /* by ascending members or all lists, equal shares, any design */
+    int32_t member[SETS_MAX][ACCELS_MAX];
+    int32_t *design[SETS_MAX]; /* that a set can take */
+    strategies *listed;        /* by layer and size */
+    int32_t *digit, *radix;    /* designs; orders; layers; shares */
     int n_digits;
 };
 
@@ -50,12 +59,12 @@ struct th_enumeration {
 static int allocate(th_enumeration *e)
 {
     const th_system *s = e->problem->system;
-    size_t layers = (size_t)e->problem->workload->n_layers, digits = layers + 3 * (ACCELS_MAX + 1);
+    size_t layers = (size_t)e->problem->workload->n_layers, digits = layers + 3 * SETS_MAX;
     bool failed = false;
     e->listed = th_alloc_zero(layers * (ACCELS_MAX + 1) + 1, sizeof *e->listed);
     e->digit = th_alloc_zero(digits, sizeof *e->digit);
     e->radix = th_alloc_zero(digits, sizeof *e->radix);
-    for (int i = 0; i <= ACCELS_MAX; i++) {
+    for (int i = 0; i < SETS_MAX; i++) {
         e->set[i].accels = e->member[i];
         e->design[i] = th_alloc_zero((size_t)s->n_designs + 1, sizeof *e->design[i]);
         failed |= !e->design[i];
@@ -75,6 +84,7 @@ th_enumeration *th_enumeration_new(th_search *s, th_space space, th_error *err)
     e->search = s;
     e->problem = &s->problem;
     e->is_full = space == TH_SPACE_FULL;
+    e->overlap = e->is_full && th_search_sets_overlap(s);
     e->n_given = th_constraints_n_sets(s->problem.constraints);
     th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(s->pool)));
     bool is_small = s->problem.system->n_accels <= ACCELS_MAX;
@@ -94,7 +104,7 @@ void th_enumeration_free(th_enumeration *e)
     size_t n = (size_t)e->problem->workload->n_layers * (ACCELS_MAX + 1);
     for (size_t i = 0; e->listed && i < n; i++)
         th_free(e->listed[i].item);
-    for (int i = 0; i <= ACCELS_MAX; i++)
+    for (int i = 0; i < SETS_MAX; i++)
         th_free(e->design[i]);
     th_free(e->listed);
     th_free(e->digit);
@@ -112,9 +122,21 @@ static void begin(th_enumeration *e)
     for (int32_t a = 0; a < e->problem->system->n_accels; a++)
         if (!th_constraints_fixes_accel(e->problem->constraints, a)) {
             e->free_accel[e->n_free] = a;
-            e->block[e->n_free] = e->n_free + 1;
+            e->block[e->n_free] = e->overlap ? 0 : e->n_free + 1;
             e->n_free++;
         }
+}
+
+/* The designs of all accelerators count up. */
+static bool next_designs(th_enumeration *e)
+{
+    const th_system *s = e->problem->system;
+    for (int i = e->n_free - 1; i >= 0; i--) {
+        if (++e->block[i] < s->nodes[s->accel_node[e->free_accel[i]]].a.n_designs)
+            return true;
+        e->block[i] = 0;
+    }
+    return false;
 }
 
 /* Towards fewer sets: what uses many accelerators is fast, as a rule, and then the rest is soon
@@ -123,6 +145,8 @@ static bool next_partition(th_enumeration *e)
 {
     int i = e->n_free - 1;
     int32_t most = 0;
+    if (e->overlap)
+        return next_designs(e);
     while (i >= 0 && e->block[i] == 0)
         i--;
     if (i < 0)
@@ -136,17 +160,46 @@ static bool next_partition(th_enumeration *e)
     return true;
 }
 
+/* Adds the lists that begin with these members, of one design and, if that is asked for, group. */
+static void add_lists(th_enumeration *e, const int32_t *members, int n)
+{
+    const th_system *s = e->problem->system;
+    for (int i = 0; i < e->n_free; i++) {
+        int32_t a = e->free_accel[i], list[SHARED_MAX];
+        bool may = true;
+        for (int r = 0; r < n; r++) {
+            const int32_t b = members[r];
+            may &= a != b && e->block[a] == e->block[b] &&
+                   (!e->search->options.sets_inside_groups ||
+                    s->nodes[s->accel_node[a]].group == s->nodes[s->accel_node[b]].group);
+        }
+        if (!may)
+            continue;
+        memcpy(list, members, (size_t)n * sizeof *list);
+        list[n] = a;
+        th_set *set = &e->set[e->n_sets];
+        set->n_accels = n + 1;
+        set->design = s->nodes[s->accel_node[a]].a.designs[e->block[a]];
+        memcpy(e->member[e->n_sets++], list, (size_t)(n + 1) * sizeof *list);
+        add_lists(e, list, n + 1);
+    }
+}
+
 /* The sets of this partition. False: the options rule one of them out, or there are too many. */
 static bool make_sets(th_enumeration *e)
 {
     const th_system *s = e->problem->system;
     e->n_sets = e->n_given;
+    if (e->overlap) {
+        add_lists(e, (int32_t[SHARED_MAX]){0}, 0);
+        return true;
+    }
     for (int i = 0; i < e->n_given; i++) {
         const th_set *given = &e->problem->constraints->partial->sets[i];
         e->set[i].n_accels = given->n_accels;
         memcpy(e->member[i], given->accels, (size_t)given->n_accels * sizeof *given->accels);
     }
-    for (int i = e->n_given; i <= ACCELS_MAX; i++)
+    for (int i = e->n_given; i < SETS_MAX; i++)
         e->set[i].n_accels = 0;
     for (int i = 0; i < e->n_free; i++) {
         if (e->block[i] == 0)
@@ -171,6 +224,8 @@ static int32_t list_designs(th_enumeration *e, int i)
     int32_t n = 0, wanted = TH_DESIGN_ANY;
     bool differ = false;
     th_set *set = &e->set[i];
+    if (e->overlap)
+        wanted = set->design;
     if (i < e->n_given)
         wanted = e->problem->constraints->partial->sets[i].design;
     if (wanted != TH_DESIGN_ANY) {
@@ -191,7 +246,8 @@ static int32_t list_designs(th_enumeration *e, int i)
 static int32_t n_orders(const th_enumeration *e, int set)
 {
     int32_t n = 1;
-    for (int i = 2; e->is_full && set >= e->n_given && i <= e->set[set].n_accels; i++)
+    for (int i = 2; e->is_full && !e->overlap && set >= e->n_given && i <= e->set[set].n_accels;
+         i++)
         n *= i;
     return n;
 }
@@ -296,7 +352,25 @@ static bool next_number(th_enumeration *e)
     return false;
 }
 
-/* Assignments in which no layer is on the sets that are left out. */
+/* What every mapping of this partition uses: further sets, or (overlap) accelerators with another
+ * design than their first; and which of these a set is, or has. */
+static uint32_t needed(const th_enumeration *e)
+{
+    uint32_t all = 0;
+    for (int i = 0; e->overlap && i < e->n_free; i++)
+        all |= e->block[i] > 0 ? 1u << e->free_accel[i] : 0;
+    return e->overlap ? all : (1u << (e->n_sets - e->n_given)) - 1;
+}
+
+static uint32_t parts_of(const th_enumeration *e, int set)
+{
+    uint32_t all = 0;
+    for (int r = 0; e->overlap && r < e->set[set].n_accels; r++)
+        all |= 1u << e->member[set][r];
+    return e->overlap ? all : set >= e->n_given ? 1u << (set - e->n_given) : 0;
+}
+
+/* Assignments in which no layer is on the sets that have something that is left out. */
 static double without(th_enumeration *e, uint32_t left_out)
 {
     double n = 1;
@@ -304,39 +378,43 @@ static double without(th_enumeration *e, uint32_t left_out)
     for (int l = 0; l < e->problem->workload->n_layers; l++) {
         double options = 0;
         for (int i = 0; i < e->n_sets; i++)
-            if (i < e->n_given || !(left_out >> (i - e->n_given) & 1u))
+            if (!(parts_of(e, i) & left_out))
                 options += options_of(e, l, i, &list);
         n *= options;
     }
     return n;
 }
 
-/* Mappings of this partition that use every further set (by inclusion and exclusion); more than
+/* Mappings of this partition that use all that is needed (by inclusion and exclusion); more than
  * most: at least some number above it. */
 static double count(th_enumeration *e, double most)
 {
     double n = 0, others = 1;
-    int further = e->n_sets - e->n_given;
+    const uint32_t all = needed(e);
     for (int i = 0; i < 3 * e->n_sets; i++) /* all but the layers, which come before the shares */
         others *= e->radix[i < 2 * e->n_sets ? i : i + e->problem->workload->n_layers];
-    for (uint32_t out = 0; out < 1u << further; out++) {
+    for (uint32_t out = 0;; out = ((out | ~all) + 1) & all) { /* each part of it */
         double some = without(e, out);
         if (some > 1e6 * most)
             return INFINITY;
-        for (int i = 0; i < further; i++)
-            some = out >> i & 1u ? -some : some;
+        for (uint32_t rest = out; rest != 0; rest &= rest - 1)
+            some = -some;
         n += some;
+        if (out == all)
+            return n * others;
     }
-    return n * others;
 }
 
 int th_enumeration_fits(th_enumeration *e, int64_t most, th_error *err)
 {
     double n = 0;
     int has = 0;
-    if (e->problem->system->n_accels > ACCELS_MAX || (e->is_full && e->partitioner))
+    if (e->problem->system->n_accels > (e->overlap ? SHARED_MAX : ACCELS_MAX) ||
+        (e->is_full && e->partitioner))
         return 0;
     begin(e);
+    if (e->n_given + e->n_free > ACCELS_MAX + 1) /* given sets that share accelerators */
+        return 0;
     do {
         has = make_number(e, err);
         n += has > 0 ? count(e, (double)most) : 0;
@@ -351,8 +429,8 @@ static bool uses_all(const th_enumeration *e, const th_mapping *m)
 {
     uint32_t used = 0;
     for (int l = 0; l < m->n_layers; l++)
-        used |= 1u << m->set_of[l];
-    return used >> e->n_given == (1u << (e->n_sets - e->n_given)) - 1;
+        used |= parts_of(e, m->set_of[l]);
+    return (used & needed(e)) == needed(e);
 }
 
 /* The order with this number among all orders of the set's members. */
@@ -406,12 +484,14 @@ static int fill(th_enumeration *e, th_mapping *m, th_error *err)
         put_in_order(&m->sets[i], e->member[i], orders[i]);
         status = give_shares(e, m, i, shares[i] > 0, err);
     }
+    if (!status && e->overlap)
+        th_mapping_drop_idle_sets(m);
     return status;
 }
 
 static int make_mapping(th_enumeration *e, th_mapping **out, th_error *err)
 {
-    int32_t sizes[ACCELS_MAX + 1];
+    int32_t sizes[SETS_MAX];
     for (int i = 0; i < e->n_sets; i++)
         sizes[i] = e->set[i].n_accels;
     th_mapping *m = th_mapping_new(e->n_sets, sizes, e->problem->workload->n_layers);

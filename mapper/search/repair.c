@@ -14,7 +14,13 @@ const char *const th_repair_kind_names[] = {
     [TH_REPAIR_MOVE] = "move",     [TH_REPAIR_DETOUR] = "detour", [TH_REPAIR_NONE] = "none",
 };
 
-/* --- strategies of a set --- */
+/* --- strategies of sets --- */
+
+/* Does the dead accelerator belong to the set? */
+static bool is_hit(const th_repairs *r, int32_t set)
+{
+    return th_set_place(&r->mapping->sets[set], r->accel) >= 0;
+}
 
 static const th_problem *problem_of(const th_repairs *r)
 {
@@ -26,14 +32,14 @@ static int32_t batch_of(const th_problem *p)
     return p->workload->batch / p->stream.micro_batches;
 }
 
-/* Those nearest to the present ones, for the layers that came from the set of the dead one. 1; 0: a
+/* Those nearest to the present ones, for the layers that came from sets of the dead one. 1; 0: a
  * layer cannot be cut so. */
 static int take_nearest(const th_repairs *r, th_mapping *m)
 {
     const th_problem *p = problem_of(r);
     bool fits = true;
     for (int l = 0; fits && l < m->n_layers; l++) {
-        if (r->mapping->set_of[l] == r->set && th_mapping_is_free(m, p->workload, l))
+        if (is_hit(r, r->mapping->set_of[l]) && th_mapping_is_free(m, p->workload, l))
             fits = th_strategy_repair(&m->strategy[l], &p->workload->layers[l], batch_of(p),
                                       m->sets[m->set_of[l]].n_accels);
     }
@@ -41,11 +47,13 @@ static int take_nearest(const th_repairs *r, th_mapping *m)
 }
 
 /* Those of least estimated time for all layers of the set, with the chunks of the present ones or
- * without. 1; 0: a layer cannot be cut so; -1. */
+ * without; of other sets of the dead one the nearest. 1; 0: a layer cannot be cut so; -1. */
 static int take_best(const th_repairs *r, th_mapping *m, int32_t set, th_error *err)
 {
     const th_problem *p = problem_of(r);
     th_time estimate;
+    if (!take_nearest(r, m))
+        return 0;
     int status = th_initial_solve(r->generator, m, set, (th_jitter){0, NULL}, &estimate, err);
     for (int l = 0; !status && r->way == TH_REPAIR_CHUNKED && l < m->n_layers; l++) {
         th_strategy with = m->strategy[l];
@@ -63,7 +71,7 @@ static bool is_allowed(const th_repairs *r, const th_mapping *m)
 {
     for (int l = 0; l < m->n_layers; l++) {
         const th_set *set = &m->sets[m->set_of[l]];
-        for (int i = 0; r->mapping->set_of[l] == r->set && i < set->n_accels; i++)
+        for (int i = 0; is_hit(r, r->mapping->set_of[l]) && i < set->n_accels; i++)
             if (!th_constraints_allows(problem_of(r)->constraints, l, set->accels[i]))
                 return false;
     }
@@ -88,10 +96,36 @@ static int finish(const th_repairs *r, th_mapping *m, int32_t set, th_mapping **
 static bool is_used(const th_mapping *m, int32_t accel)
 {
     for (int k = 0; k < m->n_sets; k++)
-        for (int i = 0; i < m->sets[k].n_accels; i++)
-            if (m->sets[k].accels[i] == accel)
-                return true;
+        if (th_set_place(&m->sets[k], accel) >= 0)
+            return true;
     return false;
+}
+
+/* The first n members but the dead one. */
+static void keep_members(const th_repairs *r, th_set *set, int32_t n)
+{
+    for (int i = th_set_place(set, r->accel); i + 1 < set->n_accels; i++) {
+        set->accels[i] = set->accels[i + 1];
+        if (set->shares)
+            set->shares[i] = set->shares[i + 1];
+    }
+    set->n_accels = n;
+}
+
+/* A copy in which the dead one has left all sets but r->set, which has the layers of those that
+ * were it alone. NULL: memory is out. */
+static th_mapping *without_others(const th_repairs *r)
+{
+    th_mapping *m = th_mapping_copy(r->mapping);
+    for (int32_t k = 0; m && k < m->n_sets; k++) {
+        if (k == r->set || !is_hit(r, k))
+            continue;
+        for (int l = 0; m->sets[k].n_accels == 1 && l < m->n_layers; l++)
+            m->set_of[l] = m->set_of[l] == k ? r->set : m->set_of[l];
+        if (m->sets[k].n_accels > 1)
+            keep_members(r, &m->sets[k], m->sets[k].n_accels - 1);
+    }
+    return m;
 }
 
 /* Another accelerator in its place, with the strategies as they are. */
@@ -100,8 +134,14 @@ static int take_spare(const th_repairs *r, int32_t spare, th_mapping **out, th_e
     th_mapping *m = th_mapping_copy(r->mapping);
     if (!m)
         return th_error_no_memory(err);
-    m->sets[r->set].accels[r->place] = spare;
-    if (th_mapping_check_set(m, r->set, problem_of(r)->system, "", NULL) == 0 && is_allowed(r, m))
+    bool can = true;
+    for (int32_t k = 0; can && k < m->n_sets; k++) {
+        if (!is_hit(r, k))
+            continue;
+        m->sets[k].accels[th_set_place(&m->sets[k], r->accel)] = spare;
+        can = th_mapping_check_set(m, k, problem_of(r)->system, "", NULL) == 0;
+    }
+    if (can && is_allowed(r, m))
         *out = m;
     else
         th_mapping_free(m);
@@ -111,16 +151,9 @@ static int take_spare(const th_repairs *r, int32_t spare, th_mapping **out, th_e
 /* Its set with n of the other members, the first ones. */
 static int shrink(const th_repairs *r, int32_t n, th_mapping **out, th_error *err)
 {
-    th_mapping *m = th_mapping_copy(r->mapping);
-    if (!m)
-        return th_error_no_memory(err);
-    th_set *set = &m->sets[r->set];
-    for (int i = r->place; i + 1 < set->n_accels; i++) {
-        set->accels[i] = set->accels[i + 1];
-        if (set->shares)
-            set->shares[i] = set->shares[i + 1];
-    }
-    set->n_accels = n;
+    th_mapping *m = without_others(r);
+    if (m)
+        keep_members(r, &m->sets[r->set], n);
     return finish(r, m, r->set, out, err);
 }
 
@@ -128,20 +161,12 @@ static int shrink(const th_repairs *r, int32_t n, th_mapping **out, th_error *er
  * out. */
 static th_mapping *without_set(const th_repairs *r, int32_t to)
 {
-    const th_mapping *from = r->mapping;
-    th_mapping *m = th_mapping_copy(from);
+    th_mapping *m = without_others(r);
     if (!m)
         return NULL;
-    th_free(m->sets[r->set].accels);
-    th_free(m->sets[r->set].shares);
-    m->n_sets--;
-    for (int k = r->set; k < m->n_sets; k++)
-        m->sets[k] = m->sets[k + 1];
-    m->sets[m->n_sets] = (th_set){.accels = NULL}; /* th_mapping_free looks at it */
-    for (int l = 0; l < m->n_layers; l++) {
-        int32_t set = from->set_of[l] == r->set ? to : from->set_of[l];
-        m->set_of[l] = set - (set > r->set);
-    }
+    for (int l = 0; l < m->n_layers; l++)
+        m->set_of[l] = m->set_of[l] == r->set ? to : m->set_of[l];
+    th_mapping_drop_set(m, r->set);
     return m;
 }
 
@@ -152,13 +177,12 @@ bool th_repairs_start(th_repairs *r, th_evaluator *e, th_initial_generator *g, c
 {
     *r = (th_repairs){
         .evaluator = e, .generator = g, .mapping = m, .accel = accel, .stage = TH_REPAIR_SPARE};
-    for (r->set = 0; r->set < m->n_sets; r->set++)
-        for (r->place = 0; r->place < m->sets[r->set].n_accels; r->place++)
-            if (m->sets[r->set].accels[r->place] == accel) {
-                r->n_left = m->sets[r->set].n_accels - 1;
-                return true;
-            }
-    return false;
+    r->set = -1;
+    for (int32_t k = 0; k < m->n_sets; k++)
+        if (is_hit(r, k) && (r->set < 0 || m->sets[k].n_accels > m->sets[r->set].n_accels))
+            r->set = k;
+    r->n_left = r->set >= 0 ? m->sets[r->set].n_accels - 1 : 0;
+    return r->set >= 0;
 }
 
 static int group_of(const th_system *s, int32_t accel)
@@ -210,7 +234,7 @@ static int next_moved(th_repairs *r, th_mapping **out, int32_t *to, th_error *er
 {
     while (!*out && r->next < r->mapping->n_sets) {
         *to = r->next;
-        bool is_own = *to == r->set;
+        bool is_own = *to == r->set || (is_hit(r, *to) && r->mapping->sets[*to].n_accels == 1);
         if (!is_own && finish(r, without_set(r, *to), *to - (*to > r->set), out, err))
             return -1;
         r->next += is_own || r->way == TH_REPAIR_WAYS - 1;

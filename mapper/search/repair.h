@@ -3,7 +3,9 @@
  *   start -> next until NULL -> clear
  * Candidates, in this order: spare accelerators in its place, at most TH_REPAIR_SPARES, those of
  * its own group first; its set with all but it, or with fewer where a layer cannot be cut so often,
- * and with half of the members; each of the other sets with the layers of its set. Sets that change
+ * and with half of the members; each of the other sets with the layers of its set. Of several sets
+ * of the dead one that is the largest; it leaves the others, and layers of those that were it alone
+ * go with the largest set's. Sets that change
  * get strategies in three ways: those nearest to the present ones; those of the least estimated
  * time by dynamic programming (initial_mapping.h); and these with the present chunks. */
 #ifndef TH_MAPPER_SEARCH_REPAIR_H
@@ -27,10 +29,10 @@ typedef struct th_repairs {
     th_evaluator *evaluator;
     th_initial_generator *generator; /* of the same plans */
     const th_mapping *mapping;
-    int32_t accel, set, place; /* the dead one, its set, its place there */
-    int stage;                 /* th_repair_kind of the next candidate */
-    int32_t next;              /* spare: accelerators looked at; move: the set */
-    int32_t n_left;            /* reshard: members of the next candidate; 0: none is left */
+    int32_t accel, set; /* the dead one, its largest set */
+    int stage;          /* th_repair_kind of the next candidate */
+    int32_t next;       /* spare: accelerators looked at; move: the set */
+    int32_t n_left;     /* reshard: members of the next candidate; 0: none is left */
     int n_spares;
     int way;      /* of the next candidate */
     bool was_cut; /* reshard: there has been a candidate */

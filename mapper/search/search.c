@@ -208,7 +208,8 @@ static int check_start(th_search *s, const th_mapping *start, th_error *err)
     if (!moved)
         return th_error_no_memory(err);
     int failed = fit_in(s, moved, err);
-    bool holds = !moves_into_basic(s) || th_mapping_equal(start, moved);
+    bool holds =
+        !moves_into_basic(s) || (th_mapping_equal(start, moved) && !th_mapping_sets_overlap(start));
     for (int l = 0; l < start->n_layers && moves_into_basic(s); l++)
         holds &= start->strategy[l].split[TH_DIM_R] * start->strategy[l].split[TH_DIM_S] == 1;
     th_mapping_free(moved);
@@ -216,7 +217,8 @@ static int check_start(th_search *s, const th_mapping *start, th_error *err)
         return failed;
     return th_error_set(err, "MAP-0231",
                         "%s: the mapping to start from must be in space basic: members in the "
-                        "order of the system, shares equal or by speed, no chunks",
+                        "order of the system and in one set each, shares equal or by speed, no "
+                        "chunks",
                         s->type->name);
 }
 
@@ -295,6 +297,12 @@ th_partitioner *th_search_partitioner(th_search *s, th_error *err)
     if (failed)
         th_free(p);
     return s->partitioner = failed ? NULL : p;
+}
+
+bool th_search_sets_overlap(const th_search *s)
+{
+    return s->options.space == TH_SPACE_FULL && !s->problem.system->transfers_serially &&
+           th_constraints_n_sets(s->problem.constraints) == 0;
 }
 
 int32_t th_search_batch(const th_search *s)

@@ -99,6 +99,9 @@ bool th_search_is_large(const th_search *s);
 struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
 /* And the partitioner: what shares in proportion to speed are. NULL on failure. */
 struct th_partitioner *th_search_partitioner(th_search *s, th_error *err);
+/* May the search make mappings whose sets share accelerators? In the full space, where transfers
+ * are not serial and no partial mapping gives sets. */
+bool th_search_sets_overlap(const th_search *s);
 /* Images that a strategy may split: the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);
 #endif

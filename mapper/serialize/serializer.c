@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/min_max.h"
 
 th_serializer th_serializer_reader(const void *bytes, size_t n)
 {
@@ -333,7 +334,7 @@ static void read_set(th_serializer *w, th_set *set, const th_serializer_limits *
 static th_mapping *read_sets(th_serializer *w, const th_serializer_limits *limits)
 {
     int32_t n = 0;
-    th_serializer_count(w, &n, limits->n_accels);
+    th_serializer_count(w, &n, th_max(limits->n_accels, limits->n_layers)); /* th_mapping_check */
     int32_t *sizes = sizes_of_sets(w, n, limits);
     th_mapping *m = sizes && !w->failed ? th_mapping_new(n, sizes, limits->n_layers) : NULL;
     th_free(sizes);

@@ -13,14 +13,15 @@
 
 enum { NODES_MAX = 2048, LINKS_MAX = 10000, NAMED_LINKS_MAX = 600 };
 
-/* Of an accelerator, where there are several; -1: none. */
+/* Of an accelerator, where there are several; of those that it is in the smallest; -1: none. */
 static int set_of(const th_mapping *m, int accel)
 {
+    int set = -1;
     for (int k = 0; m && m->n_sets > 1 && k < m->n_sets; k++)
-        for (int i = 0; i < m->sets[k].n_accels; i++)
-            if (m->sets[k].accels[i] == accel)
-                return k;
-    return -1;
+        if (th_set_place(&m->sets[k], accel) >= 0 &&
+            (set < 0 || m->sets[k].n_accels < m->sets[set].n_accels))
+            set = k;
+    return set;
 }
 
 static void add_nodes(const th_session *s, const th_result *x, th_strbuf *out)

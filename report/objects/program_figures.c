@@ -20,6 +20,11 @@ static const th_attribute set_attributes[] = {
     {"design", TH_KIND_TEXT, "design that its accelerators are configured with"},
     {"n_accels", TH_KIND_COUNT, "accelerators of the set", .heading = "size"},
     {"n_layers", TH_KIND_COUNT, "layers that run on the set", .heading = "layers"},
+    {"overlaps", TH_KIND_COUNT, "other sets that have some of its accelerators"},
+    {"first_layer", TH_KIND_TEXT, "first of its layers", .heading = "from"},
+    {"last_layer", TH_KIND_TEXT, "last of its layers", .heading = "to"},
+    {"begin", TH_KIND_TIME, "when the first of its tasks begins"},
+    {"end", TH_KIND_TIME, "when the last of its tasks ends"},
     {"accels", TH_KIND_TEXT, "its accelerators, in the order of shards", .heading = "accelerators"},
     {"shares", TH_KIND_TEXT, "share of the work of each accelerator"},
     {.name = NULL},
@@ -70,19 +75,48 @@ static void put_texts(th_session *s, th_strbuf *a, th_strbuf *b, th_quantity *ce
     th_strbuf_clear(b);
 }
 
+/* When the computing tasks of a set's layers run: begin and end; absent before they have. */
+static void set_times(th_session *s, int32_t set, th_quantity *cells)
+{
+    const th_result *x = th_run_result(s);
+    const th_program *p = x ? s->simulation->program : NULL;
+    th_time begin = -1, end = -1;
+    bool has_ended = true;
+    for (int32_t t = 0; p && t < p->n_tasks; t++) {
+        if (p->tasks[t].kind != TH_TASK_COMPUTE || p->tasks[t].layer < 0 ||
+            s->mapping->set_of[p->tasks[t].layer] != set)
+            continue;
+        const th_task_result *of = &x->tasks[t];
+        begin = of->start_ps >= 0 && (begin < 0 || of->start_ps < begin) ? of->start_ps : begin;
+        end = of->end_ps > end ? of->end_ps : end;
+        has_ended &= of->end_ps >= 0;
+    }
+    cells[0] = th_ps_or_absent(begin);
+    cells[1] = th_ps_or_absent(has_ended ? end : -1);
+}
+
 static void set_row(th_session *s, int32_t row, th_quantity *cells)
 {
     const th_mapping *m = s->mapping;
-    int n_layers = 0;
-    for (int l = 0; l < m->n_layers; l++)
+    int n_layers = 0, n_overlaps = 0, first = -1, last = -1;
+    for (int l = 0; l < m->n_layers; l++) {
         n_layers += m->set_of[l] == row;
+        last = m->set_of[l] == row ? l : last;
+        first = first < 0 ? last : first;
+    }
+    for (int32_t i = 0; i < m->n_sets; i++)
+        n_overlaps += i != row && th_sets_overlap(&m->sets[i], &m->sets[row]);
     cells[0] = th_text(th_set_design_name(&m->sets[row], s->system));
     cells[1] = th_count(m->sets[row].n_accels);
     cells[2] = th_count(n_layers);
+    cells[3] = th_count(n_overlaps);
+    cells[4] = first < 0 ? th_absent(TH_KIND_TEXT) : th_text(s->workload->layers[first].name);
+    cells[5] = last < 0 ? th_absent(TH_KIND_TEXT) : th_text(s->workload->layers[last].name);
+    set_times(s, row, &cells[6]);
     th_strbuf accels = TH_STRBUF_INIT, shares = TH_STRBUF_INIT;
     add_accels(s, &m->sets[row], &accels);
     add_shares(&m->sets[row], &shares);
-    put_texts(s, &accels, &shares, &cells[3]);
+    put_texts(s, &accels, &shares, &cells[8]);
 }
 
 const th_figures th_figures_of_sets = {"sets", th_session_need_mapping, count_sets, set_attributes,

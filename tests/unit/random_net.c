@@ -410,8 +410,29 @@ static void random_kind_of_set(gsl_rng *r, const th_system *s, th_set *set)
         bail_out(&(th_error){"BASE-0001", "out of memory"});
 }
 
+/* Sets that may share accelerators, which have one design in all of them. */
+static th_mapping *random_sets_over_time(gsl_rng *r, const th_system *s, int n_layers)
+{
+    int32_t sizes[4], order[RANDOM_ACCELS_MAX];
+    int n = (int)pick(r, 2, n_layers < 4 ? n_layers : 4);
+    for (int i = 0; i < n; i++)
+        sizes[i] = (int32_t)pick(r, 1, s->n_accels);
+    th_mapping *m = th_mapping_new(n, sizes, n_layers);
+    for (int a = 0; a < s->n_accels; a++)
+        order[a] = a;
+    for (int i = 0; i < n; i++) {
+        shuffle(r, order, s->n_accels);
+        random_kind_of_set(r, s, &m->sets[i]);
+        m->sets[i].design = m->sets[0].design;
+        memcpy(m->sets[i].accels, order, (size_t)sizes[i] * sizeof *order);
+    }
+    return m;
+}
+
 static th_mapping *random_sets(gsl_rng *r, const th_system *s, int n_layers)
 {
+    if (!s->transfers_serially && n_layers > 1 && pick(r, 0, 2) == 0)
+        return random_sets_over_time(r, s, n_layers);
     int32_t sizes[3] = {0}, order[RANDOM_ACCELS_MAX], used = 0;
     int n = 0;
     for (int32_t left = s->n_accels; n < 3 && left > 0; left -= sizes[n++])

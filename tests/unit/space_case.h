@@ -36,6 +36,8 @@ static const char *const systems[] = {
     SYSTEM(ACCEL("a", "0", "\"e\"", "4") "," ACCEL("b", "1", "\"d\"", "4") "," ACCEL("c", "1",
                                                                                      "\"d\"", "4"),
            THREE, FAST),
+    SYSTEM(ACCEL("a", "0", "\"d\", \"e\"", "4") "," ACCEL("b", "0", "\"d\", \"e\"", "4"), TWO,
+           FAST),
 };
 enum { N_SYSTEMS = sizeof systems / sizeof *systems };
 
@@ -54,6 +56,7 @@ typedef struct {
     /* brute force */
     th_mapping *m; /* with as many sets as accelerators; some empty */
     int n_given;
+    bool overlap;    /* sets may share accelerators */
     int64_t n, most; /* mappings tried; given up after */
     th_map *different;
     int64_t n_different;
@@ -174,14 +177,13 @@ static inline void draw_constraints(space_case *c)
 static inline void draw_options(space_case *c)
 {
     gsl_rng *r = c->random;
-    bool may_be_full = c->partitioner.n == 0 && c->problem.system->n_accels == 2;
     c->options = th_search_defaults;
     c->options.evaluations = EVALUATIONS;
     c->options.seed = (uint64_t)pick(r, 1, 1000);
     c->options.keep_late = true;
     c->options.sets_inside_groups = pick(r, 0, 3) == 0;
     c->options.chunks = (int)pick(r, 1, 3);
-    c->options.space = may_be_full && pick(r, 0, 1) ? TH_SPACE_FULL : TH_SPACE_BASIC;
+    c->options.space = pick(r, 0, 1) ? TH_SPACE_FULL : TH_SPACE_BASIC;
 }
 
 static inline bool are_alike(const th_system *s)
@@ -232,6 +234,7 @@ static inline bool begin_case(space_case *c, int number)
         c->options.chunks = 1;
     list_all_strategies(c);
     c->n_given = th_constraints_n_sets(c->constraints);
+    c->overlap = c->options.space == TH_SPACE_FULL && c->n_given == 0;
     return true;
 }
 

@@ -6,7 +6,8 @@
  *     batch by batch -> done after a whole cycle without improvement -> clear
  *
  * Moves, in this order: another design for a set; a moved boundary between two ranges; other
- * members (members.h) where there are several sets or kinds of accelerators; a larger or smaller
+ * members (members.h) where there are several sets or kinds of accelerators; other accelerators for
+ * a run of layers (over_time.h); a larger or smaller
  * share for a member of a set, which moves cuts to where tiles end; chunks, or none, for all layers
  * of a shape; for one layer; for two neighbours; a strategy for all layers of a shape; for one
  * layer; for a run of two and of three; a strategy each for two neighbours. Strategies are the
@@ -19,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "mapper/search/variation/members.h"
+#include "mapper/search/variation/over_time.h"
 #include "mapper/search/searches.h"
 #include "mapper/strategies.h"
 
@@ -42,6 +44,7 @@ typedef enum {
     MOVE_BOUNDARY,
     MOVE_EXCHANGE,
     MOVE_MEMBER,
+    MOVE_REGROUP,
     MOVE_SHARE,
     MOVE_SHAPE_CHUNKS,
     MOVE_RUN_CHUNKS,
@@ -136,6 +139,57 @@ static int list_members(polish *p)
             if (add(p, &(move){MOVE_MEMBER, a, set, 0, 0, true}))
                 return -1;
     }
+    return 0;
+}
+
+/* Has the layer next to no work, so that to bring its parts together costs more than it gains? */
+static bool is_small(const polish *p, int l)
+{
+    const double SMALL = 0.01; /* of the mean */
+    const th_workload *w = workload_of(p);
+    double macs = 0, outputs = 0;
+    for (int i = 0; i < w->n_layers; i++) {
+        macs += (double)th_layer_macs(&w->layers[i]);
+        outputs += (double)th_layer_output_elements(&w->layers[i]);
+    }
+    return (double)th_layer_macs(&w->layers[l]) * w->n_layers < SMALL * macs &&
+           (double)th_layer_output_elements(&w->layers[l]) * w->n_layers < SMALL * outputs;
+}
+
+/* The end of the run of layers from place `from` on in the order of branches: on one set and one
+ * branch; small: all or none of them are. */
+static int end_of_run(const polish *p, int from, bool by_size)
+{
+    const th_partitioner *pr = &p->variation.partitioner;
+    const int32_t first = pr->order[from];
+    int to = from + 1;
+    for (; to < p->now->n_layers; to++) {
+        const int32_t l = pr->order[to];
+        if (p->now->set_of[l] != p->now->set_of[first] ||
+            pr->branch_of[l] != pr->branch_of[first] ||
+            (by_size && is_small(p, l) != is_small(p, first)))
+            break;
+    }
+    return to;
+}
+
+/* Where sets overlap: each run to each set of the tree; a run of small layers to each
+ * accelerator. */
+static int list_regroupings(polish *p)
+{
+    const th_partitioner *pr = &p->variation.partitioner;
+    const int n = p->now->n_layers;
+    if (!th_search_sets_overlap(p->variation.search) || pr->tree.n > 2 * MOST_MOVED ||
+        !th_mapping_sets_overlap(p->now))
+        return 0;
+    for (int by_size = 0; by_size < 2; by_size++)
+        for (int from = 0, to; from < n; from = to) {
+            to = end_of_run(p, from, by_size);
+            for (int i = 0; i < (int)pr->tree.n; i++)
+                if ((!by_size || (pr->tree.node[i].n == 1 && is_small(p, pr->order[from]))) &&
+                    add(p, &(move){MOVE_REGROUP, from, i, to - from, 0, true}))
+                    return -1;
+        }
     return 0;
 }
 
@@ -267,7 +321,8 @@ static int list_moves(polish *p, th_error *err)
 {
     p->n_moves = p->next = 0;
     p->improved = false;
-    if (list_designs(p) || list_boundaries(p) || list_members(p) || list_shares(p))
+    if (list_designs(p) || list_boundaries(p) || list_members(p) || list_regroupings(p) ||
+        list_shares(p))
         return th_error_no_memory(err);
     return list_strategies(p, err);
 }
@@ -314,6 +369,23 @@ static int change_members(polish *p, th_mapping *m, const move *v, th_error *err
     return failed ? failed : th_members_settle(&p->variation, m, p->now, &how, err);
 }
 
+static int regroup(polish *p, th_mapping *m, const move *v, th_error *err)
+{
+    const th_partitioner *pr = &p->variation.partitioner;
+    const th_set_node *node = &pr->tree.node[v->to];
+    bool *moves = th_alloc_zero((size_t)m->n_layers + 1, sizeof *moves);
+    if (!moves)
+        return th_error_no_memory(err);
+    for (int i = v->at; i < v->at + v->other; i++)
+        moves[pr->order[i]] = true;
+    int failed = th_regroup(&p->variation, m, p->now,
+                            &(th_regrouping){moves, node->accels, node->n, 0}, err);
+    th_free(moves);
+    if (!failed)
+        th_mapping_drop_idle_sets(m);
+    return failed;
+}
+
 static int change_share(th_mapping *m, const move *v)
 {
     const int all = 100;
@@ -349,12 +421,16 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
     switch (v->kind) {
     case MOVE_DESIGN:
         m->sets[v->at].design = v->to;
+        if (!th_mapping_spread_design(m, p->variation.search->problem.system, v->at))
+            return 1;
         return v->reoptimised ? th_variation_reoptimise(&p->variation, m, v->at, 0, err) : 0;
     case MOVE_BOUNDARY:
         return shift_boundary(p, m, v, err);
     case MOVE_EXCHANGE:
     case MOVE_MEMBER:
         return change_members(p, m, v, err);
+    case MOVE_REGROUP:
+        return regroup(p, m, v, err);
     case MOVE_SHARE:
         return change_share(m, v);
     case MOVE_SHAPE_CHUNKS:

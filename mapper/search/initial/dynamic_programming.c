@@ -316,7 +316,11 @@ static int fits(const dynamic_program *p, th_error *err)
     const th_stream *stream = &th_evaluator_problem(p->generator->evaluator)->stream;
     int64_t capacity = least_capacity(p), weights = weights_of_all(p);
     int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
-    int64_t in_flight = stream->in_flight > 0 ? stream->in_flight : p->mapping->n_sets;
+    int64_t in_flight = stream->in_flight > 0
+                            ? stream->in_flight
+                            : th_mapping_sets_at_once(p->mapping, 0, p->mapping->n_layers);
+    if (in_flight < 0)
+        return th_error_no_memory(err);
     if (weights > capacity)
         return 0;
     int64_t tensors = estimate_tensors(p, err);

@@ -102,6 +102,11 @@ int th_design_vectors_init(th_design_vectors *d, th_partitioner *pr, const th_pa
     int32_t first[TH_PARTITION_SETS_MAX],
         *set_of = th_alloc_zero((size_t)pr->problem->workload->n_layers + 1, sizeof *set_of);
     *d = (th_design_vectors){.n = p->n, .uniform = -1};
+    if (p->assignment == TH_ASSIGN_BRANCHES) {
+        d->n = 1;
+        th_free(set_of);
+        return rank_designs(d, pr, p, 0, NULL, err);
+    }
     int failed = set_of ? rank_all(d, pr, p, NULL, err) : th_error_no_memory(err);
     for (int32_t i = 0; i < p->n; i++)
         first[i] = d->of[i][0];

@@ -6,6 +6,7 @@
  *
  * By ranges: contiguous in the order of whole branches. Sets that are equally fast get near-equal
  * sums of time; for heterogeneous sets bisection finds the ranges whose longest time is least. By
+ * branches: whole branches to disjoint sets by work, what joins them to a set of all. By
  * earliest finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time
  * over the sets that can run it, plus the longest path of ranks and mean transfers from it to an
  * output. In order of falling rank every layer goes to the set where it ends earliest, given where
@@ -48,6 +49,11 @@ static th_time time_on(const assigner *g, int32_t set, int layer)
 
 /* --- what sets can do --- */
 
+static int32_t design_of(const th_partition *p, const int32_t *design, int32_t set)
+{
+    return design[p->assignment == TH_ASSIGN_BRANCHES ? 0 : set];
+}
+
 static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, th_jitter jitter,
                      th_error *err)
 {
@@ -55,7 +61,7 @@ static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, th_
     g->is_uniform = true;
     for (int32_t set = 0; set < g->p->n; set++) {
         const th_capability *a =
-            th_partitioner_node_capability(pr, g->p->node[set], design[set], err);
+            th_partitioner_node_capability(pr, g->p->node[set], design_of(g->p, design, set), err);
         if (!a)
             return -1;
         for (int i = 0; i < n; i++) {
@@ -356,6 +362,60 @@ static int by_finish(assigner *g, th_error *err)
     return 0;
 }
 
+/* --- branches --- */
+
+typedef struct {
+    int32_t branch;
+    double macs;
+} branch_work;
+
+static int by_falling_work(const void *a, const void *b)
+{
+    const branch_work *x = a, *y = b;
+    if (x->macs != y->macs)
+        return x->macs > y->macs ? -1 : 1;
+    return x->branch - y->branch;
+}
+
+/* A branch to the set where it leaves least work per accelerator; of equal ones the emptier. */
+static int32_t place_branch(const assigner *g, double macs, double *load)
+{
+    int32_t best = 1;
+    for (int32_t set = 2; set < g->p->n; set++) {
+        double there = (load[set] + macs) / g->partitioner->tree.node[g->p->node[set]].n,
+               at_best = (load[best] + macs) / g->partitioner->tree.node[g->p->node[best]].n;
+        if (there < at_best || (there == at_best && load[set] < load[best]))
+            best = set;
+    }
+    load[best] += macs;
+    return best;
+}
+
+static int by_branches(assigner *g, th_error *err)
+{
+    const th_partitioner *pr = g->partitioner;
+    int32_t n = pr->n_branches;
+    double load[TH_PARTITION_SETS_MAX] = {0};
+    branch_work *work = th_alloc_zero((size_t)n + 1, sizeof *work);
+    if (!work)
+        return th_error_no_memory(err);
+    for (int32_t b = 0; b < n; b++)
+        work[b].branch = b;
+    for (int l = 0; l < g->workload->n_layers; l++)
+        if (pr->branch_of[l] >= 0)
+            work[pr->branch_of[l]].macs += (double)th_layer_macs(&g->workload->layers[l]);
+    qsort(work, (size_t)n, sizeof *work, by_falling_work);
+    for (int32_t i = 0; i < n; i++) {
+        const branch_work *next = &work[(i + g->p->first_branch) % n];
+        int32_t set = place_branch(g, next->macs, load);
+        for (int l = 0; l < g->workload->n_layers; l++)
+            if (pr->branch_of[l] == next->branch)
+                g->set_of[l] = set;
+    }
+    th_free(work);
+    return move_unsupported(g);
+}
+
 /* --- all together --- */
 
 static int assign(assigner *g, th_error *err)
@@ -363,6 +423,8 @@ static int assign(assigner *g, th_error *err)
     switch (g->p->assignment) {
     case TH_ASSIGN_EARLIEST_FINISH:
         return by_finish(g, err);
+    case TH_ASSIGN_BRANCHES:
+        return by_branches(g, err);
     case TH_ASSIGN_UNEVEN:
         for (int i = 0; i < g->workload->n_layers; i++)
             g->set_of[i] = time_on(g, 1, i) < TH_TIME_MAX;
@@ -404,7 +466,7 @@ static th_mapping *empty_mapping(const th_partitioner *pr, const th_partition *p
         sizes[i] = pr->tree.node[p->node[i]].n;
     th_mapping *m = th_mapping_new(p->n, sizes, pr->problem->workload->n_layers);
     for (int32_t i = 0; m && i < p->n; i++) {
-        m->sets[i].design = design[i];
+        m->sets[i].design = design_of(p, design, i);
         th_set_tree_interleave(&pr->tree, p->node[i], p->block, m->sets[i].accels);
     }
     return m;
@@ -417,7 +479,9 @@ int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int3
     th_mapping *m = empty_mapping(pr, p, design);
     int failed = m ? th_partitioner_assign_layers(pr, p, design, jitter, m->set_of, err)
                    : th_error_no_memory(err);
-    for (int32_t set = 0; !failed && set < p->n; set++) {
+    if (!failed && p->assignment == TH_ASSIGN_BRANCHES)
+        th_mapping_drop_idle_sets(m);
+    for (int32_t set = 0; !failed && set < m->n_sets; set++) {
         th_time estimate;
         failed =
             p->equal_shares && set >= pr->n_given ? 0 : th_partitioner_set_shares(pr, m, set, err);

@@ -19,18 +19,20 @@ enum {
 typedef enum {
     TH_ASSIGN_RANGES,          /* contiguous in an order of whole branches, near-equal times */
     TH_ASSIGN_EARLIEST_FINISH, /* list scheduling: where a layer ends earliest */
-    TH_ASSIGN_UNEVEN           /* the second set has all that it can run */
+    TH_ASSIGN_UNEVEN,          /* the second set has all that it can run */
+    TH_ASSIGN_BRANCHES /* branches to all sets but the first, what joins them to the first */
 } th_layer_assignment;
 
 /* A partition of the system: nodes of the tree that do not overlap, those of the partial mapping
- * first. */
+ * first; with TH_ASSIGN_BRANCHES the root, and nodes that part it, all with the root's design. */
 typedef struct th_partition {
     int32_t n;
     int32_t node[TH_PARTITION_SETS_MAX];
     th_layer_assignment assignment;
     int32_t block; /* members of a node are interleaved in such blocks where they can (sets.h); 0:
                       none are */
-    bool equal_shares; /* of members of several kinds too */
+    bool equal_shares;    /* of members of several kinds too */
+    int32_t first_branch; /* of the branches by falling work, the one that is placed first */
 } th_partition;
 
 /* What a set of accelerators can do with a design. */
@@ -75,6 +77,9 @@ typedef struct th_partitioner {
 int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err);
 void th_partitioner_clear(th_partitioner *pr);
+/* Where branches of the network meet, adds candidates whose branches run side by side on subsets of
+ * the accelerators, and what follows on all. 0, or -1: out of memory. */
+int th_partitioner_add_branches(th_partitioner *pr);
 
 /* Are there several kinds of accelerators? Those of one kind can take the same designs and have
  * equal memories and vector units. plans: of the system. */

@@ -6,8 +6,9 @@
  *
  * A change: an accelerator joins another set, an idle one joins a set, a member becomes idle, two
  * members of different sets or a member and an idle accelerator change places, two members of one
- * set do (which puts other boundaries on other links). The number of sets stays. Sets of a partial
- * mapping stay as they are; with sets_inside_groups no set comes to span groups. */
+ * set do (which puts other boundaries on other links). Two change places in all sets that they are
+ * in; of several sets that one is in, it leaves the first. The number of sets stays. Sets of a
+ * partial mapping stay as they are; with sets_inside_groups no set comes to span groups. */
 #include <config.h>
 
 #include "mapper/search/variation/members.h"
@@ -25,10 +26,11 @@ static const th_system *system_of(const th_variation *v)
 
 th_member_place th_member_find(const th_mapping *m, int32_t accel)
 {
-    for (int32_t set = 0; set < m->n_sets; set++)
-        for (int32_t r = 0; r < m->sets[set].n_accels; r++)
-            if (m->sets[set].accels[r] == accel)
-                return (th_member_place){set, r};
+    for (int32_t set = 0; set < m->n_sets; set++) {
+        int32_t at = th_set_place(&m->sets[set], accel);
+        if (at >= 0)
+            return (th_member_place){set, at};
+    }
     return (th_member_place){-1, 0};
 }
 
@@ -59,18 +61,21 @@ static int join(th_set *set, int32_t accel, int32_t at)
 
 int th_member_exchange(th_mapping *m, int32_t a, int32_t b)
 {
-    th_member_place x = th_member_find(m, a), y = th_member_find(m, b);
-    if (x.set >= 0)
-        m->sets[x.set].accels[x.at] = b;
-    if (y.set >= 0)
-        m->sets[y.set].accels[y.at] = a;
-    return x.set == y.set && x.set < 0;
+    bool are_idle = true;
+    for (int32_t set = 0; set < m->n_sets; set++)
+        for (int32_t r = 0; r < m->sets[set].n_accels; r++) {
+            int32_t *at = &m->sets[set].accels[r], now = *at;
+            *at = now == a ? b : now == b ? a : now;
+            are_idle &= *at == now;
+        }
+    return are_idle;
 }
 
 int th_member_move(th_mapping *m, int32_t accel, int32_t set, int32_t at, th_error *err)
 {
     th_member_place from = th_member_find(m, accel);
-    if (from.set == set || (from.set >= 0 && m->sets[from.set].n_accels == 1))
+    if (from.set == set || (set >= 0 && th_set_place(&m->sets[set], accel) >= 0) ||
+        (from.set >= 0 && m->sets[from.set].n_accels == 1))
         return 1;
     if ((from.set >= 0 && leave(&m->sets[from.set], from.at)) ||
         (set >= 0 && join(&m->sets[set], accel, at)))
@@ -80,7 +85,7 @@ int th_member_move(th_mapping *m, int32_t accel, int32_t set, int32_t at, th_err
 
 /* --- what a change needs afterwards --- */
 
-static bool spans_groups(const th_system *s, const th_set *set)
+bool th_set_spans_groups(const th_system *s, const th_set *set)
 {
     bool spans = false;
     for (int32_t r = 1; r < set->n_accels; r++)
@@ -107,21 +112,35 @@ static int settle_set(th_variation *v, th_mapping *m, int set, const th_members_
                                  : th_variation_reoptimise(v, m, set, how->jitter, err);
 }
 
-int th_members_settle(th_variation *v, th_mapping *m, const th_mapping *before,
-                      const th_members_settling *how, th_error *err)
+static bool has_changed(const th_set *now, const th_set *old)
 {
-    int failed = 0;
-    for (int set = 0; !failed && set < m->n_sets; set++) {
-        const th_set *now = &m->sets[set], *old = &before->sets[set];
-        if (now->n_accels == old->n_accels &&
-            memcmp(now->accels, old->accels, (size_t)now->n_accels * sizeof *now->accels) == 0)
+    return now->n_accels != old->n_accels ||
+           memcmp(now->accels, old->accels, (size_t)now->n_accels * sizeof *now->accels) != 0;
+}
+
+/* Designs for the changed sets. 0; 1: the sets may not be so. */
+static int settle_designs(th_variation *v, th_mapping *m, const th_mapping *before)
+{
+    for (int set = 0; set < m->n_sets; set++) {
+        const th_set *old = &before->sets[set];
+        if (!has_changed(&m->sets[set], old))
             continue;
-        if ((v->search->options.sets_inside_groups && spans_groups(system_of(v), now)) ||
+        if ((v->search->options.sets_inside_groups &&
+             th_set_spans_groups(system_of(v), &m->sets[set])) ||
             th_constraints_fixed_set(v->search->problem.constraints, old))
             return 1;
         find_design(system_of(v), &m->sets[set]);
-        failed = settle_set(v, m, set, how, err);
     }
+    return !th_mapping_designs_agree(m, system_of(v));
+}
+
+int th_members_settle(th_variation *v, th_mapping *m, const th_mapping *before,
+                      const th_members_settling *how, th_error *err)
+{
+    int failed = settle_designs(v, m, before);
+    for (int set = 0; !failed && set < m->n_sets; set++)
+        if (has_changed(&m->sets[set], &before->sets[set]))
+            failed = settle_set(v, m, set, how, err);
     return failed;
 }
 

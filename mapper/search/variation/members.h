@@ -9,14 +9,16 @@ typedef struct th_member_place {
     int32_t set; /* -1: in none */
     int32_t at;  /* position in the set */
 } th_member_place;
-/* Where the accelerator is. */
+/* Where the accelerator is, of several sets in the first. */
 th_member_place th_member_find(const th_mapping *m, int32_t accel);
 
-/* Accelerators a and b, at most one of them idle, change places. 0; 1: both are idle. */
+/* Accelerators a and b, at most one of them idle, change places in all sets. 0; 1: both
+ * are idle. */
 int th_member_exchange(th_mapping *m, int32_t a, int32_t b);
-/* The accelerator goes to this position of another set; -1: it becomes idle. 0; 1: it is the last
- * of its set, or is there already; -1: error. */
+/* The accelerator leaves its first set for this position of another one, or (-1) for none. 0; 1: it
+ * is the last of its set, or is there already; -1: error. */
 int th_member_move(th_mapping *m, int32_t accel, int32_t set, int32_t at, th_error *err);
+bool th_set_spans_groups(const th_system *s, const th_set *set);
 typedef struct th_members_settling {
     bool keeps_strategies; /* sets are as large as they were */
     double jitter;         /* else: of dynamic programming */

@@ -13,8 +13,10 @@
 static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
 /* Offspring with another partitioning, where that decides more than splits do. */
 static const double DECISIVE_PARTITIONING_RATE = 0.85;
+static const double OVERLAPPING_PARTITIONING_RATE = 0.15;
 static const double MEMBERS_RATE = 0.5; /* changes of the partitioning that change members alone */
-static const double CROSS_RATE = 0.4;   /* offspring that take a run of layers from father */
+static const double OVER_TIME_RATE = 0.5; /* changes of the partitioning by sets that overlap */
+static const double CROSS_RATE = 0.4;     /* offspring that take a run of layers from father */
 
 bool th_variation_chance(th_variation *v, double p)
 {
@@ -42,9 +44,12 @@ int th_variation_init(th_variation *v, th_search *s, const char *stream, th_erro
     v->generator = th_search_initial_generator(s, err);
     if (!v->random)
         return th_error_no_memory(err);
-    return v->generator ? th_partitioner_init(&v->partitioner, v->generator, &s->problem,
-                                              s->options.sets_inside_groups, err)
-                        : -1;
+    if (!v->generator || th_partitioner_init(&v->partitioner, v->generator, &s->problem,
+                                             s->options.sets_inside_groups, err))
+        return -1;
+    return th_search_sets_overlap(s) && th_partitioner_add_branches(&v->partitioner)
+               ? th_error_no_memory(err)
+               : 0;
 }
 
 void th_variation_clear(th_variation *v)
@@ -184,6 +189,8 @@ double th_variation_partitioning_rate(const th_variation *v, const th_mapping *m
     for (int i = 0; i < mother->n_sets; i++)
         is_decisive &= mother->sets[i].n_accels == 1;
     is_decisive |= th_partitioner_has_several_kinds(&v->partitioner);
+    if (!is_decisive && th_mapping_sets_overlap(mother))
+        return OVERLAPPING_PARTITIONING_RATE;
     return is_decisive ? DECISIVE_PARTITIONING_RATE : one_kind_rate;
 }
 
@@ -232,12 +239,16 @@ static void exchange_layers(th_variation *v, th_mapping *m)
     m->set_of[b] = set;
 }
 
-static void change_design(th_variation *v, th_mapping *m)
+/* 0, or 1: a set that shares accelerators cannot take it. */
+static int change_design(th_variation *v, th_mapping *m)
 {
-    th_set *set = &m->sets[th_variation_below(v, m->n_sets)];
-    int32_t d = (int32_t)th_variation_below(v, v->search->problem.system->n_designs);
-    if (th_set_supports_design(v->search->problem.system, set, d))
-        set->design = d;
+    const th_system *s = v->search->problem.system;
+    int32_t set = (int32_t)th_variation_below(v, m->n_sets),
+            d = (int32_t)th_variation_below(v, s->n_designs);
+    if (!th_set_supports_design(s, &m->sets[set], d))
+        return 0;
+    m->sets[set].design = d;
+    return !th_mapping_spread_design(m, s, set);
 }
 
 int th_variation_reoptimise(th_variation *v, th_mapping *m, int set, double jitter, th_error *err)
@@ -258,8 +269,8 @@ static int reoptimise_all(th_variation *v, th_mapping *m, double jitter, th_erro
     return failed;
 }
 
-/* Layers keep their chunks, which dynamic programming knows nothing of. */
-static int take_chunks(th_variation *v, th_mapping *m, const th_mapping *from)
+/* Dynamic programming knows nothing of chunks. */
+int th_variation_take_chunks(th_variation *v, th_mapping *m, const th_mapping *from)
 {
     const th_workload *w = v->search->problem.workload;
     for (int l = 0; l < m->n_layers; l++) {
@@ -292,7 +303,7 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
     m->generator = TH_GENERATOR_PERTURBED;
     int failed = reoptimise_all(v, m, th_random_unit(v->random), err);
     if (!failed)
-        failed = take_chunks(v, m, mother);
+        failed = th_variation_take_chunks(v, m, mother);
     if (!failed && !th_variation_chance(v, WHOLE_RATE)) {
         keep_all_but_a_run(v, m, mother);
         failed = !th_mapping_follow(m, v->search->problem.workload, th_search_batch(v->search));
@@ -330,6 +341,8 @@ static int another_partition(th_variation *v, th_mapping **out, th_error *err)
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err)
 {
+    if (th_search_sets_overlap(v->search) && th_variation_chance(v, OVER_TIME_RATE))
+        return th_variation_over_time(v, mother, out, err);
     if (th_variation_has_members(v, mother) && th_variation_chance(v, MEMBERS_RATE))
         return th_variation_members(v, mother, out, err);
     if (mother->n_sets == 1 || th_variation_chance(v, 0.3))
@@ -338,6 +351,7 @@ int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapp
     if (!m)
         return th_error_no_memory(err);
     m->generator = TH_GENERATOR_PARTITIONING;
+    int failed = 0;
     switch (th_variation_below(v, 4)) {
     case 0:
         move_boundary(v, m);
@@ -349,9 +363,10 @@ int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapp
         exchange_layers(v, m);
         break;
     default:
-        change_design(v, m);
+        failed = change_design(v, m);
     }
-    int failed = drop_disallowed(v, &m, err);
+    if (!failed)
+        failed = drop_disallowed(v, &m, err);
     if (!failed && m)
         failed = reoptimise_all(v, m, th_variation_chance(v, 0.5) ? 0.3 : 0, err);
     *out = failed ? NULL : m;

@@ -118,6 +118,14 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
+/* A range of layers on fewer, more or other accelerators, which stay in their other sets; or the
+ * two sides of a join on two parts of their set (over_time.c). */
+int th_variation_over_time(th_variation *v, const th_mapping *mother, th_mapping **out,
+                           th_error *err);
+/* Gives layers the chunks that they have in `from`, where they can have them. 0; 1: some layer of
+ * the vector unit cannot follow. */
+int th_variation_take_chunks(th_variation *v, th_mapping *m, const th_mapping *from);
+
 /* The share of mother's offspring that change the partitioning: one_kind_rate where all
  * accelerators are of one kind; most of them elsewhere, since there the members of a set decide
  * more than the split of layers; and most where every set is one accelerator, which splits nothing.

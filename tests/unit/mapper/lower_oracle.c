@@ -450,15 +450,36 @@ static void must_replay(const book *k)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+static bool has_layers(const th_mapping *m, int set)
+{
+    bool has = false;
+    for (int l = 0; l < m->n_layers; l++)
+        has |= m->set_of[l] == set;
+    return has;
+}
+
+/* Sets with layers, the smallest first, that share no accelerator with one before. */
+static int32_t sets_at_once(const book *k)
+{
+    uint64_t taken = 0;
+    int32_t n = 0;
+    for (int size = 1; size <= k->system->n_accels; size++)
+        for (int i = 0; i < k->mapping->n_sets; i++) {
+            uint64_t members = 0;
+            for (int r = 0; r < k->mapping->sets[i].n_accels; r++)
+                members |= (uint64_t)1 << k->mapping->sets[i].accels[r];
+            if (k->mapping->sets[i].n_accels != size || !has_layers(k->mapping, i) ||
+                (members & taken))
+                continue;
+            taken |= members;
+            n++;
+        }
+    return n;
+}
+
 static void check_program(book *k, const th_lower *lower, const th_stream *stream)
 {
-    int32_t sets = 0, passes = stream->n_inputs * stream->micro_batches;
-    for (int i = 0; i < k->mapping->n_sets; i++) {
-        bool used = false;
-        for (int l = 0; l < k->mapping->n_layers; l++)
-            used |= k->mapping->set_of[l] == i;
-        sets += used;
-    }
+    int32_t sets = sets_at_once(k), passes = stream->n_inputs * stream->micro_batches;
     find_ancestors(k);
     for (int pass = 0; pass < passes && n_wrong == 0; pass++) {
         begin_pass(k, stream, pass, stream->in_flight > 0 ? stream->in_flight : sets);

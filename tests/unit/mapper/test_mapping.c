@@ -120,9 +120,15 @@ TEST(refuses_bad_sets)
             m->sets[0].accels[1] = 4);
     REFUSED("MAP-0006", "set 0: accelerator -1 does not exist, must be 0 .. 3",
             m->sets[0].accels[0] = -1);
-    REFUSED("MAP-0007", "set 1: accel/s is in two sets, or twice in one", m->sets[0].accels[1] = 3,
-            m->sets[0].design = 1);
-    REFUSED("MAP-0007", "set 0: accel/r is in two sets, or twice in one", m->sets[0].accels[1] = 2);
+    REFUSED("MAP-0583",
+            "set 1: accel/r has design \"big\" there, but \"tiny\" in set 0: must have one design "
+            "in all of its sets",
+            m->sets[1].accels[0] = 2);
+    REFUSED("MAP-0583",
+            "set 1: accel/p has design \"tiny\" there, but \"big\" in set 0: must have one design "
+            "in all of its sets",
+            m->sets[0].design = 1, m->sets[1].design = TH_DESIGN_OWN, m->sets[1].accels[0] = 0);
+    REFUSED("MAP-0007", "set 0: accel/r is twice in it", m->sets[0].accels[1] = 2);
     REFUSED("MAP-0008", "set 1: accel/s cannot be configured with design \"tiny\"",
             m->sets[1].design = 0);
     REFUSED("MAP-0009", "set 1 has no accelerators", m->sets[1].n_accels = 0);
@@ -132,6 +138,43 @@ TEST(refuses_bad_sets)
             th_set_share(&m->sets[0], (const int32_t[]){1, 0}));
     REFUSED("MAP-0088", "set 0: share 10001 must be 1 .. 10000",
             th_set_share(&m->sets[0], (const int32_t[]){10001, 3}));
+}
+
+static th_mapping *all_on_the_first_of(const char *sets)
+{
+    th_mapping *m = mapping_on(sets, net);
+    for (int l = 0; l < net->n_layers; l++)
+        put_layer(m, l, 0, "");
+    return m;
+}
+
+TEST(an_accelerator_may_be_in_several_sets)
+{
+    auto_mapping *m = all_on_the_first_of("0 201 20");
+    th_error e = {"", ""};
+    m->sets[1].design = TH_DESIGN_OWN; /* tiny is the first of all three */
+    CU_ASSERT_EQUAL(th_mapping_check(m, sys, net, &e), 0);
+    CU_ASSERT_TRUE(th_mapping_sets_overlap(m));
+    assert_refused(all_on_the_first_of("0 1 01 0"), "MAP-0584",
+                   "the mapping has 4 sets for 3 layers: sets that share accelerators must be no "
+                   "more than layers");
+    auto_mapping *apart = all_on_the_first_of("0 1 2 3"); /* idle sets that share nothing */
+    apart->sets[3].design = 1;
+    CU_ASSERT_FALSE(th_mapping_sets_overlap(apart));
+    CU_ASSERT_EQUAL(th_mapping_check(apart, sys, net, &e), 0);
+}
+
+/* 20 works beside 1, 3 and 201 beside none of these: the smallest sets come first. */
+TEST(sets_at_once_share_no_accelerators)
+{
+    auto_mapping *m = mapping_on("0123 201 20 1 3", net);
+    const int32_t set_of[][3] = {{0, 0, 0}, {0, 1, 2}, {2, 3, 0}, {2, 3, 4}, {1, 3, 3}, {1, 4, 0}};
+    const int32_t at_once[] = {1, 1, 2, 3, 1, 2};
+    for (int i = 0; i < 6; i++) {
+        memcpy(m->set_of, set_of[i], sizeof set_of[i]);
+        CU_ASSERT_EQUAL(th_mapping_sets_at_once(m, 0, 3), at_once[i]);
+    }
+    CU_ASSERT_EQUAL(th_mapping_sets_at_once(m, 1, 1), 1);
 }
 
 /* r has tiny, its first design, and s its only one. */

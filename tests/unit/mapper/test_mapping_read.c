@@ -43,10 +43,20 @@ static int read_refused_layers(const char *layers, th_error *e)
     return read_refused(text, e);
 }
 
+static int read_refused_partial(const char *text, th_error *e)
+{
+    th_constraints *c = th_constraints_new(sys, net);
+    int failed = th_mapping_read_partial_text(text, "p.map", sys, net, c, e);
+    th_constraints_free(c);
+    return failed;
+}
+
 TEST(refuses_what_is_listed)
 {
-    static const refusing_reader readers[] = {
-        {"mapping", read_refused}, {"layers", read_refused_layers}, {NULL, NULL}};
+    static const refusing_reader readers[] = {{"mapping", read_refused},
+                                              {"layers", read_refused_layers},
+                                              {"partial", read_refused_partial},
+                                              {NULL, NULL}};
     assert_refusals("mapper/mapping_read.refused", readers);
 }
 
@@ -63,11 +73,14 @@ TEST(reads_what_was_written)
 {
     auto_workload *w = shipped_workload("alexnet");
     auto_rng *r = th_random_stream(5, "write", 0);
+    static const char *const sets[] = {"1350 24 7", "76543210",
+                                       "76543210 1350 24 7 0153 7 7 7 7 7"};
     int n_chunked = 0;
     for (int round = 0; round < 300; round++) {
-        auto_mapping *m = random_mapping_on(r, round % 2 ? "1350 24 7" : "76543210", w);
+        auto_mapping *m = random_mapping_on(r, sets[round % 3], w);
         for (int i = 0; i < m->n_sets; i++)
-            m->sets[i].design = (int32_t)pick(r, TH_DESIGN_OWN, 2);
+            m->sets[i].design = i > 0 && round % 3 == 2 ? m->sets[0].design /* in all its sets */
+                                                        : (int32_t)pick(r, TH_DESIGN_OWN, 2);
         for (int i = 0; i < m->n_sets; i++) {
             int32_t shares[8];
             for (int a = 0; a < 8; a++)

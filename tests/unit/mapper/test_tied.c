@@ -85,9 +85,10 @@ static void expected(const th_workload *w, const th_mapping *m, int64_t *once, i
 
 static th_mapping *draw_mapping(gsl_rng *r, const th_workload *w)
 {
-    static const char *const sets[] = {"0123", "3120", "01 23", "2 301", "0 1 23", "0 1 2 3"};
+    static const char *const sets[] = {"0123",    "3120",      "01 23",    "2 301",   "0 1 23",
+                                       "0 1 2 3", "0123 20 3", "21 10 12", "3 30 012"};
     static const int32_t shares[] = {3, 1, 2, 5};
-    th_mapping *m = mapping_on(sets[draw(r, 0, 5)], w);
+    th_mapping *m = mapping_on(sets[draw(r, 0, 8)], w);
     for (int i = 0; i < m->n_sets; i++)
         if (draw(r, 0, 2) == 0)
             th_set_share(&m->sets[i], shares);

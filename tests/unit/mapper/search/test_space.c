@@ -8,6 +8,7 @@
 enum {
     CASES = TAP_REPEATS(200),
     BY_FORCE = 300, /* mappings of a case that are all tried */
+    BY_FORCE_OVERLAPPING = 2500,
     EDITS = 40
 };
 
@@ -41,7 +42,8 @@ static bool is_given(const space_case *c, const th_set *set)
 static bool is_inside(space_case *c, const th_mapping *m)
 {
     const th_system *s = c->problem.system;
-    bool is_full = c->options.space == TH_SPACE_FULL, is = true;
+    bool is_full = c->options.space == TH_SPACE_FULL,
+         is = c->overlap || !th_mapping_sets_overlap(m);
     for (int i = 0; i < m->n_sets; i++) {
         const th_set *set = &m->sets[i];
         th_mapping *by_speed = th_mapping_copy(m);
@@ -151,6 +153,24 @@ static bool can_take(const space_case *c, const th_set *set, int32_t design)
     return can;
 }
 
+/* Is there no set with the same list of members, and do all agree on designs? */
+static bool is_new(const space_case *c, int at)
+{
+    const th_set *set = &c->m->sets[at];
+    bool is = true;
+    for (int i = 0; i < c->m->n_sets; i++) {
+        const th_set *other = &c->m->sets[i];
+        is &= i == at || other->n_accels != set->n_accels ||
+              memcmp(other->accels, set->accels, (size_t)set->n_accels * sizeof *set->accels) != 0;
+        for (int r = 0; i != at && r < other->n_accels; r++)
+            for (int q = 0; q < set->n_accels; q++)
+                is &= other->accels[r] != set->accels[q] ||
+                      th_set_design(other, r, c->problem.system) ==
+                          th_set_design(set, q, c->problem.system);
+    }
+    return is;
+}
+
 /* A new set for the layer, of these members in every order that the space allows. */
 static void try_new_set(space_case *c, int layer, uint32_t members)
 {
@@ -171,7 +191,7 @@ static void try_new_set(space_case *c, int layer, uint32_t members)
                 set->accels[used++] = list[orders[o][i]];
         set->n_accels = n;
         for (set->design = TH_DESIGN_OWN; set->design < c->problem.system->n_designs; set->design++)
-            if (can_take(c, set, set->design))
+            if (can_take(c, set, set->design) && is_new(c, at))
                 try_strategies(c, layer, at);
     }
     set->n_accels = 0;
@@ -181,7 +201,7 @@ static bool may_be_set(const space_case *c, int layer, uint32_t members, uint32_
 {
     const th_system *s = c->problem.system;
     int group = -1;
-    bool may = (members & taken) == 0;
+    bool may = c->overlap || (members & taken) == 0;
     for (int32_t a = 0; a < s->n_accels; a++) {
         if (!(members >> a & 1u))
             continue;
@@ -305,7 +325,18 @@ static th_mapping *draw_mapping(space_case *c)
         m->set_of[l] = (int32_t)pick(c->random, 0, n - 1);
         m->strategy[l] = any_strategy(c, l, m->sets[m->set_of[l]].n_accels);
     }
-    for (int i = 0; i < n; i++)
+    for (int l = 0; c->overlap && l < m->n_layers; l++) { /* on a set of its own */
+        const int32_t from = (int32_t)pick(c->random, 0, accels - 1);
+        int32_t list[ACCELS];
+        for (int32_t i = 0; i < accels; i++)
+            list[i] = (from + i) % accels;
+        m->set_of[l] =
+            th_mapping_add_set(m, list, (int32_t)pick(c->random, 1, accels), m->sets[0].design);
+        m->strategy[l] = any_strategy(c, l, m->sets[m->set_of[l]].n_accels);
+    }
+    if (c->overlap)
+        th_mapping_drop_idle_sets(m);
+    for (int i = 0; i < m->n_sets; i++)
         if (pick(c->random, 0, 1))
             th_partitioner_set_shares(&c->partitioner, m, i, NULL);
     return m;
@@ -321,7 +352,7 @@ static void expect(int number, bool holds, const char *what, double got, double 
     }
 }
 
-static int64_t n_forced, n_by_force, n_edits, n_searches;
+static int64_t n_forced, n_overlapping, n_by_force, n_edits, n_searches;
 
 static void try_edits(space_case *c, const th_search *x, int number)
 {
@@ -368,7 +399,7 @@ static void run_case(int number)
     if (!begin_case(&c, number))
         return;
     th_search *x = searched(&c, &th_search_exhaustive, 0);
-    bool is_small = try_all(&c, BY_FORCE);
+    bool is_small = try_all(&c, c.overlap ? BY_FORCE_OVERLAPPING : BY_FORCE);
     if (x) {
         expect(number, x->is_proven, "not proven", x->best_fitness.value, 0);
         expect(number, is_inside(&c, x->best), "outside", x->best_fitness.value, 0);
@@ -382,6 +413,7 @@ static void run_case(int number)
             expect(number, c.n_different == x->counts.nodes, "mappings of the space",
                    (double)c.n_different, (double)x->counts.nodes);
         n_forced++;
+        n_overlapping += c.overlap;
         n_by_force += c.n;
     }
     th_search_free(x);
@@ -393,10 +425,14 @@ TEST(nothing_in_a_space_beats_what_is_proven_of_it)
     const char *one = getenv("THARSIS_CASE");
     for (int i = one ? atoi(one) : 0; i < (one ? atoi(one) + 1 : CASES); i++)
         run_case(i);
-    printf("# %lld cases and %lld mappings by force, %lld edits, %lld searches\n",
-           (long long)n_forced, (long long)n_by_force, (long long)n_edits, (long long)n_searches);
+    printf(
+        "# %lld cases (%lld with sets that overlap) and %lld mappings by force, %lld edits, %lld "
+        "searches\n",
+        (long long)n_forced, (long long)n_overlapping, (long long)n_by_force, (long long)n_edits,
+        (long long)n_searches);
     CU_ASSERT_EQUAL(failures, 0);
     CU_ASSERT_TRUE(one || n_forced > CASES / 2);
+    CU_ASSERT_TRUE(one || n_overlapping > CASES / 20);
     CU_ASSERT_TRUE(one || n_edits > 10 * CASES);
 }
 
