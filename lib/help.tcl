@@ -74,9 +74,7 @@ proc ::tharsis::lib::entry {name text indent} {
     return [format "    %-*s" [expr {$indent - 4}] $name][wrap $words $indent $indent]
 }
 
-proc ::tharsis::lib::indented {lines} {
-    return [regsub -all -line {^(?=.)} $lines "    "]
-}
+proc ::tharsis::lib::indented {lines} {return [regsub -all -line {^(?=.)} $lines "    "]}
 
 proc ::tharsis::lib::capital {text} {
     return [string toupper [string index $text 0]][string range $text 1 end]

@@ -132,9 +132,7 @@ proc ::tharsis::lib::nccl::times_line {r_name words} {
     if {$r(is_cpu_time)} {
         fail PRED-0184 "$r(where): times of the host (-C): times of collectives were expected"
     }
-    if {$r(kind) eq ""} {
-        fail PRED-0170 "$r(where): which collective is not said: give -collective"
-    }
+    if {$r(kind) eq ""} {fail PRED-0170 "$r(where): which collective is not said: give -collective"}
     if {$r(ranks) < 2 || ![dict size $r(hosts)]} {
         fail PRED-0171 "$r(where): a line of times before two lines \"#  Rank ... on HOST\""
     }

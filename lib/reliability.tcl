@@ -242,15 +242,11 @@ proc ::tharsis::lib::deviation {sum squares n} {
 }
 
 # What the closed form expects of an interval.
-proc ::tharsis::lib::expected {x every} {
-    return [lindex [training_forms $x $every] 2]
-}
+proc ::tharsis::lib::expected {x every} {return [lindex [training_forms $x $every] 2]}
 
 # ---- tables ----
 
-proc ::tharsis::lib::finite {number} {
-    return [expr {$number == Inf ? "" : $number}]
-}
+proc ::tharsis::lib::finite {number} {return [expr {$number == Inf ? "" : $number}]}
 
 proc ::tharsis::lib::training_figures {x sums} {
     dict with x {}

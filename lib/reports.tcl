@@ -48,9 +48,7 @@ proc ::tharsis::lib::others {class} {
         dict values $tables
     }]]] {
         if {$class ni $classes} continue
-        foreach column $columns {
-            lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]
-        }
+        foreach column $columns {lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]}
     }
     return [lmap {name figure} [core::kept $class] {
         if {$name in $named} continue

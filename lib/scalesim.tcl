@@ -95,9 +95,7 @@ proc ::tharsis::lib::scalesim::extent {where names text} {
 proc ::tharsis::lib::scalesim::sparsity {where text} {
     set n 0
     set m 0
-    if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {
-        scan "$kept $all" "%d %d" n m
-    }
+    if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {scan "$kept $all" "%d %d" n m}
     if {$n < 1 || $n > $m || $m > 64} {
         fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not\
             \"[clip $text 40]\""

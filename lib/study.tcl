@@ -277,9 +277,7 @@ proc ::tharsis::lib::parameter_names {s} {
     return [lmap parameter [dict get $s parameters] {lindex $parameter 0}]
 }
 
-proc ::tharsis::lib::has_seed {s} {
-    return [expr {"seed" in [parameter_names $s]}]
-}
+proc ::tharsis::lib::has_seed {s} {return [expr {"seed" in [parameter_names $s]}]}
 
 # The cells for which -where holds, as words of 8 bytes: there may be many.
 proc ::tharsis::lib::cells_of {s} {
@@ -384,9 +382,7 @@ proc ::tharsis::lib::open_file {path args} {
     return 1
 }
 
-proc ::tharsis::lib::run_sql {sql} {
-    core::store_run $sql "" {{}}
-}
+proc ::tharsis::lib::run_sql {sql} {core::store_run $sql "" {{}}}
 
 # In one transaction: at any end before, what is there is empty.
 proc ::tharsis::lib::make_file {path s cells} {

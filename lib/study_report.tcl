@@ -80,9 +80,7 @@ proc ::tharsis::lib::find_columns {s columns option list} {
     set names [lmap column $columns {lindex $column 0}]
     return [lmap name $list {
         set metric [lsearch -exact -index 2 [dict get $s metrics] $name]
-        if {$name ni $names && $metric >= 0} {
-            set name [lindex [dict get $s metrics] $metric 0]
-        }
+        if {$name ni $names && $metric >= 0} {set name [lindex [dict get $s metrics] $metric 0]}
         if {$name ni $names} {fail_unknown STUDY-0070 $option $name $names}
         lsearch -exact $names $name
     }]

@@ -79,9 +79,7 @@ proc ::tharsis::lib::study_next {} {
 proc ::tharsis::lib::study_finish {metrics answer} {
     if {![catch {study_figures $metrics $answer} figures options]} {return $figures}
     lassign [dict get $options -errorcode] by area number text
-    if {$by eq "THARSIS"} {
-        return -code error [format "Error %s-%04d: %s" $area $number $text]
-    }
+    if {$by eq "THARSIS"} {return -code error [format "Error %s-%04d: %s" $area $number $text]}
     return -options $options $figures
 }
 

@@ -65,9 +65,7 @@ proc ::tharsis::lib::place_of {property} {
         dram_latency {2 time} memory {3 bytes} clock {"" ""}} $property]
 }
 
-proc ::tharsis::lib::is_of_links {property} {
-    return [expr {$property in {bandwidth latency}}]
-}
+proc ::tharsis::lib::is_of_links {property} {return [expr {$property in {bandwidth latency}}]}
 
 # ---- report_sensitivity ----
 
