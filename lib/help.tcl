@@ -2,7 +2,7 @@
 # help.tcl - help: the command table on the terminal, as a manual page and as pages of docs/.
 #   core::commands, core::command (tcl/core/core_help.c) -> text
 
-namespace eval ::tharsis::lib {
+namespace eval ::tharsis::lib::help {
     # For a first script, in the order of their use.
     variable first_commands {
         read_system create_system read_workload map_workload run step add_breakpoint report_summary
@@ -154,9 +154,8 @@ proc ::tharsis::lib::command_groups {} {
 }
 
 proc ::tharsis::lib::help_first {} {
-    variable first_commands
     set all [core::commands]
-    return "[join [lmap name $first_commands {
+    return "[join [lmap name $help::first_commands {
         help_line [lsearch -inline -exact -index 0 $all $name]
     }] ""]\n\"help -all\" lists all commands, \"help WORD\" finds some;\n\"help COMMAND\" or\
         \"COMMAND -help\" tells more.\n"
@@ -192,11 +191,10 @@ proc ::tharsis::lib::have_word {texts word} {
 # First the commands that are about the word, by their names, groups, summaries, options and topics;
 # then those whose help has it.
 proc ::tharsis::lib::search_help {text} {
-    variable topics
     set word [string tolower $text]
     set all [core::commands]
     lassign {} about others meant
-    foreach {words commands} $topics {
+    foreach {words commands} $help::topics {
         if {[have_word $words $word]} {lappend meant {*}$commands}
     }
     foreach command $all {
@@ -306,7 +304,6 @@ What an error message means stands in the message; [messages.md](messages.md) li
 }
 
 proc ::tharsis::lib::markdown_page {name} {
-    variable pictures
     set row [core::command $name]
     dict with row {}
     lassign [divide $options] shared own
@@ -329,8 +326,8 @@ proc ::tharsis::lib::markdown_page {name} {
     }
     if {$tables ne ""} {append text \n}
     if {$example ne ""} {append text "## Example\n\n```tcl\n$example```\n\n"}
-    if {[dict exists $pictures $name]} {
-        lassign [dict get $pictures $name] file caption
+    if {[dict exists $help::pictures $name]} {
+        lassign [dict get $help::pictures $name] file caption
         append text "!\[$caption](../pictures/$file.svg)\n\n"
     }
     return "${text}See also the \[commands of the group \"$group\"](../commands.md#$group).\n"

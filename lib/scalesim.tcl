@@ -2,8 +2,8 @@
 # scalesim.tcl - SCALE-Sim's two files as the texts of ours (docs/formats.md). topology and
 # configuration return the text, and notes of what they left out. What a line of a file says stands
 # on the line of the same number of the text, so that errors of both name it.
-namespace eval ::tharsis::lib::scalesim {
-    namespace path {::tharsis::lib ::tharsis}
+namespace eval ::tharsis::lib::scalesim {namespace path {::tharsis::lib ::tharsis}}
+namespace eval ::tharsis::lib::scalesim::known {
     variable topology_max 4194304 configuration_max 262144 extent_max 268435456
     variable convolution {
         {{Layer name} Layer Name L} {{IFMAP Height}} {{IFMAP Width}} {{Filter Height}}
@@ -83,10 +83,9 @@ proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
 }
 
 proc ::tharsis::lib::scalesim::extent {where names text} {
-    variable extent_max
-    if {![is_whole $text $extent_max]} {
+    if {![is_whole $text $known::extent_max]} {
         fail WORK-0060 "$where: [lindex $names 0]: must be a whole number from 1 to\
-            $extent_max, not \"[clip $text 40]\""
+            $known::extent_max, not \"[clip $text 40]\""
     }
     return [scan $text %lld]
 }
@@ -106,7 +105,6 @@ proc ::tharsis::lib::scalesim::sparsity {where text} {
 # Fields without a heading: a second stride, a ratio, or a text behind the last comma. Returns the
 # stride, a key, and whether there was such a text.
 proc ::tharsis::lib::scalesim::unnamed {where fields headings behind is_product} {
-    variable convolution
     set stride ""
     set key ""
     set is_comment 0
@@ -114,7 +112,7 @@ proc ::tharsis::lib::scalesim::unnamed {where fields headings behind is_product}
         set text [lindex $fields $f]
         if {$text eq "" || [lindex $headings $f] ne ""} continue
         if {$f == $behind && !$is_product && [string is digit $text]} {
-            set stride [extent $where [lindex $convolution 8] $text]
+            set stride [extent $where [lindex $known::convolution 8] $text]
         } elseif {[string first : $text] >= 0} {
             set key [sparsity $where $text]
         } else {
@@ -159,10 +157,8 @@ proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
 # The line of headings of a topology, as a dict: is_product, columns, n_values (that a layer must
 # have), places of the columns, behind (the field behind them), others (headings that are not read).
 proc ::tharsis::lib::scalesim::heading_line {where headings} {
-    variable convolution
-    variable product
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
-    set columns [expr {$is_product ? $product : $convolution}]
+    set columns [expr {$is_product ? $known::product : $known::convolution}]
     set n_values [expr {$is_product ? 4 : 8}]
     set places [place $where $headings $columns $n_values]
     set others [lsearch -all -inline -not -exact [lmap heading $headings {
@@ -213,8 +209,7 @@ proc ::tharsis::lib::scalesim::workload_text {head layers} {
 
 # Text and notes of a topology; the precision of all tensors.
 proc ::tharsis::lib::scalesim::topology {path batch precision} {
-    variable topology_max
-    lassign [core::table $path $topology_max csv] is_cut rows
+    lassign [core::table $path $known::topology_max csv] is_cut rows
     set rows [lsearch -all -inline -not -index 1 -glob $rows {#*}]
     if {![llength $rows]} {fail WORK-0823 "$path: must have a line of headings"}
     set rows [lassign $rows first]
@@ -283,8 +278,6 @@ proc ::tharsis::lib::scalesim::array_value {where key value} {
 # Reads a key of a section into the dict; returns the key if it is not read.
 proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
     upvar 1 $dict_name d
-    variable array_keys
-    variable passed_over
     switch $section/[string tolower $key] {
         general/run_name {
             dict set d name $value
@@ -306,8 +299,8 @@ proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
         }
     }
     if {$section ne "architecture_presets"} {return [list $key]}
-    if {[string tolower $key] in $passed_over} {return {}}
-    set known [lindex $array_keys [lsearch -exact -nocase $array_keys $key]]
+    if {[string tolower $key] in $known::passed_over} {return {}}
+    set known [lindex $known::array_keys [lsearch -exact -nocase $known::array_keys $key]]
     if {$known eq ""} {return [list $key]}
     if {[dict exists $d $known]} {fail_twice $where $known}
     dict set d $known [array_value $where $known $value]
@@ -353,13 +346,11 @@ proc ::tharsis::lib::scalesim::array_text {d is_user} {
 # cycle 1 ns. With InterfaceBandwidth USER each operand has a port of Bandwidth words per cycle;
 # with CALC memory never limits.
 proc ::tharsis::lib::scalesim::configuration {path} {
-    variable array_keys
-    variable configuration_max
-    lassign [core::table $path $configuration_max csv] is_cut rows
+    lassign [core::table $path $known::configuration_max csv] is_cut rows
     lassign [config_lines $path $rows] d unread
     set is_user [expr {[get $d mode calc] eq "user"}]
     set left_out [names_note keys $unread]
-    foreach key $array_keys {
+    foreach key $known::array_keys {
         if {![dict exists $d $key] && ($key ne "Bandwidth" || $is_user)} {
             set also [regsub {^keys are not read:} [lindex $left_out 0] {; not read are}]
             fail TOPO-0174 "$path: key \"$key\" of \[architecture_presets\] is missing$also"

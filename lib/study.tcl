@@ -8,8 +8,8 @@
 # cells that a study includes, counted from 1.
 # Files come from elsewhere too: what is read is checked like what a user writes. The only words of
 # a study in SQL are names of columns, which are plain names; values are bound.
-namespace eval ::tharsis::lib {
-    variable studies {} ;# of the session: NAME {PATH IS_OWN}; own: its script was given here
+namespace eval ::tharsis::lib::study {
+    variable all {} ;# of the session: NAME {PATH IS_OWN}; own: its script was given here
     variable none \x00 ;# a text that there is not (tcl/core/core_study.c)
     variable cells_max 10000000
     variable columns_max 24 ;# parameters, and metrics
@@ -32,7 +32,6 @@ namespace eval ::tharsis::lib {
 
 # A file that holds the same study is taken up.
 proc ::tharsis::lib::create_study {o} {
-    variable studies
     set s [study_of_options $o]
     set path [core::path [dict get $o file]]
     if {![core::store_is_there $path] || ![open_file $path]} {
@@ -40,28 +39,26 @@ proc ::tharsis::lib::create_study {o} {
     } else {
         compare_studies [read_definition $path] $s
     }
-    dict set studies [dict get $s name] [list $path 1]
+    dict set study::all [dict get $s name] [list $path 1]
     return [dict get $s name]
 }
 
 proc ::tharsis::lib::read_study {o} {
-    variable studies
     set path [core::path [lindex [dict get $o words] 0]]
     set name [dict get [open_definition $path] name]
-    dict set studies $name [list $path 0]
+    dict set study::all $name [list $path 0]
     return $name
 }
 
 # The definition of a study of the session, whose file is then open.
 proc ::tharsis::lib::open_study {name} {
-    variable studies
-    if {[dict exists $studies $name]} {
-        return [open_definition [lindex [dict get $studies $name] 0]]
+    if {[dict exists $study::all $name]} {
+        return [open_definition [lindex [dict get $study::all $name] 0]]
     }
-    if {[dict size $studies] == 0} {
+    if {[dict size $study::all] == 0} {
         fail STUDY-0050 "study \"$name\": there is none yet: create_study or read_study first"
     }
-    fail_unknown STUDY-0051 study $name [dict keys $studies]
+    fail_unknown STUDY-0051 study $name [dict keys $study::all]
 }
 
 # ---- a definition ----
@@ -110,15 +107,13 @@ proc ::tharsis::lib::parameters_of {text} {
 }
 
 proc ::tharsis::lib::check_parameter {parameter number} {
-    variable cells_max
-    variable columns_max
     lassign $parameter name - values
-    if {[llength $values] > $cells_max} {
-        fail STUDY-0053 "parameter \"$name\": has more than $cells_max values"
+    if {[llength $values] > $study::cells_max} {
+        fail STUDY-0053 "parameter \"$name\": has more than $study::cells_max values"
     }
     check_name parameter $name
-    if {$number > $columns_max} {
-        fail STUDY-0002 "parameter \"$name\": there may be at most $columns_max"
+    if {$number > $study::columns_max} {
+        fail STUDY-0002 "parameter \"$name\": there may be at most $study::columns_max"
     }
     if {[llength $values] < 1} {fail STUDY-0003 "parameter \"$name\": must have values"}
 }
@@ -178,7 +173,6 @@ proc ::tharsis::lib::join_parameters {parameters a b} {
 
 # NAME, or {NAME KIND}.
 proc ::tharsis::lib::study_metric {text} {
-    variable kinds
     set words [study_list -metrics $text]
     if {[llength $words] ni {1 2}} {
         set said [clip $text 80]
@@ -190,8 +184,8 @@ proc ::tharsis::lib::study_metric {text} {
     if {$is_own && [lindex [get $of_run $name ""] 4] eq "figure"} {
         fail STUDY-0042 "-metrics: \"$name\" is a figure of the run: what the script returns must\
             have another name"
-    } elseif {$is_own && $kind ni $kinds} {
-        fail_unknown STUDY-0041 "-metrics: kind" $kind $kinds
+    } elseif {$is_own && $kind ni $study::kinds} {
+        fail_unknown STUDY-0041 "-metrics: kind" $kind $study::kinds
     } elseif {!$is_own} {
         if {![dict exists $of_run $name]} {
             catch {core::fail_unknown STUDY-0 -metrics $name [dict keys $of_run]} - options
@@ -205,21 +199,19 @@ proc ::tharsis::lib::study_metric {text} {
 }
 
 proc ::tharsis::lib::check_study {s} {
-    variable cells_max
-    variable columns_max
     if {[dict get $s parameters] eq ""} {fail STUDY-0009 "a study must have parameters"}
     set number 0
     foreach metric [dict get $s metrics] {
         lassign $metric name - column
         check_name metric $name
         check_name metric $column
-        if {[incr number] > $columns_max} {
-            fail STUDY-0004 "metric \"$name\": there may be at most $columns_max"
+        if {[incr number] > $study::columns_max} {
+            fail STUDY-0004 "metric \"$name\": there may be at most $study::columns_max"
         }
     }
     if {$number == 0} {fail STUDY-0010 "a study must have metrics"}
-    if {[lindex [grid_of $s] 0] > $cells_max} {
-        fail STUDY-0011 "the parameters make more than $cells_max points"
+    if {[lindex [grid_of $s] 0] > $study::cells_max} {
+        fail STUDY-0011 "the parameters make more than $study::cells_max points"
     }
     check_columns $s
 }
@@ -366,18 +358,16 @@ proc ::tharsis::lib::compare {what file here} {
 
 # Is there a study of this format in the file, which is then open? Another content is an error.
 proc ::tharsis::lib::open_file {path args} {
-    variable application
-    variable format
     core::store_open $path {*}$args
     set there [core::store_rows "PRAGMA application_id" "" {} i]
     set its_format [core::store_rows "PRAGMA user_version" "" {} i]
     set n_tables [core::store_rows "SELECT count(*) FROM sqlite_master" "" {} i]
     if {$n_tables == 0 && $there == 0} {return 0}
-    if {$there != $application} {
+    if {$there != $study::application} {
         fail STUDY-0021 "$path: is a database of something else than a study"
     }
-    if {$its_format != $format} {
-        fail STUDY-0022 "$path: is a study of format $its_format: must be $format"
+    if {$its_format != $study::format} {
+        fail STUDY-0022 "$path: is a study of format $its_format: must be $study::format"
     }
     return 1
 }
@@ -397,12 +387,9 @@ proc ::tharsis::lib::make_file {path s cells} {
 }
 
 proc ::tharsis::lib::write_definition {s} {
-    variable application
-    variable format
-    variable tables
-    run_sql "PRAGMA application_id = [expr {$application}]"
-    run_sql "PRAGMA user_version = $format"
-    foreach table $tables {run_sql $table}
+    run_sql "PRAGMA application_id = [expr {$study::application}]"
+    run_sql "PRAGMA user_version = $study::format"
+    foreach table $study::tables {run_sql $table}
     dict set s digest [digest_of $s]
     core::store_run "INSERT INTO study VALUES (?, ?)" tt [lmap key {
         name version script where seed digest
@@ -486,12 +473,11 @@ proc ::tharsis::lib::fail_definition {what} {
 
 # Views, triggers, indices, other columns and types would make SQLite run what they say.
 proc ::tharsis::lib::check_tables {} {
-    variable tables
     set n 0
     foreach row [core::store_rows "SELECT type, name, sql FROM sqlite_master" "" {} TTT] {
         lassign $row type name sql
         incr n
-        if {$type ne "table" || ($sql ni $tables && ![string match \
+        if {$type ne "table" || ($sql ni $study::tables && ![string match \
             "CREATE TABLE point (point INTEGER PRIMARY KEY, cell INTEGER NOT NULL, *" $sql])} {
             set type [clip $type 20]
             set name [clip $name 80]
@@ -499,7 +485,7 @@ proc ::tharsis::lib::check_tables {} {
                 be its tables, unchanged, and nothing else"
         }
     }
-    if {$n != [llength $tables] + 1} {fail_definition "a table is missing"}
+    if {$n != [llength $study::tables] + 1} {fail_definition "a table is missing"}
 }
 
 proc ::tharsis::lib::read_words {} {
@@ -519,7 +505,6 @@ proc ::tharsis::lib::read_words {} {
 
 # Axes are numbered by their first parameters, and their parameters are equally long.
 proc ::tharsis::lib::read_parameters {} {
-    variable columns_max
     set all {}
     set lengths {}
     foreach row [core::store_rows "SELECT position, name, axis FROM parameter ORDER BY position" \
@@ -540,7 +525,6 @@ proc ::tharsis::lib::read_parameters {} {
 }
 
 proc ::tharsis::lib::read_values {position} {
-    variable cells_max
     set values {}
     foreach row [core::store_rows \
         "SELECT position, value FROM value WHERE parameter = ? ORDER BY position" i \
@@ -555,11 +539,10 @@ proc ::tharsis::lib::read_values {position} {
 }
 
 proc ::tharsis::lib::read_metrics {} {
-    variable kinds
     return [lmap row [core::store_rows \
         "SELECT name, kind, \"column\", type, own FROM metric ORDER BY position" "" {} tttii] {
         lassign $row name kind column type is_own
-        if {$type ni {0 1 2} || $is_own ni {0 1} || $kind ni $kinds} {
+        if {$type ni {0 1 2} || $is_own ni {0 1} || $kind ni $study::kinds} {
             fail_definition "type of a metric"
         }
         set row
@@ -568,9 +551,8 @@ proc ::tharsis::lib::read_metrics {} {
 
 # How many points are in each state: dict.
 proc ::tharsis::lib::count_points {} {
-    variable states
     set counts {}
-    foreach state $states {
+    foreach state $study::states {
         dict set counts $state [lindex [core::store_rows \
             "SELECT count(*) FROM point WHERE status = ?" t [list $state] i] 0]
     }
