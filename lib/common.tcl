@@ -11,6 +11,11 @@ proc ::tharsis::lib::fail {id text} {
     return -level 2 -code error -errorcode [list THARSIS $area $number $text] $text
 }
 
+# The same where the condition holds; the text is put together in any case.
+proc ::tharsis::lib::fail_if {condition id text} {
+    if {[uplevel 1 [list expr $condition]]} {tailcall fail $id $text}
+}
+
 # The text is none of these names: an error with what is near.
 proc ::tharsis::lib::fail_unknown {id what text names} {core::fail_unknown $id $what $text $names}
 

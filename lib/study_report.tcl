@@ -188,9 +188,7 @@ proc ::tharsis::lib::is_wanted {s where interp columns variables values} {
     } answer]} {return $answer}
     core::poll
     if {![regexp {^can't read "([^"]*)"} $answer -> missed]} {
-        set said [clip $where 200]
-        set answer [clip $answer 300]
-        fail STUDY-0073 "-where {$said}: $answer"
+        fail STUDY-0073 "-where {[clip $where 200]}: [clip $answer 300]"
     }
     set of_metrics [lmap metric [dict get $s metrics] {lindex $metric 2}]
     if {$missed in {error mapping} || $missed in $of_metrics} {return 0}

@@ -11,10 +11,8 @@ proc ::tharsis::lib::run_study {o} {
     set s [open_study $name]
     set here [package provide tharsis]
     set there [dict get $s version]
-    if {$there ne $here} {
-        fail STUDY-0063 "the study is one of tharsis $there, whose results cannot be mixed with\
-            those of $here: finish it there, or make a new one"
-    }
+    fail_if {$there ne $here} STUDY-0063 "the study is one of tharsis $there, whose results cannot\
+        be mixed with those of $here: finish it there, or make a new one"
     set is_safe [expr {![dict exists $o trust] && ![lindex [dict get $study::all $name] 1]}]
     core::store_lock
     if {[dict exists $o retry]} {
@@ -94,10 +92,8 @@ proc ::tharsis::lib::study_figures {metrics answer} {
 }
 
 proc ::tharsis::lib::own_figure {name kind type answer} {
-    if {[catch {dict get $answer $name} value]} {
-        set said [clip $answer 80]
-        fail STUDY-0045 "the script must return a dictionary with \"$name\", not \"$said\""
-    }
+    fail_if {[catch {dict get $answer $name} value]} STUDY-0045 "the script must return a\
+        dictionary with \"$name\", not \"[clip $answer 80]\""
     if {$value eq "" && $type != 2} return
     return [about "$name, in what the script returned" {core::study_figure $kind $value}]
 }
@@ -157,12 +153,11 @@ proc ::tharsis::lib::parallel_foreach {o} {
     set names [elements $names TCL-2223 "NAMES \"[clip $names 80]\": must be a list of variables"]
     set list [elements $list TCL-2224 "LIST \"[clip $list 80]\": must be a list"]
     set set [get $o set {}]
-    if {$names eq ""} {fail TCL-2226 "NAMES: must name a variable"}
+    fail_if {$names eq ""} TCL-2226 "NAMES: must name a variable"
     set globals [core::globals]
     foreach name [concat $names [dict keys $set]] {
-        if {$name in $globals} {
-            fail TCL-2227 "\"$name\": is a variable of Tcl, and must have another name"
-        }
+        fail_if {$name in $globals} TCL-2227 "\"$name\": is a variable of Tcl, and must have\
+            another name"
     }
     array unset each
     array set each [list names $names list $list set $set at 0 failed "" ended 0 \
