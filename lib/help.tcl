@@ -101,8 +101,8 @@ proc ::tharsis::lib::explain {options} {
     }] ""]
 }
 
-# By {0 TABLE} of the reports of a command its columns that are figures, and what these mean; by {1
-# TABLE} those that have legends alone.
+# By tables of the reports of a command their columns, and what these mean: a legend says it, or the
+# figure.
 proc ::tharsis::lib::columns_of_command {command} {
     set tables {}
     foreach {report legends} [core::legends $command] {
@@ -111,13 +111,13 @@ proc ::tharsis::lib::columns_of_command {command} {
             foreach {of name text} $legends {
                 if {$name eq $column && $of in [list "" $table]} {set meaning $text}
             }
-            dict lappend tables [list 0 $table] $column $meaning
+            dict lappend tables $table $column $meaning
             lappend known " $column" "$table $column"
         }
         foreach {table column meaning} $legends {
             if {"$table $column" in $known} continue
             if {$table eq ""} {set table $report}
-            dict lappend tables [list 1 $table] $column $meaning
+            dict lappend tables $table $column $meaning
         }
     }
     return $tables
@@ -133,7 +133,7 @@ proc ::tharsis::lib::help_of {row} {
     }
     if {$help ne ""} {append text \n [wrap [regexp -all -inline {[^ ]+} $help] 0 0]}
     dict for {table columns} [columns_of_command $name] {
-        append text "\nColumns of [lindex $table 1]:\n"
+        append text "\nColumns of $table:\n"
         foreach {column meaning} $columns {
             append text [entry "[format %-20s $column]  " $meaning 26]
         }
@@ -321,7 +321,7 @@ proc ::tharsis::lib::markdown_page {name} {
     set tables [columns_of_command $name]
     if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
     dict for {table columns} $tables {
-        append text "\n| column of `[lindex $table 1]` | meaning |\n|---|---|\n"
+        append text "\n| column of `$table` | meaning |\n|---|---|\n"
         foreach {column meaning} $columns {append text "| `$column` | $meaning |\n"}
     }
     if {$tables ne ""} {append text \n}

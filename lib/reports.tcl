@@ -473,8 +473,7 @@ proc ::tharsis::lib::mapped_layers {is_merged} {
     set table [table layers Layers layers [shown mapping layers]]
     if {!$is_merged} {return [dict create tables [list $table]]}
     set dims {B K C H W R S}
-    set lines {}
-    set last {}
+    lassign {} lines last
     foreach row [core::rows [dict get $table query]] is_fc [core::rows {SELECT kind = 'fc' FROM\
         layers}] {
         lassign $row name - set strategy shard

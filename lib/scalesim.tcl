@@ -92,8 +92,7 @@ proc ::tharsis::lib::scalesim::extent {where names text} {
 
 # "2:4": two of four are kept. As many as there are: dense.
 proc ::tharsis::lib::scalesim::sparsity {where text} {
-    set n 0
-    set m 0
+    lassign {0 0} n m
     if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {scan "$kept $all" "%d %d" n m}
     if {$n < 1 || $n > $m || $m > 64} {
         fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not\
@@ -309,9 +308,7 @@ proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
 
 # The lines of a configuration: a dict of what was read, and the keys that were not.
 proc ::tharsis::lib::scalesim::config_lines {path rows} {
-    set d {}
-    set unread {}
-    set section ""
+    lassign {} d unread section
     foreach row $rows {
         set text [string trim [join [lassign $row line] ,]]
         if {[string index $text 0] in {# ;}} continue

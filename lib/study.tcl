@@ -474,8 +474,7 @@ proc ::tharsis::lib::read_words {} {
 
 # Axes are numbered by their first parameters, and their parameters are equally long.
 proc ::tharsis::lib::read_parameters {} {
-    set all {}
-    set lengths {}
+    lassign {} all lengths
     foreach row [core::store_rows "SELECT position, name, axis FROM parameter ORDER BY position" \
         "" {} iti] {
         if {[llength $row] != 3} {fail_definition "axis of a parameter"}

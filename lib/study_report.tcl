@@ -234,8 +234,7 @@ proc ::tharsis::lib::study_front {s o columns rows} {
 proc ::tharsis::lib::front_of {points} {
     set n [expr {[llength [lindex $points 0]] - 1}]
     for {set k $n} {$k > 0} {incr k -1} {set points [lsort -real -index $k $points]}
-    set members {}
-    set numbers {}
+    lassign {} members numbers
     foreach point $points {
         set values [lassign $point number]
         set is_in 1

@@ -10,8 +10,7 @@
 # that have a value at this place (empty: all), and are in the dict (empty: all), these with equal
 # values from one place to another (each: none are); also, where medium is 1, links of one medium.
 proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
-    set by_value {}
-    set values {}
+    lassign {} by_value values
     set is_mixed 0 ;# is a medium in several groups?
     set i -1
     foreach row $rows {
