@@ -14,6 +14,13 @@ namespace eval ::tharsis::lib::scalesim::known {
     variable array_keys {
         ArrayHeight ArrayWidth IfmapSramSzkB FilterSramSzkB OfmapSramSzkB Dataflow Bandwidth
     }
+    # Keys whose values are words: the key (empty: as it is given), the words, what they are.
+    variable words {
+        run_presets/interfacebandwidth {InterfaceBandwidth {user calc} {CALC or USER}}
+        sparsity/optimizedmapping
+        {{} false {false (ratios drawn for every row are not modelled)}}
+        architecture_presets/dataflow {Dataflow {os ws is} {os, ws or is}}
+    }
     variable passed_over {
         ifmapoffset filteroffset ofmapoffset memorybanks readrequestbuffer writerequestbuffer
     }
@@ -252,22 +259,14 @@ proc ::tharsis::lib::scalesim::fail_twice {where key} {
     uplevel 1 [list fail TOPO-0172 "$where: key \"$key\" is there twice"]
 }
 
-# The value of a key of [architecture_presets], as the design has it.
+# The value of a key of [architecture_presets] that is numbers, as the design has it.
 proc ::tharsis::lib::scalesim::array_value {where key value} {
-    switch $key {
-        Dataflow {
-            if {[string tolower $value] ni {os ws is}} {
-                fail_value $where $key "os, ws or is" $value
-            }
-            return [string tolower $value]
+    if {$key eq "Bandwidth"} {
+        set words [lmap word [split $value ,] {string trim $word}]
+        if {[llength $words] ni {1 3} || 0 in [lmap word $words {is_whole $word 1000000}]} {
+            fail_value $where $key "words per cycle, one number or three" $value
         }
-        Bandwidth {
-            set words [lmap word [split $value ,] {string trim $word}]
-            if {[llength $words] ni {1 3} || 0 in [lmap word $words {is_whole $word 1000000}]} {
-                fail_value $where $key "words per cycle, one number or three" $value
-            }
-            return [lrange [concat $words $words $words] 0 2]
-        }
+        return [lrange [concat $words $words $words] 0 2]
     }
     set max [expr {$key in {ArrayHeight ArrayWidth} ? 65536 : 1 << 30}]
     if {![is_whole $value $max]} {fail_value $where $key "a whole number from 1 to $max" $value}
@@ -277,32 +276,25 @@ proc ::tharsis::lib::scalesim::array_value {where key value} {
 # Reads a key of a section into the dict; returns the key if it is not read.
 proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
     upvar 1 $dict_name d
-    switch $section/[string tolower $key] {
-        general/run_name {
-            dict set d name $value
-            return {}
+    set at $section/[string tolower $key]
+    if {$at eq "general/run_name"} {
+        dict set d name $value
+    } elseif {[dict exists $known::words $at]} {
+        lassign [dict get $known::words $at] name words expected
+        if {$name ne "" && [dict exists $d $name]} {fail_twice $where $name}
+        set word [string tolower $value]
+        if {$word ni $words} {
+            fail_value $where [expr {$name eq "" ? $key : $name}] $expected $value
         }
-        run_presets/interfacebandwidth {
-            if {[dict exists $d mode]} {fail_twice $where InterfaceBandwidth}
-            dict set d mode [string tolower $value]
-            if {[dict get $d mode] ni {user calc}} {
-                fail_value $where InterfaceBandwidth "CALC or USER" $value
-            }
-            return {}
-        }
-        sparsity/optimizedmapping {
-            if {![string equal -nocase $value false]} {
-                fail_value $where $key "false (ratios drawn for every row are not modelled)" $value
-            }
-            return {}
-        }
+        dict set d $name $word
+    } elseif {$section ne "architecture_presets"} {
+        return [list $key]
+    } elseif {[string tolower $key] ni $known::passed_over} {
+        set name [lindex $known::array_keys [lsearch -exact -nocase $known::array_keys $key]]
+        if {$name eq ""} {return [list $key]}
+        if {[dict exists $d $name]} {fail_twice $where $name}
+        dict set d $name [array_value $where $name $value]
     }
-    if {$section ne "architecture_presets"} {return [list $key]}
-    if {[string tolower $key] in $known::passed_over} {return {}}
-    set known [lindex $known::array_keys [lsearch -exact -nocase $known::array_keys $key]]
-    if {$known eq ""} {return [list $key]}
-    if {[dict exists $d $known]} {fail_twice $where $known}
-    dict set d $known [array_value $where $known $value]
     return {}
 }
 
@@ -345,7 +337,7 @@ proc ::tharsis::lib::scalesim::array_text {d is_user} {
 proc ::tharsis::lib::scalesim::configuration {path} {
     lassign [core::table $path $known::configuration_max csv] is_cut rows
     lassign [config_lines $path $rows] d unread
-    set is_user [expr {[get $d mode calc] eq "user"}]
+    set is_user [expr {[get $d InterfaceBandwidth calc] eq "user"}]
     set left_out [names_note keys $unread]
     foreach key $known::array_keys {
         if {![dict exists $d $key] && ($key ne "Bandwidth" || $is_user)} {

@@ -286,20 +286,13 @@ proc ::tharsis::lib::study_head {s o table} {
 
 # Of points that recorded model_error: which differences of latency it covers.
 proc ::tharsis::lib::line_of_errors {table} {
-    set names [lmap column [dict get $table columns] {lindex $column 0}]
-    set error [lsearch -exact $names model_error]
-    set latency [lsearch -exact $names latency]
-    if {$error < 0 || $latency < 0} return
-    set largest 0
-    set latencies {}
-    foreach row [dict get $table rows] {
-        if {[lindex $row $error] ne "" && [lindex $row $error] > $largest} {
-            set largest [lindex $row $error]
-        }
-        if {[lindex $row $latency] ne ""} {lappend latencies [lindex $row $latency]}
-    }
+    lassign [lmap name {model_error latency} {
+        set at [lsearch -exact -index 0 [dict get $table columns] $name]
+        lsearch -all -inline -not [lmap row [dict get $table rows] {lindex $row $at}] {}
+    }] errors latencies
+    set largest [lindex [lsort -real -decreasing $errors] 0]
+    if {$errors eq "" || $latencies eq "" || $largest <= 0} return
     set latencies [lsort -integer $latencies]
-    if {$largest == 0 || $latencies eq ""} return
     set n 0
     foreach value [lrange $latencies 1 end] {
         incr n [expr {$value < [lindex $latencies 0] * (1.0 + $largest)}]
