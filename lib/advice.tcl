@@ -10,9 +10,7 @@ proc ::tharsis::lib::report_advice {o} {
     set kinds {accelerator bandwidth dram_bandwidth clock memory design topology}
     set wanted [get $o changes $kinds]
     set items [list_changes $wanted [dict create {*}[get $o costs {}]]]
-    if {[llength $items] == 0} {
-        fail TCL-0737 "-changes: none of them can be made in this system"
-    }
+    fail_if {[llength $items] == 0} TCL-0737 "-changes: none of them can be made in this system"
     lassign [core::goal] objective column has_throughput needs_energy
     core::check_columns [advice_table $items {} {}]
     set evaluations [get $o evaluations 500]
@@ -265,9 +263,7 @@ proc ::tharsis::lib::advice_table {items baseline results} {
             [list gain_per_cost [expr {$has_costs ? "gain per cost" : ""}] number] \
             {limit "limited by" text} {share share share} \
             [list noise [expr {$any_noise ? "noise" : ""}] text] {error {} text}]]
-    if {$baseline ne ""} {
-        dict set table total [advice_row baseline "" "" $baseline "" "" ""]
-    }
+    if {$baseline ne ""} {dict set table total [advice_row baseline "" "" $baseline "" "" ""]}
     return $table
 }
 

@@ -3,8 +3,8 @@
 # (docs/formats.md). GB/s of its links are 2^30 bytes/s. It describes computation in traces only, so
 # all accelerators are equal: 64 GiB of memory of local-mem-bw, a vector unit, and a roofline of
 # peak-perf (100 TFLOPS), at 1 GHz.
-namespace eval ::tharsis::lib::astra {
-    namespace path {::tharsis::lib ::tharsis}
+namespace eval ::tharsis::lib::astra {namespace path {::tharsis::lib ::tharsis}}
+namespace eval ::tharsis::lib::astra::known {
     # By key, what a value must be: a whole number, a number whose fraction is cut, any number, a
     # flag, a word (and ours for it), how a collective runs, only these (for others are not
     # modelled), anything. Those in front must be there.
@@ -75,7 +75,6 @@ proc ::tharsis::lib::astra::each_dim {file key value n} {
 
 # The value that a rule allows, as system files have it; of what is ignored, nothing.
 proc ::tharsis::lib::astra::allowed {file key rule value} {
-    variable ways
     lassign $value kind x
     lassign $rule what least most
     set words [lrange $rule 1 end]
@@ -99,12 +98,12 @@ proc ::tharsis::lib::astra::allowed {file key rule value} {
             bad TOPO-0136 "must be one of: [join [dict keys $words] {, }]$not" $file $key
         }
         way {
-            if {[regexp {^([a-zA-Z]*)(\d{0,9})$} $x -> way window] && $way in $ways &&
+            if {[regexp {^([a-zA-Z]*)(\d{0,9})$} $x -> way window] && $way in $known::ways &&
                 ($window eq "" || $way in {direct oneDirect})} {
                 set name [string map {-implementation {} - _} $key]
                 return "$name = \"$way\"; ${name}_window = [scan 0$window %d]"
             }
-            bad TOPO-0138 "must be [join $ways {, }]$not" $file $key
+            bad TOPO-0138 "must be [join $known::ways {, }]$not" $file $key
         }
         only {
             if {$x in $words} return
@@ -120,20 +119,18 @@ proc ::tharsis::lib::astra::bps {rate bits} {
 
 # The text, and no notes.
 proc ::tharsis::lib::astra::system {network_path system_path} {
-    variable network_rules
-    variable rules
     set n 0
-    lassign [contents $network_path yaml $network_rules 4] file given
-    dict for {key rule} $network_rules {
+    lassign [contents $network_path yaml $known::network_rules 4] file given
+    dict for {key rule} $known::network_rules {
         set all [each_dim $file $key [dict get $given $key] $n]
         set $key [lmap x $all {allowed $file $key $rule $x}]
         set n [llength $topology]
     }
-    lassign [contents $system_path json $rules 3] file given
+    lassign [contents $system_path json $known::rules 3] file given
     set parameters ""
     set ways [lrepeat $n ""]
     dict for {key value} $given {
-        set rule [dict get $rules $key]
+        set rule [dict get $known::rules $key]
         if {$rule eq "way"} {
             set ways [lmap own $ways way [each_dim $file $key $value $n] {
                 set own "$own [allowed $file $key $rule $way];"

@@ -11,10 +11,13 @@ proc ::tharsis::lib::fail {id text} {
     return -level 2 -code error -errorcode [list THARSIS $area $number $text] $text
 }
 
-# The text is none of these names: an error with what is near.
-proc ::tharsis::lib::fail_unknown {id what text names} {
-    core::fail_unknown $id $what $text $names
+# The same where the condition holds; the text is put together in any case.
+proc ::tharsis::lib::fail_if {condition id text} {
+    if {[uplevel 1 [list expr $condition]]} {tailcall fail $id $text}
 }
+
+# The text is none of these names: an error with what is near.
+proc ::tharsis::lib::fail_unknown {id what text names} {core::fail_unknown $id $what $text $names}
 
 # Runs a script; an error in it is told as one about this.
 proc ::tharsis::lib::about {what script} {
@@ -36,9 +39,7 @@ proc ::tharsis::lib::get {options name otherwise} {
 
 # The elements of a list. Another text ends the command with the error.
 proc ::tharsis::lib::elements {text id problem} {
-    if {[catch {llength $text}]} {
-        uplevel 1 [list fail $id $problem]
-    }
+    if {[catch {llength $text}]} {uplevel 1 [list fail $id $problem]}
     return [list {*}$text]
 }
 
@@ -49,9 +50,7 @@ proc ::tharsis::lib::is_within {text least most} {
 }
 
 # The beginning of a text that a user wrote, for messages.
-proc ::tharsis::lib::clip {text n} {
-    return [string range $text 0 [expr {$n - 1}]]
-}
+proc ::tharsis::lib::clip {text n} {return [string range $text 0 [expr {$n - 1}]]}
 
 # Lines that were left out, as a note; nothing where there are none.
 proc ::tharsis::lib::lines_note {lines what} {

@@ -2,7 +2,7 @@
 # help.tcl - help: the command table on the terminal, as a manual page and as pages of docs/.
 #   core::commands, core::command (tcl/core/core_help.c) -> text
 
-namespace eval ::tharsis::lib {
+namespace eval ::tharsis::lib::help {
     # For a first script, in the order of their use.
     variable first_commands {
         read_system create_system read_workload map_workload run step add_breakpoint report_summary
@@ -74,9 +74,7 @@ proc ::tharsis::lib::entry {name text indent} {
     return [format "    %-*s" [expr {$indent - 4}] $name][wrap $words $indent $indent]
 }
 
-proc ::tharsis::lib::indented {lines} {
-    return [regsub -all -line {^(?=.)} $lines "    "]
-}
+proc ::tharsis::lib::indented {lines} {return [regsub -all -line {^(?=.)} $lines "    "]}
 
 proc ::tharsis::lib::capital {text} {
     return [string toupper [string index $text 0]][string range $text 1 end]
@@ -103,8 +101,8 @@ proc ::tharsis::lib::explain {options} {
     }] ""]
 }
 
-# By {0 TABLE} of the reports of a command its columns that are figures, and what these mean; by {1
-# TABLE} those that have legends alone.
+# By tables of the reports of a command their columns, and what these mean: a legend says it, or the
+# figure.
 proc ::tharsis::lib::columns_of_command {command} {
     set tables {}
     foreach {report legends} [core::legends $command] {
@@ -113,13 +111,13 @@ proc ::tharsis::lib::columns_of_command {command} {
             foreach {of name text} $legends {
                 if {$name eq $column && $of in [list "" $table]} {set meaning $text}
             }
-            dict lappend tables [list 0 $table] $column $meaning
+            dict lappend tables $table $column $meaning
             lappend known " $column" "$table $column"
         }
         foreach {table column meaning} $legends {
             if {"$table $column" in $known} continue
             if {$table eq ""} {set table $report}
-            dict lappend tables [list 1 $table] $column $meaning
+            dict lappend tables $table $column $meaning
         }
     }
     return $tables
@@ -135,7 +133,7 @@ proc ::tharsis::lib::help_of {row} {
     }
     if {$help ne ""} {append text \n [wrap [regexp -all -inline {[^ ]+} $help] 0 0]}
     dict for {table columns} [columns_of_command $name] {
-        append text "\nColumns of [lindex $table 1]:\n"
+        append text "\nColumns of $table:\n"
         foreach {column meaning} $columns {
             append text [entry "[format %-20s $column]  " $meaning 26]
         }
@@ -156,9 +154,8 @@ proc ::tharsis::lib::command_groups {} {
 }
 
 proc ::tharsis::lib::help_first {} {
-    variable first_commands
     set all [core::commands]
-    return "[join [lmap name $first_commands {
+    return "[join [lmap name $help::first_commands {
         help_line [lsearch -inline -exact -index 0 $all $name]
     }] ""]\n\"help -all\" lists all commands, \"help WORD\" finds some;\n\"help COMMAND\" or\
         \"COMMAND -help\" tells more.\n"
@@ -194,11 +191,10 @@ proc ::tharsis::lib::have_word {texts word} {
 # First the commands that are about the word, by their names, groups, summaries, options and topics;
 # then those whose help has it.
 proc ::tharsis::lib::search_help {text} {
-    variable topics
     set word [string tolower $text]
     set all [core::commands]
     lassign {} about others meant
-    foreach {words commands} $topics {
+    foreach {words commands} $help::topics {
         if {[have_word $words $word]} {lappend meant {*}$commands}
     }
     foreach command $all {
@@ -308,7 +304,6 @@ What an error message means stands in the message; [messages.md](messages.md) li
 }
 
 proc ::tharsis::lib::markdown_page {name} {
-    variable pictures
     set row [core::command $name]
     dict with row {}
     lassign [divide $options] shared own
@@ -326,13 +321,13 @@ proc ::tharsis::lib::markdown_page {name} {
     set tables [columns_of_command $name]
     if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
     dict for {table columns} $tables {
-        append text "\n| column of `[lindex $table 1]` | meaning |\n|---|---|\n"
+        append text "\n| column of `$table` | meaning |\n|---|---|\n"
         foreach {column meaning} $columns {append text "| `$column` | $meaning |\n"}
     }
     if {$tables ne ""} {append text \n}
     if {$example ne ""} {append text "## Example\n\n```tcl\n$example```\n\n"}
-    if {[dict exists $pictures $name]} {
-        lassign [dict get $pictures $name] file caption
+    if {[dict exists $help::pictures $name]} {
+        lassign [dict get $help::pictures $name] file caption
         append text "!\[$caption](../pictures/$file.svg)\n\n"
     }
     return "${text}See also the \[commands of the group \"$group\"](../commands.md#$group).\n"

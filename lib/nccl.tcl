@@ -10,16 +10,15 @@
 # and behind "on" the host. A file may hold several logs: ranks and the collective begin anew with
 # rank 0, the collective also at "starting:". Lines of times without all fields, as where a run was
 # stopped, of 0 bytes, of collectives without a kind and with wrong results are left out, counted.
-namespace eval ::tharsis::lib::nccl {
-    namespace path {::tharsis::lib ::tharsis}
+namespace eval ::tharsis::lib::nccl {namespace path {::tharsis::lib ::tharsis}}
+namespace eval ::tharsis::lib::nccl::known {
     variable kinds {all_reduce all_gather reduce_scatter all_to_all broadcast reduce}
 }
 
 # The collective of a name, which may be that of its program ("all_reduce_perf"); empty: none.
 proc ::tharsis::lib::nccl::kind_of {name} {
-    variable kinds
     set name [regsub {^alltoall$} [regsub {_perf$} $name {}] all_to_all]
-    return [expr {$name in $kinds ? $name : ""}]
+    return [expr {$name in $known::kinds ? $name : ""}]
 }
 
 # A decimal number above 0 and nothing else; 0: it is none.
@@ -132,9 +131,7 @@ proc ::tharsis::lib::nccl::times_line {r_name words} {
     if {$r(is_cpu_time)} {
         fail PRED-0184 "$r(where): times of the host (-C): times of collectives were expected"
     }
-    if {$r(kind) eq ""} {
-        fail PRED-0170 "$r(where): which collective is not said: give -collective"
-    }
+    if {$r(kind) eq ""} {fail PRED-0170 "$r(where): which collective is not said: give -collective"}
     if {$r(ranks) < 2 || ![dict size $r(hosts)]} {
         fail PRED-0171 "$r(where): a line of times before two lines \"#  Rank ... on HOST\""
     }
@@ -175,7 +172,6 @@ proc ::tharsis::lib::nccl::read_log {path text given} {
 # ---- CSV ----
 
 proc ::tharsis::lib::nccl::read_csv {path text system} {
-    variable kinds
     lassign [core::columns $path $text {collective nodes gpus bytes time_us system} \
         [expr {5 + [llength $system]}]] lines notes
     set rows {}
@@ -188,7 +184,7 @@ proc ::tharsis::lib::nccl::read_csv {path text system} {
             }
         }
         set kind [kind_of $name]
-        if {$kind eq ""} {fail_unknown PRED-0175 "$path:$line: collective" $name $kinds}
+        if {$kind eq ""} {fail_unknown PRED-0175 "$path:$line: collective" $name $known::kinds}
         if {$gpus < 2 || $nodes > $gpus || $gpus > 1e6 || fmod($nodes, 1) || fmod($gpus, 1)} {
             fail PRED-0176 "$path:$line: gpus: must be whole, at least 2, and at least as many as\
                 nodes"

@@ -95,13 +95,12 @@ proc ::tharsis::lib::of_value {command o word} {
 
 # By the placeholder in the synopsis. Where nothing is offered here, the shell offers files.
 proc ::tharsis::lib::named {synopsis word} {
-    variable studies
     set names {}
     if {[regexp {OBJECT|NODE|LINK|ACCEL|TASK|LAYER|PATTERN|CONDITION} $synopsis]} {
         set names [core::objects $word]
     }
     if {[string match *RUN* $synopsis]} {lappend names {*}[core::runs]}
-    if {[string match *STUDY* $synopsis]} {lappend names {*}[dict keys $studies]}
+    if {[string match *STUDY* $synopsis]} {lappend names {*}[dict keys $study::all]}
     if {[string match *BREAKPOINT* $synopsis]} {
         lappend names {*}[lmap breakpoint [core::breakpoints] {lindex $breakpoint 0}]
     }

@@ -22,17 +22,15 @@ proc ::tharsis::lib::report_reliability {o} {
 proc ::tharsis::lib::failure_kinds {o} {
     if {![dict exists $o failures]} {return [kinds_of_system]}
     set list [dict get $o failures]
-    if {[catch {llength $list} n] || $n > 64} {
-        fail TCL-1109 "-failures: must be a list of at most 64 kinds"
-    }
+    fail_if {[catch {llength $list} n] || $n > 64} TCL-1109 "-failures: must be a list of at most\
+        64 kinds"
     return [lmap kind $list {failure_kind $kind}]
 }
 
 proc ::tharsis::lib::failure_kind {text} {
-    if {[catch {llength $text} n] || $n < 3 || $n % 2 == 0} {
-        fail TCL-1108 "-failures: \"[clip $text 100]\": must be NAME UNITS MTBF ?KEY VALUE ...?, or\
-            NAME times FILE ?KEY VALUE ...?"
-    }
+    fail_if {[catch {llength $text} n] || $n < 3 || $n % 2 == 0} TCL-1108 "-failures:\
+        \"[clip $text 100]\": must be NAME UNITS MTBF ?KEY VALUE ...?, or NAME times FILE ?KEY\
+        VALUE ...?"
     set keys [lassign $text name units mtbf]
     set shape 1
     set spare 1
@@ -82,9 +80,8 @@ proc ::tharsis::lib::kinds_of_system {} {
             dict incr n_means $class
         }
     }
-    if {[dict size $units] > 64} {
-        fail TCL-1170 "the system has more than 64 different mtbf: must be fewer, or -failures"
-    }
+    fail_if {[dict size $units] > 64} TCL-1170 "the system has more than 64 different mtbf: must be\
+        fewer, or -failures"
     set kinds {}
     dict for {key n} $units {
         lassign $key class mtbf
@@ -118,10 +115,8 @@ proc ::tharsis::lib::training_run {o kinds} {
     lassign [training_forms $x [expr {$write + 1}]] draws mtbf - young daly best
     dict set x mtbf $mtbf
     if {$wanted in {young daly best}} {
-        if {$mtbf == Inf || $write <= 0} {
-            fail TCL-1101 "-checkpoint_interval: must be a time where nothing fails, or where a\
-                checkpoint takes no time"
-        }
+        fail_if {$mtbf == Inf || $write <= 0} TCL-1101 "-checkpoint_interval: must be a time where\
+            nothing fails, or where a checkpoint takes no time"
         set wanted [set $wanted]
     } else {
         set wanted [core::seconds $wanted]
@@ -163,10 +158,8 @@ proc ::tharsis::lib::checkpoint_of {o} {
 proc ::tharsis::lib::simulate_checkpoint {o} {
     core::need system
     set nodes [get $o storage [get_nodes -filter {kind == host} -quiet]]
-    if {[llength $nodes] == 0} {
-        fail TCL-1111 "-storage: the system has no host: name the nodes that checkpoints are\
-            written to"
-    }
+    fail_if {[llength $nodes] == 0} TCL-1111 "-storage: the system has no host: name the nodes that\
+        checkpoints are written to"
     set i 0
     foreach accel [get_accels] {
         set node [lindex $nodes [expr {$i % [llength $nodes]}]]
@@ -182,10 +175,9 @@ proc ::tharsis::lib::simulate_checkpoint {o} {
 proc ::tharsis::lib::step_of {o} {
     set of_run [core::step_time]
     lassign $of_run word now
-    if {$word eq "at" && ![dict exists $o step_time]} {
-        fail TCL-1173 "the run has failed or has stopped, at $now, so the time of a step is not\
-            known: must be at its end, or -step_time TIME"
-    }
+    fail_if {$word eq "at" && ![dict exists $o step_time]} TCL-1173 "the run has failed or has\
+        stopped, at $now, so the time of a step is not known: must be at its end, or -step_time\
+        TIME"
     return [seconds_of $o step_time $of_run]
 }
 
@@ -202,10 +194,8 @@ proc ::tharsis::lib::whole_steps {x interval} {
 proc ::tharsis::lib::check_interval {x wanted} {
     dict with x {}
     set interval [whole_steps $x $wanted]
-    if {$write > $interval + $stall} {
-        fail TCL-1100 "-checkpoint_interval [format %.6g $interval]s: a checkpoint of\
-            [format %.6g $write]s must be complete before the next one"
-    }
+    fail_if {$write > $interval + $stall} TCL-1100 "-checkpoint_interval [format %.6g $interval]s:\
+        a checkpoint of [format %.6g $write]s must be complete before the next one"
     return $interval
 }
 
@@ -215,10 +205,9 @@ proc ::tharsis::lib::check_draws {runs draws} {
     set most 1e8
     set most_runs [expr {$draws > 0 ? floor($most / $draws) : Inf}]
     if {$runs <= $most_runs} return
-    if {$most_runs >= 1} {
-        fail TCL-1118 "-runs $runs: must be at most [format %.0f $most_runs]: one run draws some\
-            [format %.3g $draws] times of failures, and all together may draw [format %.0e $most]"
-    }
+    fail_if {$most_runs >= 1} TCL-1118 "-runs $runs: must be at most [format %.0f $most_runs]: one\
+        run draws some [format %.3g $draws] times of failures, and all together may draw\
+        [format %.0e $most]"
     fail TCL-1119 "-duration, -failures: must be a shorter time or fewer units: one run draws some\
         [format %.3g $draws] times of failures, at most [format %.0e $most]"
 }
@@ -242,15 +231,11 @@ proc ::tharsis::lib::deviation {sum squares n} {
 }
 
 # What the closed form expects of an interval.
-proc ::tharsis::lib::expected {x every} {
-    return [lindex [training_forms $x $every] 2]
-}
+proc ::tharsis::lib::expected {x every} {return [lindex [training_forms $x $every] 2]}
 
 # ---- tables ----
 
-proc ::tharsis::lib::finite {number} {
-    return [expr {$number == Inf ? "" : $number}]
-}
+proc ::tharsis::lib::finite {number} {return [expr {$number == Inf ? "" : $number}]}
 
 proc ::tharsis::lib::training_figures {x sums} {
     dict with x {}

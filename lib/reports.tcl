@@ -48,9 +48,7 @@ proc ::tharsis::lib::others {class} {
         dict values $tables
     }]]] {
         if {$class ni $classes} continue
-        foreach column $columns {
-            lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]
-        }
+        foreach column $columns {lappend named [regsub {^-?(\w+=)?(\w+).*} $column {\2}]}
     }
     return [lmap {name figure} [core::kept $class] {
         if {$name in $named} continue
@@ -146,10 +144,9 @@ proc ::tharsis::lib::report_utilization {o} {
 # In text, stalls on partial sums have a column where there are any, so that busy and stalls add up
 # to active there too; it takes the place of idle where nobody idles.
 proc ::tharsis::lib::report_layers {o} {
-    if {[set program [dict get [core::about] hand_built]] ne ""} {
-        fail TCL-0146 "the program \"[clip $program 100]\" is hand-built: only a mapped workload\
-            has layers"
-    }
+    set program [dict get [core::about] hand_built]
+    fail_if {$program ne ""} TCL-0146 "the program \"[clip $program 100]\" is hand-built: only a\
+        mapped workload has layers"
     if {[dict exists $o totals]} {return [layer_totals]}
     core::need run
     lassign [row {SELECT total(stall_partial_ps) > 0, total(idle_ps) > 0 FROM layers}] stalls idles
@@ -208,7 +205,7 @@ proc ::tharsis::lib::report_latency {o} {
     core::need run
     set since [get $o since 0]
     set until [get $o until 9223372036854775807]
-    if {$until <= $since} {fail TCL-0180 "-until: must be later than -since"}
+    fail_if {$until <= $since} TCL-0180 "-until: must be later than -since"
     set transfers "FROM tasks WHERE +kind = 'transfer'" ;# the plus: no index of all tasks is made
     set started "$transfers AND start_ps >= $since AND start_ps < $until"
     lassign [row "SELECT count(*), count(duration_ps), total(duration_ps), max(duration_ps)\
@@ -244,13 +241,11 @@ proc ::tharsis::lib::report_energy {o} {
     set by [get $o by [expr {$program ne "" ? "accel" : "layer"}]]
     set columns [shown energy energy]
     set all [row [dict get [table {} {} run $columns] query]]
-    if {[lindex $all end] eq ""} {
-        fail TCL-0196 "the system \"[clip [row {SELECT system FROM run}] 100]\" has no energy\
-            costs: mac_energy, dram_energy ... of its designs with energy_source, or link_energy"
-    }
-    if {$by eq "layer" && $program ne ""} {
-        fail TCL-0197 "-by layer: the program \"[clip $program 100]\" is hand-built: must be accel"
-    }
+    fail_if {[lindex $all end] eq ""} TCL-0196 "the system\
+        \"[clip [row {SELECT system FROM run}] 100]\" has no energy costs: mac_energy, dram_energy\
+        ... of its designs with energy_source, or link_energy"
+    fail_if {$by eq "layer" && $program ne ""} TCL-0197 "-by layer: the program\
+        \"[clip $program 100]\" is hand-built: must be accel"
     set table [table energy {} ${by}s [linsert $columns 0 $by=name] total [list sum {*}$all]]
     set rows [core::rows [dict get $table query]]
     if {$by eq "layer"} {
@@ -478,8 +473,7 @@ proc ::tharsis::lib::mapped_layers {is_merged} {
     set table [table layers Layers layers [shown mapping layers]]
     if {!$is_merged} {return [dict create tables [list $table]]}
     set dims {B K C H W R S}
-    set lines {}
-    set last {}
+    lassign {} lines last
     foreach row [core::rows [dict get $table query]] is_fc [core::rows {SELECT kind = 'fc' FROM\
         layers}] {
         lassign $row name - set strategy shard
@@ -577,10 +571,8 @@ proc ::tharsis::lib::report_memory {o} {
     if {[dict exists $o of]} {
         set accel [core::accel -of [set of [dict get $o of]]]
         set held [expr {$accel eq "" ? "" : [core::held $accel]}]
-        if {$held eq ""} {
-            fail TCL-0701 "-of \"[clip $of 100]\": must be an accelerator with something in its\
-                memory"
-        }
+        fail_if {$held eq ""} TCL-0701 "-of \"[clip $of 100]\": must be an accelerator with\
+            something in its memory"
         lappend tables [held_table $o $accel $held]
     } elseif {[get $o format text] ne "csv"} {
         set accel [row {SELECT id FROM accels WHERE peak_layer IS NOT NULL AND peak_bytes > 0

@@ -2,8 +2,8 @@
 # scalesim.tcl - SCALE-Sim's two files as the texts of ours (docs/formats.md). topology and
 # configuration return the text, and notes of what they left out. What a line of a file says stands
 # on the line of the same number of the text, so that errors of both name it.
-namespace eval ::tharsis::lib::scalesim {
-    namespace path {::tharsis::lib ::tharsis}
+namespace eval ::tharsis::lib::scalesim {namespace path {::tharsis::lib ::tharsis}}
+namespace eval ::tharsis::lib::scalesim::known {
     variable topology_max 4194304 configuration_max 262144 extent_max 268435456
     variable convolution {
         {{Layer name} Layer Name L} {{IFMAP Height}} {{IFMAP Width}} {{Filter Height}}
@@ -13,6 +13,13 @@ namespace eval ::tharsis::lib::scalesim {
     variable product {{Layer {Layer name} Name L} M N K Sparsity}
     variable array_keys {
         ArrayHeight ArrayWidth IfmapSramSzkB FilterSramSzkB OfmapSramSzkB Dataflow Bandwidth
+    }
+    # Keys whose values are words: the key (empty: as it is given), the words, what they are.
+    variable words {
+        run_presets/interfacebandwidth {InterfaceBandwidth {user calc} {CALC or USER}}
+        sparsity/optimizedmapping
+        {{} false {false (ratios drawn for every row are not modelled)}}
+        architecture_presets/dataflow {Dataflow {os ws is} {os, ws or is}}
     }
     variable passed_over {
         ifmapoffset filteroffset ofmapoffset memorybanks readrequestbuffer writerequestbuffer
@@ -83,21 +90,17 @@ proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
 }
 
 proc ::tharsis::lib::scalesim::extent {where names text} {
-    variable extent_max
-    if {![is_whole $text $extent_max]} {
+    if {![is_whole $text $known::extent_max]} {
         fail WORK-0060 "$where: [lindex $names 0]: must be a whole number from 1 to\
-            $extent_max, not \"[clip $text 40]\""
+            $known::extent_max, not \"[clip $text 40]\""
     }
     return [scan $text %lld]
 }
 
 # "2:4": two of four are kept. As many as there are: dense.
 proc ::tharsis::lib::scalesim::sparsity {where text} {
-    set n 0
-    set m 0
-    if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {
-        scan "$kept $all" "%d %d" n m
-    }
+    lassign {0 0} n m
+    if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {scan "$kept $all" "%d %d" n m}
     if {$n < 1 || $n > $m || $m > 64} {
         fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not\
             \"[clip $text 40]\""
@@ -108,7 +111,6 @@ proc ::tharsis::lib::scalesim::sparsity {where text} {
 # Fields without a heading: a second stride, a ratio, or a text behind the last comma. Returns the
 # stride, a key, and whether there was such a text.
 proc ::tharsis::lib::scalesim::unnamed {where fields headings behind is_product} {
-    variable convolution
     set stride ""
     set key ""
     set is_comment 0
@@ -116,7 +118,7 @@ proc ::tharsis::lib::scalesim::unnamed {where fields headings behind is_product}
         set text [lindex $fields $f]
         if {$text eq "" || [lindex $headings $f] ne ""} continue
         if {$f == $behind && !$is_product && [string is digit $text]} {
-            set stride [extent $where [lindex $convolution 8] $text]
+            set stride [extent $where [lindex $known::convolution 8] $text]
         } elseif {[string first : $text] >= 0} {
             set key [sparsity $where $text]
         } else {
@@ -161,10 +163,8 @@ proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
 # The line of headings of a topology, as a dict: is_product, columns, n_values (that a layer must
 # have), places of the columns, behind (the field behind them), others (headings that are not read).
 proc ::tharsis::lib::scalesim::heading_line {where headings} {
-    variable convolution
-    variable product
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
-    set columns [expr {$is_product ? $product : $convolution}]
+    set columns [expr {$is_product ? $known::product : $known::convolution}]
     set n_values [expr {$is_product ? 4 : 8}]
     set places [place $where $headings $columns $n_values]
     set others [lsearch -all -inline -not -exact [lmap heading $headings {
@@ -215,8 +215,7 @@ proc ::tharsis::lib::scalesim::workload_text {head layers} {
 
 # Text and notes of a topology; the precision of all tensors.
 proc ::tharsis::lib::scalesim::topology {path batch precision} {
-    variable topology_max
-    lassign [core::table $path $topology_max csv] is_cut rows
+    lassign [core::table $path $known::topology_max csv] is_cut rows
     set rows [lsearch -all -inline -not -index 1 -glob $rows {#*}]
     if {![llength $rows]} {fail WORK-0823 "$path: must have a line of headings"}
     set rows [lassign $rows first]
@@ -260,22 +259,14 @@ proc ::tharsis::lib::scalesim::fail_twice {where key} {
     uplevel 1 [list fail TOPO-0172 "$where: key \"$key\" is there twice"]
 }
 
-# The value of a key of [architecture_presets], as the design has it.
+# The value of a key of [architecture_presets] that is numbers, as the design has it.
 proc ::tharsis::lib::scalesim::array_value {where key value} {
-    switch $key {
-        Dataflow {
-            if {[string tolower $value] ni {os ws is}} {
-                fail_value $where $key "os, ws or is" $value
-            }
-            return [string tolower $value]
+    if {$key eq "Bandwidth"} {
+        set words [lmap word [split $value ,] {string trim $word}]
+        if {[llength $words] ni {1 3} || 0 in [lmap word $words {is_whole $word 1000000}]} {
+            fail_value $where $key "words per cycle, one number or three" $value
         }
-        Bandwidth {
-            set words [lmap word [split $value ,] {string trim $word}]
-            if {[llength $words] ni {1 3} || 0 in [lmap word $words {is_whole $word 1000000}]} {
-                fail_value $where $key "words per cycle, one number or three" $value
-            }
-            return [lrange [concat $words $words $words] 0 2]
-        }
+        return [lrange [concat $words $words $words] 0 2]
     }
     set max [expr {$key in {ArrayHeight ArrayWidth} ? 65536 : 1 << 30}]
     if {![is_whole $value $max]} {fail_value $where $key "a whole number from 1 to $max" $value}
@@ -285,42 +276,31 @@ proc ::tharsis::lib::scalesim::array_value {where key value} {
 # Reads a key of a section into the dict; returns the key if it is not read.
 proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
     upvar 1 $dict_name d
-    variable array_keys
-    variable passed_over
-    switch $section/[string tolower $key] {
-        general/run_name {
-            dict set d name $value
-            return {}
+    set at $section/[string tolower $key]
+    if {$at eq "general/run_name"} {
+        dict set d name $value
+    } elseif {[dict exists $known::words $at]} {
+        lassign [dict get $known::words $at] name words expected
+        if {$name ne "" && [dict exists $d $name]} {fail_twice $where $name}
+        set word [string tolower $value]
+        if {$word ni $words} {
+            fail_value $where [expr {$name eq "" ? $key : $name}] $expected $value
         }
-        run_presets/interfacebandwidth {
-            if {[dict exists $d mode]} {fail_twice $where InterfaceBandwidth}
-            dict set d mode [string tolower $value]
-            if {[dict get $d mode] ni {user calc}} {
-                fail_value $where InterfaceBandwidth "CALC or USER" $value
-            }
-            return {}
-        }
-        sparsity/optimizedmapping {
-            if {![string equal -nocase $value false]} {
-                fail_value $where $key "false (ratios drawn for every row are not modelled)" $value
-            }
-            return {}
-        }
+        dict set d $name $word
+    } elseif {$section ne "architecture_presets"} {
+        return [list $key]
+    } elseif {[string tolower $key] ni $known::passed_over} {
+        set name [lindex $known::array_keys [lsearch -exact -nocase $known::array_keys $key]]
+        if {$name eq ""} {return [list $key]}
+        if {[dict exists $d $name]} {fail_twice $where $name}
+        dict set d $name [array_value $where $name $value]
     }
-    if {$section ne "architecture_presets"} {return [list $key]}
-    if {[string tolower $key] in $passed_over} {return {}}
-    set known [lindex $array_keys [lsearch -exact -nocase $array_keys $key]]
-    if {$known eq ""} {return [list $key]}
-    if {[dict exists $d $known]} {fail_twice $where $known}
-    dict set d $known [array_value $where $known $value]
     return {}
 }
 
 # The lines of a configuration: a dict of what was read, and the keys that were not.
 proc ::tharsis::lib::scalesim::config_lines {path rows} {
-    set d {}
-    set unread {}
-    set section ""
+    lassign {} d unread section
     foreach row $rows {
         set text [string trim [join [lassign $row line] ,]]
         if {[string index $text 0] in {# ;}} continue
@@ -355,13 +335,11 @@ proc ::tharsis::lib::scalesim::array_text {d is_user} {
 # cycle 1 ns. With InterfaceBandwidth USER each operand has a port of Bandwidth words per cycle;
 # with CALC memory never limits.
 proc ::tharsis::lib::scalesim::configuration {path} {
-    variable array_keys
-    variable configuration_max
-    lassign [core::table $path $configuration_max csv] is_cut rows
+    lassign [core::table $path $known::configuration_max csv] is_cut rows
     lassign [config_lines $path $rows] d unread
-    set is_user [expr {[get $d mode calc] eq "user"}]
+    set is_user [expr {[get $d InterfaceBandwidth calc] eq "user"}]
     set left_out [names_note keys $unread]
-    foreach key $array_keys {
+    foreach key $known::array_keys {
         if {![dict exists $d $key] && ($key ne "Bandwidth" || $is_user)} {
             set also [regsub {^keys are not read:} [lindex $left_out 0] {; not read are}]
             fail TOPO-0174 "$path: key \"$key\" of \[architecture_presets\] is missing$also"

@@ -8,8 +8,8 @@
 # cells that a study includes, counted from 1.
 # Files come from elsewhere too: what is read is checked like what a user writes. The only words of
 # a study in SQL are names of columns, which are plain names; values are bound.
-namespace eval ::tharsis::lib {
-    variable studies {} ;# of the session: NAME {PATH IS_OWN}; own: its script was given here
+namespace eval ::tharsis::lib::study {
+    variable all {} ;# of the session: NAME {PATH IS_OWN}; own: its script was given here
     variable none \x00 ;# a text that there is not (tcl/core/core_study.c)
     variable cells_max 10000000
     variable columns_max 24 ;# parameters, and metrics
@@ -32,7 +32,6 @@ namespace eval ::tharsis::lib {
 
 # A file that holds the same study is taken up.
 proc ::tharsis::lib::create_study {o} {
-    variable studies
     set s [study_of_options $o]
     set path [core::path [dict get $o file]]
     if {![core::store_is_there $path] || ![open_file $path]} {
@@ -40,28 +39,25 @@ proc ::tharsis::lib::create_study {o} {
     } else {
         compare_studies [read_definition $path] $s
     }
-    dict set studies [dict get $s name] [list $path 1]
+    dict set study::all [dict get $s name] [list $path 1]
     return [dict get $s name]
 }
 
 proc ::tharsis::lib::read_study {o} {
-    variable studies
     set path [core::path [lindex [dict get $o words] 0]]
     set name [dict get [open_definition $path] name]
-    dict set studies $name [list $path 0]
+    dict set study::all $name [list $path 0]
     return $name
 }
 
 # The definition of a study of the session, whose file is then open.
 proc ::tharsis::lib::open_study {name} {
-    variable studies
-    if {[dict exists $studies $name]} {
-        return [open_definition [lindex [dict get $studies $name] 0]]
+    if {[dict exists $study::all $name]} {
+        return [open_definition [lindex [dict get $study::all $name] 0]]
     }
-    if {[dict size $studies] == 0} {
-        fail STUDY-0050 "study \"$name\": there is none yet: create_study or read_study first"
-    }
-    fail_unknown STUDY-0051 study $name [dict keys $studies]
+    fail_if {[dict size $study::all] == 0} STUDY-0050 "study \"$name\": there is none yet:\
+        create_study or read_study first"
+    fail_unknown STUDY-0051 study $name [dict keys $study::all]
 }
 
 # ---- a definition ----
@@ -69,10 +65,9 @@ proc ::tharsis::lib::open_study {name} {
 proc ::tharsis::lib::study_of_options {o} {
     set s [dict create name [lindex [dict get $o words] 0] version [package provide tharsis] \
         script [dict get $o script] where [get $o where ""] seed [get $o seed 1]]
-    if {[dict get $s name] eq ""} {fail STUDY-0058 "the name of a study must not be empty"}
-    if {![info complete [dict get $s script]]} {
-        fail STUDY-0059 "-script: is not complete: a brace, bracket or quote is missing"
-    }
+    fail_if {[dict get $s name] eq ""} STUDY-0058 "the name of a study must not be empty"
+    fail_if {![info complete [dict get $s script]]} STUDY-0059 "-script: is not complete: a brace,\
+        bracket or quote is missing"
     set parameters [parameters_of [dict get $o parameters]]
     if {[dict exists $o zip]} {set parameters [join_groups $parameters [dict get $o zip]]}
     dict set s parameters $parameters
@@ -81,9 +76,8 @@ proc ::tharsis::lib::study_of_options {o} {
     check_study $s
     set globals [core::globals]
     foreach name [parameter_names $s] {
-        if {$name in $globals} {
-            fail STUDY-0057 "parameter \"$name\": is a variable of Tcl, and must have another name"
-        }
+        fail_if {$name in $globals} STUDY-0057 "parameter \"$name\": is a variable of Tcl, and must\
+            have another name"
     }
     return $s
 }
@@ -110,25 +104,19 @@ proc ::tharsis::lib::parameters_of {text} {
 }
 
 proc ::tharsis::lib::check_parameter {parameter number} {
-    variable cells_max
-    variable columns_max
     lassign $parameter name - values
-    if {[llength $values] > $cells_max} {
-        fail STUDY-0053 "parameter \"$name\": has more than $cells_max values"
-    }
+    fail_if {[llength $values] > $study::cells_max} STUDY-0053 "parameter \"$name\": has more than\
+        $study::cells_max values"
     check_name parameter $name
-    if {$number > $columns_max} {
-        fail STUDY-0002 "parameter \"$name\": there may be at most $columns_max"
-    }
-    if {[llength $values] < 1} {fail STUDY-0003 "parameter \"$name\": must have values"}
+    fail_if {$number > $study::columns_max} STUDY-0002 "parameter \"$name\": there may be at most\
+        $study::columns_max"
+    fail_if {[llength $values] < 1} STUDY-0003 "parameter \"$name\": must have values"
 }
 
 # A name that needs no quotes in Tcl and SQL.
 proc ::tharsis::lib::check_name {what name} {
-    if {![regexp {^[A-Za-z0-9_]{1,60}$} $name] || ![regexp {[A-Za-z_]} $name]} {
-        set said [clip $name 80]
-        fail STUDY-0001 "$what \"$said\": must be a name of letters, digits and _, at most 60"
-    }
+    fail_if {![regexp {^[A-Za-z0-9_]{1,60}$} $name] || ![regexp {[A-Za-z_]} $name]} STUDY-0001 \
+        "$what \"[clip $name 80]\": must be a name of letters, digits and _, at most 60"
 }
 
 # -zip {a b}, or {{a b} {c d}}.
@@ -139,11 +127,8 @@ proc ::tharsis::lib::join_groups {parameters zip} {
     }
     foreach group $groups {
         set names [study_list -zip $group]
-        if {[llength $names] < 2} {
-            set said [clip $group 80]
-            fail STUDY-0055 "-zip \"$said\": must be two parameters at least, or a list of such\
-                lists"
-        }
+        fail_if {[llength $names] < 2} STUDY-0055 "-zip \"[clip $group 80]\": must be two\
+            parameters at least, or a list of such lists"
         foreach name [lrange $names 1 end] {
             set parameters [join_parameters $parameters [lindex $names 0] $name]
         }
@@ -155,21 +140,16 @@ proc ::tharsis::lib::join_groups {parameters zip} {
 proc ::tharsis::lib::join_parameters {parameters a b} {
     foreach name [list $a $b] {
         set at [lsearch -exact -index 0 $parameters $name]
-        if {$at < 0} {
-            set said [clip $name 60]
-            fail STUDY-0005 "-zip: \"$said\" is no parameter"
-        }
+        fail_if {$at < 0} STUDY-0005 "-zip: \"[clip $name 60]\" is no parameter"
         lassign [lindex $parameters $at] - axis values
         lappend axes $axis
         lappend lengths [llength $values]
     }
     lassign $lengths n m
-    if {$n != $m} {
-        fail STUDY-0006 "-zip: \"$a\" has $n values and \"$b\" has $m: parameters that advance\
-            together must have equally many"
-    }
+    fail_if {$n != $m} STUDY-0006 "-zip: \"$a\" has $n values and \"$b\" has $m: parameters that\
+        advance together must have equally many"
     lassign [lsort -integer $axes] low high
-    if {$low == $high} {fail STUDY-0007 "-zip: \"$b\" advances with \"$a\" already"}
+    fail_if {$low == $high} STUDY-0007 "-zip: \"$b\" advances with \"$a\" already"
     return [lmap parameter $parameters {
         lassign $parameter name axis values
         list $name [expr {$axis == $high ? $low : $axis - ($axis > $high)}] $values
@@ -178,20 +158,17 @@ proc ::tharsis::lib::join_parameters {parameters a b} {
 
 # NAME, or {NAME KIND}.
 proc ::tharsis::lib::study_metric {text} {
-    variable kinds
     set words [study_list -metrics $text]
-    if {[llength $words] ni {1 2}} {
-        set said [clip $text 80]
-        fail STUDY-0056 "-metrics \"$said\": must be NAME or {NAME KIND}"
-    }
+    fail_if {[llength $words] ni {1 2}} STUDY-0056 "-metrics \"[clip $text 80]\": must be NAME or\
+        {NAME KIND}"
     lassign $words name kind
     set of_run [dict filter [core::kept run] script {- x} {expr {[lindex $x 0] ne "text"}}]
     set is_own [expr {[llength $words] == 2}]
     if {$is_own && [lindex [get $of_run $name ""] 4] eq "figure"} {
         fail STUDY-0042 "-metrics: \"$name\" is a figure of the run: what the script returns must\
             have another name"
-    } elseif {$is_own && $kind ni $kinds} {
-        fail_unknown STUDY-0041 "-metrics: kind" $kind $kinds
+    } elseif {$is_own && $kind ni $study::kinds} {
+        fail_unknown STUDY-0041 "-metrics: kind" $kind $study::kinds
     } elseif {!$is_own} {
         if {![dict exists $of_run $name]} {
             catch {core::fail_unknown STUDY-0 -metrics $name [dict keys $of_run]} - options
@@ -205,22 +182,18 @@ proc ::tharsis::lib::study_metric {text} {
 }
 
 proc ::tharsis::lib::check_study {s} {
-    variable cells_max
-    variable columns_max
-    if {[dict get $s parameters] eq ""} {fail STUDY-0009 "a study must have parameters"}
+    fail_if {[dict get $s parameters] eq ""} STUDY-0009 "a study must have parameters"
     set number 0
     foreach metric [dict get $s metrics] {
         lassign $metric name - column
         check_name metric $name
         check_name metric $column
-        if {[incr number] > $columns_max} {
-            fail STUDY-0004 "metric \"$name\": there may be at most $columns_max"
-        }
+        fail_if {[incr number] > $study::columns_max} STUDY-0004 "metric \"$name\": there may be at\
+            most $study::columns_max"
     }
-    if {$number == 0} {fail STUDY-0010 "a study must have metrics"}
-    if {[lindex [grid_of $s] 0] > $cells_max} {
-        fail STUDY-0011 "the parameters make more than $cells_max points"
-    }
+    fail_if {$number == 0} STUDY-0010 "a study must have metrics"
+    fail_if {[lindex [grid_of $s] 0] > $study::cells_max} STUDY-0011 "the parameters make more than\
+        $study::cells_max points"
     check_columns $s
 }
 
@@ -234,10 +207,9 @@ proc ::tharsis::lib::check_columns {s} {
         if {![string equal -nocase $name $column]} {lappend names $column}
     }
     foreach name $names {
-        if {[incr seen([string tolower $name])] > 1} {
-            fail STUDY-0008 "\"$name\": the name is taken already; parameters, metrics and point,\
-                cell, status, error, mapping must differ by more than case"
-        }
+        fail_if {[incr seen([string tolower $name])] > 1} STUDY-0008 "\"$name\": the name is taken\
+            already; parameters, metrics and point, cell, status, error, mapping must differ by\
+            more than case"
     }
 }
 
@@ -277,9 +249,7 @@ proc ::tharsis::lib::parameter_names {s} {
     return [lmap parameter [dict get $s parameters] {lindex $parameter 0}]
 }
 
-proc ::tharsis::lib::has_seed {s} {
-    return [expr {"seed" in [parameter_names $s]}]
-}
+proc ::tharsis::lib::has_seed {s} {return [expr {"seed" in [parameter_names $s]}]}
 
 # The cells for which -where holds, as words of 8 bytes: there may be many.
 proc ::tharsis::lib::cells_of {s} {
@@ -295,10 +265,8 @@ proc ::tharsis::lib::cells_of {s} {
             [values_of_cell $s $strides $cell]]} continue
         append cells [binary format w $cell]
     }
-    if {[string length $cells] == 0} {
-        set said [clip $where 200]
-        fail STUDY-0062 "-where {$said}: holds for none of the $n points"
-    }
+    fail_if {[string length $cells] == 0} STUDY-0062 "-where {[clip $where 200]}: holds for none of\
+        the $n points"
     return $cells
 }
 
@@ -308,9 +276,7 @@ proc ::tharsis::lib::holds {interp where expression names values} {
         expr {[$interp eval $expression] ? 1 : 0}
     } answer]} {return $answer}
     core::poll
-    set said [clip $where 200]
-    set answer [clip $answer 300]
-    fail STUDY-0060 "-where {$said}: $answer"
+    fail STUDY-0060 "-where {[clip $where 200]}: [clip $answer 300]"
 }
 
 # ---- two studies ----
@@ -359,54 +325,43 @@ proc ::tharsis::lib::compare_studies {file here} {
 
 proc ::tharsis::lib::compare {what file here} {
     if {$file eq $here} return
-    set there [clip $file 120]
-    set here [clip $here 120]
-    fail STUDY-0012 "the file holds another study: $what: \"$there\" there, \"$here\" here"
+    fail STUDY-0012 "the file holds another study: $what: \"[clip $file 120]\" there,\
+        \"[clip $here 120]\" here"
 }
 
 # ---- a new file ----
 
 # Is there a study of this format in the file, which is then open? Another content is an error.
 proc ::tharsis::lib::open_file {path args} {
-    variable application
-    variable format
     core::store_open $path {*}$args
     set there [core::store_rows "PRAGMA application_id" "" {} i]
     set its_format [core::store_rows "PRAGMA user_version" "" {} i]
     set n_tables [core::store_rows "SELECT count(*) FROM sqlite_master" "" {} i]
     if {$n_tables == 0 && $there == 0} {return 0}
-    if {$there != $application} {
-        fail STUDY-0021 "$path: is a database of something else than a study"
-    }
-    if {$its_format != $format} {
-        fail STUDY-0022 "$path: is a study of format $its_format: must be $format"
-    }
+    fail_if {$there != $study::application} STUDY-0021 "$path: is a database of something else than\
+        a study"
+    fail_if {$its_format != $study::format} STUDY-0022 "$path: is a study of format $its_format:\
+        must be $study::format"
     return 1
 }
 
-proc ::tharsis::lib::run_sql {sql} {
-    core::store_run $sql "" {{}}
-}
+proc ::tharsis::lib::run_sql {sql} {core::store_run $sql "" {{}}}
 
 # In one transaction: at any end before, what is there is empty.
 proc ::tharsis::lib::make_file {path s cells} {
     open_file $path create
     run_sql "BEGIN IMMEDIATE"
-    if {[core::store_rows "SELECT count(*) FROM sqlite_master" "" {} i] > 0} {
-        fail STUDY-0024 "$path: another process created a study in this file"
-    }
+    fail_if {[core::store_rows "SELECT count(*) FROM sqlite_master" "" {} i] > 0} STUDY-0024 \
+        "$path: another process created a study in this file"
     write_definition $s
     write_points $s $cells
     run_sql COMMIT
 }
 
 proc ::tharsis::lib::write_definition {s} {
-    variable application
-    variable format
-    variable tables
-    run_sql "PRAGMA application_id = [expr {$application}]"
-    run_sql "PRAGMA user_version = $format"
-    foreach table $tables {run_sql $table}
+    run_sql "PRAGMA application_id = [expr {$study::application}]"
+    run_sql "PRAGMA user_version = $study::format"
+    foreach table $study::tables {run_sql $table}
     dict set s digest [digest_of $s]
     core::store_run "INSERT INTO study VALUES (?, ?)" tt [lmap key {
         name version script where seed digest
@@ -465,7 +420,7 @@ proc ::tharsis::lib::write_points {s cells} {
 # ---- a file is read ----
 
 proc ::tharsis::lib::open_definition {path} {
-    if {![open_file $path]} {fail STUDY-0023 "$path: is empty: create_study makes a study"}
+    fail_if {![open_file $path]} STUDY-0023 "$path: is empty: create_study makes a study"
     return [read_definition $path]
 }
 
@@ -478,9 +433,8 @@ proc ::tharsis::lib::read_definition {path} {
     check_study $s
     if {[dict get $s digest] ne [digest_of $s]} {fail_definition "its digest"}
     set sql [core::store_rows "SELECT sql FROM sqlite_master WHERE name = 'point'" "" {} t]
-    if {[lindex $sql 0 0] ne [table_of_points $s]} {
-        fail STUDY-0254 "$path: its table of points is not that of its parameters and metrics"
-    }
+    fail_if {[lindex $sql 0 0] ne [table_of_points $s]} STUDY-0254 "$path: its table of points is\
+        not that of its parameters and metrics"
     return $s
 }
 
@@ -490,20 +444,17 @@ proc ::tharsis::lib::fail_definition {what} {
 
 # Views, triggers, indices, other columns and types would make SQLite run what they say.
 proc ::tharsis::lib::check_tables {} {
-    variable tables
     set n 0
     foreach row [core::store_rows "SELECT type, name, sql FROM sqlite_master" "" {} TTT] {
         lassign $row type name sql
         incr n
-        if {$type ne "table" || ($sql ni $tables && ![string match \
+        if {$type ne "table" || ($sql ni $study::tables && ![string match \
             "CREATE TABLE point (point INTEGER PRIMARY KEY, cell INTEGER NOT NULL, *" $sql])} {
-            set type [clip $type 20]
-            set name [clip $name 80]
-            fail STUDY-0252 "the $type \"$name\" in the file is none that create_study makes: must\
-                be its tables, unchanged, and nothing else"
+            fail STUDY-0252 "the [clip $type 20] \"[clip $name 80]\" in the file is none that\
+                create_study makes: must be its tables, unchanged, and nothing else"
         }
     }
-    if {$n != [llength $tables] + 1} {fail_definition "a table is missing"}
+    if {$n != [llength $study::tables] + 1} {fail_definition "a table is missing"}
 }
 
 proc ::tharsis::lib::read_words {} {
@@ -523,9 +474,7 @@ proc ::tharsis::lib::read_words {} {
 
 # Axes are numbered by their first parameters, and their parameters are equally long.
 proc ::tharsis::lib::read_parameters {} {
-    variable columns_max
-    set all {}
-    set lengths {}
+    lassign {} all lengths
     foreach row [core::store_rows "SELECT position, name, axis FROM parameter ORDER BY position" \
         "" {} iti] {
         if {[llength $row] != 3} {fail_definition "axis of a parameter"}
@@ -544,7 +493,6 @@ proc ::tharsis::lib::read_parameters {} {
 }
 
 proc ::tharsis::lib::read_values {position} {
-    variable cells_max
     set values {}
     foreach row [core::store_rows \
         "SELECT position, value FROM value WHERE parameter = ? ORDER BY position" i \
@@ -559,11 +507,10 @@ proc ::tharsis::lib::read_values {position} {
 }
 
 proc ::tharsis::lib::read_metrics {} {
-    variable kinds
     return [lmap row [core::store_rows \
         "SELECT name, kind, \"column\", type, own FROM metric ORDER BY position" "" {} tttii] {
         lassign $row name kind column type is_own
-        if {$type ni {0 1 2} || $is_own ni {0 1} || $kind ni $kinds} {
+        if {$type ni {0 1 2} || $is_own ni {0 1} || $kind ni $study::kinds} {
             fail_definition "type of a metric"
         }
         set row
@@ -572,9 +519,8 @@ proc ::tharsis::lib::read_metrics {} {
 
 # How many points are in each state: dict.
 proc ::tharsis::lib::count_points {} {
-    variable states
     set counts {}
-    foreach state $states {
+    foreach state $study::states {
         dict set counts $state [lindex [core::store_rows \
             "SELECT count(*) FROM point WHERE status = ?" t [list $state] i] 0]
     }
@@ -583,8 +529,7 @@ proc ::tharsis::lib::count_points {} {
 
 # Is the point in the study? n: its cells.
 proc ::tharsis::lib::check_point {s point cell n} {
-    if {$point < 1} {fail STUDY-0092 "[dict get $s path]: point $point: points are numbered from 1"}
-    if {$cell < 0 || $cell >= $n} {
-        fail STUDY-0025 "[dict get $s path]: point $point is in no cell of the study"
-    }
+    fail_if {$point < 1} STUDY-0092 "[dict get $s path]: point $point: points are numbered from 1"
+    fail_if {$cell < 0 || $cell >= $n} STUDY-0025 "[dict get $s path]: point $point is in no cell\
+        of the study"
 }

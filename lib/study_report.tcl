@@ -37,12 +37,11 @@ proc ::tharsis::lib::study_page {name} {
 # Of a picture: columns {NAME HEADING KIND}, rows in which absent values are empty, the first
 # metric, and those that the script returns.
 proc ::tharsis::lib::study_plot_table {name o} {
-    variable none
     set s [open_study $name]
     set table [lindex [study_table $s [dict remove $o maximize]] 0]
     set metrics [dict get $s metrics]
     return [list [lmap column [dict get $table columns] {lreplace $column 1 1 [lindex $column 0]}] \
-        [lmap row [dict get $table rows] {lmap value $row {string trimright $value $none}}] \
+        [lmap row [dict get $table rows] {lmap value $row {string trimright $value $study::none}}] \
         [lindex $metrics 0 0] \
         [lmap metric [lsearch -all -inline -index 4 $metrics 1] {lindex $metric 0}]]
 }
@@ -80,9 +79,7 @@ proc ::tharsis::lib::find_columns {s columns option list} {
     set names [lmap column $columns {lindex $column 0}]
     return [lmap name $list {
         set metric [lsearch -exact -index 2 [dict get $s metrics] $name]
-        if {$name ni $names && $metric >= 0} {
-            set name [lindex [dict get $s metrics] $metric 0]
-        }
+        if {$name ni $names && $metric >= 0} {set name [lindex [dict get $s metrics] $metric 0]}
         if {$name ni $names} {fail_unknown STUDY-0070 $option $name $names}
         lsearch -exact $names $name
     }]
@@ -92,7 +89,6 @@ proc ::tharsis::lib::find_columns {s columns option list} {
 
 # {TABLE ?FAILURES?}
 proc ::tharsis::lib::study_table {s o} {
-    variable none
     set counts [count_points]
     set typed [lmap parameter [dict get $s parameters] {typed_values [lindex $parameter 2]}]
     set columns [study_columns $s $typed [expr {[dict get $counts waiting] == 0 &&
@@ -107,10 +103,11 @@ proc ::tharsis::lib::study_table {s o} {
         set columns [lmap at $chosen {lindex $columns $at}]
         set rows [lmap row $rows {lmap at $chosen {lindex $row $at}}]
     }
-    set table [dict create name points rows $rows absent $none columns [lmap column $columns {
+    set table [dict create name points rows $rows absent $study::none]
+    dict set table columns [lmap column $columns {
         lassign $column name kind is_shown
         list $name [string repeat $name [expr {$is_shown || $shown}]] $kind
-    }]]
+    }]
     if {[dict get $counts failed] == 0} {return [list $table]}
     return [list $table [dict create name failures title "Points that failed" wraps 1 only_text 1 \
         columns {{point point count} {error error text}} rows $failed]]
@@ -118,8 +115,6 @@ proc ::tharsis::lib::study_table {s o} {
 
 # {ROWS FAILED}: the points for which -where holds, in the order of columns, and all that failed.
 proc ::tharsis::lib::study_rows {s where typed columns by} {
-    variable none
-    variable states
     lassign [grid_of $s] n strides
     set seed [expr {[has_seed $s] ? {} : "seed"}]
     set metrics [dict get $s metrics]
@@ -139,7 +134,7 @@ proc ::tharsis::lib::study_rows {s where typed columns by} {
         {*}[lmap name $names {string cat \" $name \"}]] ", "] FROM point ORDER BY point" "" {} \
         $letters] {
         set figures [lassign $row point cell status error mapping]
-        if {$status ni $states || $point <= $last} {
+        if {$status ni $study::states || $point <= $last} {
             fail STUDY-0255 "[dict get $s path]: point $point: its row is damaged"
         }
         if {$point < 1 || $cell < 0 || $cell >= $n} {check_point $s $point $cell $n}
@@ -163,13 +158,13 @@ proc ::tharsis::lib::study_rows {s where typed columns by} {
 
 # "ring, 16": parameters in the user's words.
 proc ::tharsis::lib::joined_values {s strides cell columns cells by} {
-    variable none
     set words [values_of_cell $s $strides $cell]
     return [join [lmap at $by {
         if {$at >= 1 && $at <= [llength $words]} {
             lindex $words [expr {$at - 1}]
         } else {
-            core::quantity [lindex $columns $at 1] [string map [list $none ""] [lindex $cells $at]]
+            set text [string trimright [lindex $cells $at] $study::none]
+            core::quantity [lindex $columns $at 1] $text
         }
     }] ", "]
 }
@@ -178,12 +173,11 @@ proc ::tharsis::lib::joined_values {s strides cell columns cells by} {
 
 # Does it hold for these values? A column without a value has no variable.
 proc ::tharsis::lib::is_wanted {s where interp columns variables values} {
-    variable none
     set last [expr {[llength $variables] - [llength [dict get $s metrics]]}]
     set absent {}
     set at 0
     foreach name $variables value $values {
-        if {$value eq $none || ($value eq "" && $at >= $last &&
+        if {$value eq $study::none || ($value eq "" && $at >= $last &&
             [lindex [dict get $s metrics] $at-$last 3] != 2)} {lappend absent $name}
         incr at
     }
@@ -194,9 +188,7 @@ proc ::tharsis::lib::is_wanted {s where interp columns variables values} {
     } answer]} {return $answer}
     core::poll
     if {![regexp {^can't read "([^"]*)"} $answer -> missed]} {
-        set said [clip $where 200]
-        set answer [clip $answer 300]
-        fail STUDY-0073 "-where {$said}: $answer"
+        fail STUDY-0073 "-where {[clip $where 200]}: [clip $answer 300]"
     }
     set of_metrics [lmap metric [dict get $s metrics] {lindex $metric 2}]
     if {$missed in {error mapping} || $missed in $of_metrics} {return 0}
@@ -242,8 +234,7 @@ proc ::tharsis::lib::study_front {s o columns rows} {
 proc ::tharsis::lib::front_of {points} {
     set n [expr {[llength [lindex $points 0]] - 1}]
     for {set k $n} {$k > 0} {incr k -1} {set points [lsort -real -index $k $points]}
-    set members {}
-    set numbers {}
+    lassign {} members numbers
     foreach point $points {
         set values [lassign $point number]
         set is_in 1
@@ -295,20 +286,13 @@ proc ::tharsis::lib::study_head {s o table} {
 
 # Of points that recorded model_error: which differences of latency it covers.
 proc ::tharsis::lib::line_of_errors {table} {
-    set names [lmap column [dict get $table columns] {lindex $column 0}]
-    set error [lsearch -exact $names model_error]
-    set latency [lsearch -exact $names latency]
-    if {$error < 0 || $latency < 0} return
-    set largest 0
-    set latencies {}
-    foreach row [dict get $table rows] {
-        if {[lindex $row $error] ne "" && [lindex $row $error] > $largest} {
-            set largest [lindex $row $error]
-        }
-        if {[lindex $row $latency] ne ""} {lappend latencies [lindex $row $latency]}
-    }
+    lassign [lmap name {model_error latency} {
+        set at [lsearch -exact -index 0 [dict get $table columns] $name]
+        lsearch -all -inline -not [lmap row [dict get $table rows] {lindex $row $at}] {}
+    }] errors latencies
+    set largest [lindex [lsort -real -decreasing $errors] 0]
+    if {$errors eq "" || $latencies eq "" || $largest <= 0} return
     set latencies [lsort -integer $latencies]
-    if {$largest == 0 || $latencies eq ""} return
     set n 0
     foreach value [lrange $latencies 1 end] {
         incr n [expr {$value < [lindex $latencies 0] * (1.0 + $largest)}]

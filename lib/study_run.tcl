@@ -7,23 +7,19 @@
 # ---- run_study ----
 
 proc ::tharsis::lib::run_study {o} {
-    variable studies
-    variable run
     set name [lindex [dict get $o words] 0]
     set s [open_study $name]
     set here [package provide tharsis]
     set there [dict get $s version]
-    if {$there ne $here} {
-        fail STUDY-0063 "the study is one of tharsis $there, whose results cannot be mixed with\
-            those of $here: finish it there, or make a new one"
-    }
-    set is_safe [expr {![dict exists $o trust] && ![lindex [dict get $studies $name] 1]}]
+    fail_if {$there ne $here} STUDY-0063 "the study is one of tharsis $there, whose results cannot\
+        be mixed with those of $here: finish it there, or make a new one"
+    set is_safe [expr {![dict exists $o trust] && ![lindex [dict get $study::all $name] 1]}]
     core::store_lock
     if {[dict exists $o retry]} {
         run_sql "UPDATE point SET status = 'waiting', error = NULL WHERE status = 'failed'"
     }
     lassign [grid_of $s] n strides
-    array set run [list study $s counts [count_points] last 0 given 0 recorded 0 n $n \
+    array set study::run [list study $s counts [count_points] last 0 given 0 recorded 0 n $n \
         strides $strides names [parameter_names $s] limit [get $o limit 9223372036854775807]]
     set wanted [points_left]
     if {$wanted > 0} {
@@ -31,7 +27,7 @@ proc ::tharsis::lib::run_study {o} {
         if {[core::parallel [list [get $o threads 0] $wanted 50 [dict get $s script] $finish \
             "a study, whose points" [get $o seconds 0] $is_safe] ::tharsis::lib::study_next \
             ::tharsis::lib::study_done ::tharsis::lib::study_progress] &&
-            [dict get $run(counts) waiting] > 0} {
+            [dict get $study::run(counts) waiting] > 0} {
             return [core::interrupted "interrupted; run_study goes on"]
         }
     }
@@ -57,20 +53,19 @@ proc ::tharsis::lib::report_outcome {is_safe} {
 
 # The next point that waits: its number and the variables of its script.
 proc ::tharsis::lib::study_next {} {
-    variable run
-    if {$run(given) >= $run(limit)} return
+    if {$study::run(given) >= $study::run(limit)} return
     set row [lindex [core::store_rows "SELECT point, cell FROM point WHERE point > ? AND\
-        status = 'waiting' ORDER BY point LIMIT 1" i [list $run(last)] ii] 0]
+        status = 'waiting' ORDER BY point LIMIT 1" i [list $study::run(last)] ii] 0]
     if {$row eq ""} return
     lassign $row point cell
     if {$cell eq ""} {set cell -1} ;# it was no integer
-    check_point $run(study) $point $cell $run(n)
-    set run(last) $point
-    incr run(given)
-    set values [values_of_cell $run(study) $run(strides) $cell]
-    set seed [seed_of_values [dict get $run(study) seed] $run(names) $values]
+    check_point $study::run(study) $point $cell $study::run(n)
+    set study::run(last) $point
+    incr study::run(given)
+    set values [values_of_cell $study::run(study) $study::run(strides) $cell]
+    set seed [seed_of_values [dict get $study::run(study) seed] $study::run(names) $values]
     set variables [list point $point seed $seed]
-    foreach name $run(names) value $values {lappend variables $name $value}
+    foreach name $study::run(names) value $values {lappend variables $name $value}
     return [list $point $variables]
 }
 
@@ -79,9 +74,7 @@ proc ::tharsis::lib::study_next {} {
 proc ::tharsis::lib::study_finish {metrics answer} {
     if {![catch {study_figures $metrics $answer} figures options]} {return $figures}
     lassign [dict get $options -errorcode] by area number text
-    if {$by eq "THARSIS"} {
-        return -code error [format "Error %s-%04d: %s" $area $number $text]
-    }
+    if {$by eq "THARSIS"} {return -code error [format "Error %s-%04d: %s" $area $number $text]}
     return -options $options $figures
 }
 
@@ -99,19 +92,15 @@ proc ::tharsis::lib::study_figures {metrics answer} {
 }
 
 proc ::tharsis::lib::own_figure {name kind type answer} {
-    if {[catch {dict get $answer $name} value]} {
-        set said [clip $answer 80]
-        fail STUDY-0045 "the script must return a dictionary with \"$name\", not \"$said\""
-    }
+    fail_if {[catch {dict get $answer $name} value]} STUDY-0045 "the script must return a\
+        dictionary with \"$name\", not \"[clip $answer 80]\""
     if {$value eq "" && $type != 2} return
     return [about "$name, in what the script returned" {core::study_figure $kind $value}]
 }
 
 # Ends of points, all in one transaction.
 proc ::tharsis::lib::study_done {ends} {
-    variable run
-    variable none
-    set metrics [dict get $run(study) metrics]
+    set metrics [dict get $study::run(study) metrics]
     set sql "UPDATE point SET status = ?, error = ?, mapping = ?"
     set letters ttt
     foreach metric $metrics {
@@ -120,41 +109,39 @@ proc ::tharsis::lib::study_done {ends} {
         append letters [string index irt $type]
     }
     append sql " WHERE point = ? AND status = 'waiting'"
-    set no_figures [lmap metric $metrics {lindex [list "" "" $none] [lindex $metric 3]}]
+    set no_figures [lmap metric $metrics {lindex [list "" "" $study::none] [lindex $metric 3]}]
     run_sql "BEGIN IMMEDIATE"
     foreach end $ends {
         lassign $end point state text mapping
         if {$state eq "stopped"} continue
-        if {$mapping eq ""} {set mapping $none}
-        set row [expr {$state eq "done" ? [list done $none $mapping {*}$text] :
+        if {$mapping eq ""} {set mapping $study::none}
+        set row [expr {$state eq "done" ? [list done $study::none $mapping {*}$text] :
             [list failed $text $mapping {*}$no_figures]}]
         core::store_run $sql ${letters}i [list [list {*}$row $point]]
         if {[core::store_rows "SELECT changes()" "" {} i] != 1} {
-            set path [dict get $run(study) path]
+            set path [dict get $study::run(study) path]
             fail STUDY-0028 "$path: point $point does not wait for a result"
         }
-        incr run(recorded)
-        dict incr run(counts) waiting -1
-        dict incr run(counts) $state
+        incr study::run(recorded)
+        dict incr study::run(counts) waiting -1
+        dict incr study::run(counts) $state
     }
     run_sql COMMIT
 }
 
 proc ::tharsis::lib::study_progress {elapsed_s} {
-    variable run
-    dict with run(counts) {}
+    dict with study::run(counts) {}
     set all [expr {$waiting + $done + $failed}]
     set text "study: [expr {$done + $failed}] of $all points, $failed failed"
-    if {$run(recorded) == 0 || $elapsed_s <= 0} {return $text}
-    set rate [expr {$run(recorded) / $elapsed_s}]
+    if {$study::run(recorded) == 0 || $elapsed_s <= 0} {return $text}
+    set rate [expr {$study::run(recorded) / $elapsed_s}]
     return $text[format ", %.1f/s, %.0f s left" $rate [expr {[points_left] / $rate}]]
 }
 
 # Those that wait, and -limit lets run.
 proc ::tharsis::lib::points_left {} {
-    variable run
-    set waiting [dict get $run(counts) waiting]
-    set most [expr {$run(limit) - $run(recorded)}]
+    set waiting [dict get $study::run(counts) waiting]
+    set most [expr {$study::run(limit) - $study::run(recorded)}]
     return [expr {$most < $waiting ? $most : $waiting}]
 }
 
@@ -166,12 +153,11 @@ proc ::tharsis::lib::parallel_foreach {o} {
     set names [elements $names TCL-2223 "NAMES \"[clip $names 80]\": must be a list of variables"]
     set list [elements $list TCL-2224 "LIST \"[clip $list 80]\": must be a list"]
     set set [get $o set {}]
-    if {$names eq ""} {fail TCL-2226 "NAMES: must name a variable"}
+    fail_if {$names eq ""} TCL-2226 "NAMES: must name a variable"
     set globals [core::globals]
     foreach name [concat $names [dict keys $set]] {
-        if {$name in $globals} {
-            fail TCL-2227 "\"$name\": is a variable of Tcl, and must have another name"
-        }
+        fail_if {$name in $globals} TCL-2227 "\"$name\": is a variable of Tcl, and must have\
+            another name"
     }
     array unset each
     array set each [list names $names list $list set $set at 0 failed "" ended 0 \

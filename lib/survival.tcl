@@ -9,9 +9,7 @@ proc ::tharsis::lib::report_survival {o} {
     if {[lindex [core::next_run] 2] > 0} {
         lappend head {line faults "those of inject_fault and set_property do not count"}
     }
-    if {!$has_links} {
-        lappend head {line links "do not fail: only fluid can change them in a run"}
-    }
+    if {!$has_links} {lappend head {line links "do not fail: only fluid can change them in a run"}}
     set n_lost 0
     set rows [lmap case $cases {
         lassign $case object repair to value loss

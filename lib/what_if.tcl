@@ -10,8 +10,7 @@
 # that have a value at this place (empty: all), and are in the dict (empty: all), these with equal
 # values from one place to another (each: none are); also, where medium is 1, links of one medium.
 proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
-    set by_value {}
-    set values {}
+    lassign {} by_value values
     set is_mixed 0 ;# is a medium in several groups?
     set i -1
     foreach row $rows {
@@ -65,9 +64,7 @@ proc ::tharsis::lib::place_of {property} {
         dram_latency {2 time} memory {3 bytes} clock {"" ""}} $property]
 }
 
-proc ::tharsis::lib::is_of_links {property} {
-    return [expr {$property in {bandwidth latency}}]
-}
+proc ::tharsis::lib::is_of_links {property} {return [expr {$property in {bandwidth latency}}]}
 
 # ---- report_sensitivity ----
 
@@ -91,14 +88,12 @@ proc ::tharsis::lib::sensitivity_request {o} {
         by [get $o by 0.1] links [core::links] accels [core::accels] \
         wants_all [expr {![dict exists $o of]}] link {} accel {}]
     foreach name [get $o of {}] {dict set q {*}[core::object $name] 1} ;# their numbers, as keys
-    if {[dict get $q by] == 0} {fail TCL-0702 "-by 0%: must be another percentage, as 10%"}
-    if {[dict get $q remap] > 0 && $is_hand_built} {
-        fail TCL-0720 "-remap: a hand-built program has no mapping"
-    }
+    fail_if {[dict get $q by] == 0} TCL-0702 "-by 0%: must be another percentage, as 10%"
+    fail_if {[dict get $q remap] > 0 && $is_hand_built} TCL-0720 "-remap: a hand-built program has\
+        no mapping"
     dict set q properties [wanted_properties $o [dict get $q remap] [string match astra* $network]]
-    if {[dict get $q by] >= 1 && [regexp latency [dict get $q properties]]} {
-        fail TCL-0705 "-by: latencies can only be reduced by less than 100%"
-    }
+    fail_if {[dict get $q by] >= 1 && [regexp latency [dict get $q properties]]} TCL-0705 "-by:\
+        latencies can only be reduced by less than 100%"
     return $q
 }
 
@@ -111,13 +106,10 @@ proc ::tharsis::lib::wanted_properties {o remap is_astra} {
     }
     set given [dict get $o properties]
     foreach property $given {
-        if {[is_of_links $property] && $is_astra} {
-            fail TCL-0709 "-properties $property: on the astra networks it belongs to dimensions,\
-                not links"
-        }
-        if {$property eq "memory" && $remap == 0} {
-            fail TCL-0719 "-properties memory: has no effect on a fixed mapping: needs -remap"
-        }
+        fail_if {[is_of_links $property] && $is_astra} TCL-0709 "-properties $property: on the\
+            astra networks it belongs to dimensions, not links"
+        fail_if {$property eq "memory" && $remap == 0} TCL-0719 "-properties memory: has no effect\
+            on a fixed mapping: needs -remap"
     }
     return [lmap property $all {
         if {$property ni $given} continue
@@ -133,9 +125,8 @@ proc ::tharsis::lib::sensitivity_changes {q} {
             if {[can_change $q $property $group]} {lappend changes [list $property $group]}
         }
     }
-    if {[llength $changes] == 0} {
-        fail TCL-0708 "nothing to change: none of these objects has such a property with a limit"
-    }
+    fail_if {[llength $changes] == 0} TCL-0708 "nothing to change: none of these objects has such a\
+        property with a limit"
     return $changes
 }
 

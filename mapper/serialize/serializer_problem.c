@@ -8,8 +8,10 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "mapper/serialize/serializer.h"
+#include "topology/files/system_copy.h"
 #include "topology/files/system_read.h"
 #include "topology/files/system_write.h"
+#include "topology/generate/generate.h"
 #include "workloads/workload_read.h"
 #include "workloads/workload_write.h"
 
@@ -40,6 +42,24 @@ static int send_text(th_serializer *w, th_strbuf *file, int failed)
     return failed;
 }
 
+/* What a file cannot say of a generator's links. */
+static void changed_links(th_serializer *w, th_system *s)
+{
+    bool is_changed = s->generator && s->generator->is_changed;
+    th_serializer_bool(w, &is_changed);
+    if (!is_changed || !s->generator)
+        return;
+    s->generator->is_changed = true;
+    for (int m = 0; m < s->n_media; m++) {
+        th_serializer_int64(w, &s->media[m].bits_per_s);
+        w->failed |= s->media[m].bits_per_s < 1;
+    }
+    for (int l = 0; l < s->n_links; l++) {
+        th_serializer_int64(w, &s->links[l].latency_ps);
+        w->failed |= s->links[l].latency_ps < 0;
+    }
+}
+
 /* Where its designs came from: tables that they read stand there, and messages name it. The groups
  * of accelerators, which a file may leave to its generator. */
 static void send_places(th_serializer *w, const th_system *s)
@@ -62,6 +82,7 @@ int th_serializer_send_system(th_serializer *w, const th_system *s, th_error *er
     if (send_text(w, &file, th_system_write(s, NULL, NULL, &file, err)) != 0)
         return -1;
     send_places(w, s);
+    changed_links(w, (th_system *)s); /* which writing only reads */
     return 0;
 }
 
@@ -80,14 +101,28 @@ static int receive_places(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
+/* Routes follow from the links: a system with others is finished anew. Takes s; NULL: memory. */
+static th_system *finished_anew(th_system *s, th_error *err)
+{
+    th_system *made = th_system_copy(s, err);
+    th_system_free(s);
+    if (!made || th_system_finish(made, err) == 0)
+        return made;
+    th_system_free(made);
+    return NULL;
+}
+
 th_system *th_serializer_receive_system(th_serializer *w, th_error *err)
 {
     const char *text = NULL;
     th_serializer_text(w, &text);
     th_system *s =
         text && !w->failed ? th_system_read_text_up_to(text, "system", TH_LINKS_MAX, err) : NULL;
-    if (s && receive_places(w, s, err) == 0 && !w->failed)
-        return s;
+    bool is_whole = s && receive_places(w, s, err) == 0;
+    if (is_whole)
+        changed_links(w, s);
+    if (is_whole && !w->failed)
+        return s->generator && s->generator->is_changed ? finished_anew(s, err) : s;
     if (!text || w->failed)
         th_error_set(err, "MAP-0100", "serialised system: truncated or damaged");
     th_system_free(s);

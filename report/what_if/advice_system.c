@@ -18,7 +18,7 @@ static th_system *generate(const th_system *from, const th_topology_type *type,
     bool keeps_groups = !from->generator || from->generator->type != type;
     th_system *s = th_system_new(from->name, err);
     if (!s || th_topology_generate(s, type, o, err) != 0 ||
-        th_system_copy_designs(s, from, err) != 0 || th_system_copy_energy(s, from, err) != 0)
+        th_system_copy_designs(s, from, err) != 0 || th_system_copy_settings(s, from, err) != 0)
         goto fail;
     for (int i = 0; i < s->n_nodes && s->nodes[i].kind == TH_NODE_ACCEL; i++) {
         int32_t like = i < from->n_accels ? i : more;

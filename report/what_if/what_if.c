@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "topology/files/system_copy.h"
+#include "topology/generate/generate.h"
 
 const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
     [TH_WHAT_IF_BANDWIDTH] = "bandwidth",           [TH_WHAT_IF_CLOCK] = "clock",
@@ -125,6 +126,8 @@ static void alter_link(const th_system *s, th_system *made, const th_what_if *w,
         made->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + w->by);
     else
         made->links[link].latency_ps = scaled(s->links[link].latency_ps, 1 - w->by);
+    if (made->generator)
+        made->generator->is_changed = true;
 }
 
 static void alter_accel(th_accel *a, const th_what_if *w)

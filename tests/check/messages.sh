@@ -107,7 +107,7 @@ function emit(at, line) {
         line = substr(line, RSTART + index(substr(line, RSTART), "\""), RLENGTH)
     sub(/"[^"\\]*$/, "", line)
     while (sub(/\[[^][]*\]/, "%s", line)) {}
-    gsub(/\$[a-z_]+/, "%s", line)
+    gsub(/\$[a-z_]+(::[a-z_]+)*/, "%s", line)
     printf "%s\t%s\t%d\t%s\n", id, FILENAME, at, line (is_unknown ? " \\\"%s\\\": must be one of ..." : "")
 }
 match($0, /[A-Z]+-[0-9][0-9][0-9][0-9]/) && $0 !~ /^ *#/ { emit(FNR, $0) }'

@@ -71,7 +71,7 @@ void fuzz_study_read(const uint8_t *data, size_t size)
 {
     const char *path = fuzz_input_file(data, size);
     Tcl_SetVar(interp, "path", path, TCL_GLOBAL_ONLY);
-    Tcl_SetVar(interp, "::tharsis::lib::studies", "", TCL_GLOBAL_ONLY);
+    Tcl_SetVar(interp, "::tharsis::lib::study::all", "", TCL_GLOBAL_ONLY);
     if (eval("set name [read_study $path]"))
         use();
     else

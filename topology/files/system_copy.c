@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "topology/files/astra.h"
+#include "topology/generate/generate.h"
 
 int th_system_copy_designs(th_system *s, const th_system *from, th_error *err)
 {
@@ -15,9 +16,12 @@ int th_system_copy_designs(th_system *s, const th_system *from, th_error *err)
     return 0;
 }
 
-int th_system_copy_energy(th_system *s, const th_system *from, th_error *err)
+int th_system_copy_settings(th_system *s, const th_system *from, th_error *err)
 {
     const char *source = from->link_energy.source;
+    s->transfers_serially = from->transfers_serially;
+    s->weight_memory = from->weight_memory;
+    s->collective_start_ps = from->collective_start_ps;
     s->link_energy.j_per_byte = from->link_energy.j_per_byte;
     return source && !(s->link_energy.source = th_arena_string(s->names.text, source))
                ? th_error_no_memory(err)
@@ -70,15 +74,17 @@ static int copy_all(th_system *s, const th_system *from, th_error *err)
     for (s->n_dims = 0; s->n_dims < from->n_dims; s->n_dims++)
         s->dims[s->n_dims] = from->dims[s->n_dims];
     s->routing = from->routing;
-    s->transfers_serially = from->transfers_serially;
-    s->weight_memory = from->weight_memory;
-    s->collective_start_ps = from->collective_start_ps;
+    if (from->generator) {
+        if (!(s->generator = th_alloc(sizeof *s->generator)))
+            return th_error_no_memory(err);
+        *s->generator = *from->generator;
+    }
     if (from->astra) {
         if (!(s->astra = th_memory_take(&s->memory, 1, sizeof *s->astra)))
             return th_error_no_memory(err);
         *s->astra = *from->astra;
     }
-    return th_system_copy_energy(s, from, err) || th_system_copy_designs(s, from, err) ||
+    return th_system_copy_settings(s, from, err) || th_system_copy_designs(s, from, err) ||
                    copy_nodes(s, from, err) || copy_links(s, from, err)
                ? -1
                : 0;

@@ -11,8 +11,8 @@ typedef const char *th_param_text(void *context, const th_design_block *design,
                                   const th_param *param);
 
 /* Adds the text of a finished system, which reads back to the same nodes, links and routes in the
- * same order. text NULL: texts are written unchanged. 0, or -1 if a file cannot express the system
- * (ASTRA-sim's). */
+ * same order. text NULL: texts are written unchanged. Links of a generator that were changed are
+ * written as it made them. 0 or -1 (memory). */
 int th_system_write(const th_system *s, th_param_text *text, void *context, th_strbuf *out,
                     th_error *err);
 

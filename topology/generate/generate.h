@@ -65,6 +65,7 @@ const th_topology_type *th_topology_find(const char *name);
 typedef struct th_generator_spec {
     const th_topology_type *type;
     th_topology_options options;
+    bool is_changed; /* links have another bandwidth or latency than the options say */
 } th_generator_spec;
 
 /* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown;

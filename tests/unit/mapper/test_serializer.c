@@ -4,9 +4,14 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
+#include "report/what_if/advice_system.h"
+#include "report/what_if/what_if.h"
 #include "tests/unit/astra_help.h"
+#include "tests/unit/draw.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
+#include "topology/files/system_write.h"
+#include "topology/generate/generate.h"
 #include "topology/routing/route.h"
 
 /* Known bytes: little-endian, 7 bits at a time, a text with its 0. */
@@ -170,6 +175,87 @@ TEST(parameters_of_astra_round_trip)
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     CU_ASSERT_EQUAL(memcmp(back->astra, s->astra, sizeof *s->astra), 0);
     th_serializer_clear(&sent);
+}
+
+/* A random system of a generator. */
+static th_system *random_system(gsl_rng *r, const th_topology_type *type, const th_system *one)
+{
+    th_error e = {"", ""};
+    th_topology_options o = {.n_dims = draw(r, type->min_dims,
+                                            type->max_dims < 4   ? type->max_dims
+                                            : type->min_dims > 2 ? type->min_dims
+                                                                 : 3),
+                             .half_duplex = draw(r, 0, 1),
+                             .with_host = !(type->takes & TH_HAS_HOSTS) && draw(r, 0, 1),
+                             .host_bits_per_s = draw(r, 0, 1) * 777777777,
+                             .host_latency_ps = draw(r, -1, 5),
+                             .link_mtbf_us = draw(r, 0, 1) * 1000000};
+    if (type->takes & TH_TAKES_ISLANDS)
+        o.has_full_islands = o.has_island_options = draw(r, 0, 1);
+    else if (type->takes & TH_TAKES_OVERSUBSCRIPTION)
+        o.oversubscription = draw(r, 0, 2);
+    for (int d = 0; d < o.n_dims; d++) {
+        o.dims[d] = strcmp(type->name, "hypercube") != 0 && d == 0 ? 4 : 2;
+        o.kinds[d] = (th_topology_dim_kind)draw(r, 0, 3);
+    }
+    o.n_bandwidths = o.n_latencies = type->n_cables(&o);
+    for (int i = 0; i < o.n_latencies; i++) {
+        o.bits_per_s[i] = draw(r, 100000000, 900000000);
+        o.latency_ps[i] = draw(r, 5, 500000);
+    }
+    th_system *s = th_topology_create("made", type, &o, one, &e);
+    if (!s)
+        bail_out(&e);
+    s->collective_start_ps = draw(r, 1, 1000);
+    return s;
+}
+
+/* The text of a system that was not changed reads back to it. */
+static void text_comes_back(const th_system *s)
+{
+    th_error e = {"", ""};
+    auto_strbuf text = TH_STRBUF_INIT;
+    CU_ASSERT_EQUAL(th_system_write(s, NULL, NULL, &text, &e), 0);
+    auto_system *back = th_system_read_text(text.text, "again.cfg", &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    th_serializer w = bytes_of_system(s), again = bytes_of_system(back);
+    CU_ASSERT_TRUE(again.out.length == w.out.length &&
+                   memcmp(again.out.text, w.out.text, w.out.length) == 0);
+    th_serializer_clear(&w);
+    th_serializer_clear(&again);
+}
+
+/* Copies of any generator's systems, as they are and with any property changed. */
+TEST(copies_and_changed_systems_round_trip)
+{
+    auto_system *one = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
+    auto_rng *r = th_random_stream(11, "copies", 0);
+    int n_changed = 0;
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; th_topology_types[i]; i++) {
+            th_error e = {"", ""};
+            auto_system *s = random_system(r, th_topology_types[i], one);
+            auto_system *copy = th_what_if_rebuild(s, &e);
+            TAP_ASSERT_TEXT(e.text, "");
+            text_comes_back(copy);
+            auto_system *more = th_system_with_more(s, 0, NULL);
+            CU_ASSERT_TRUE(!more || more->collective_start_ps == s->collective_start_ps);
+            system_comes_back(copy);
+            for (int p = 0; p < TH_N_WHAT_IF_PROPERTIES; p++) {
+                th_what_if_property what = (th_what_if_property)p;
+                int32_t object =
+                    draw(r, 0, (th_what_if_is_of_links(what) ? s->n_links : s->n_accels) - 1);
+                if (!th_what_if_applies(copy, what, object))
+                    continue;
+                auto_system *made =
+                    th_what_if_system(copy, &(th_what_if){what, 0.25, &object, 1}, &e);
+                TAP_ASSERT_TEXT(e.text, "");
+                system_comes_back(made);
+                n_changed++;
+            }
+        }
+    CU_ASSERT_TRUE(n_changed > 100);
 }
 
 /* Explicit routes, segments, dead links: made by hand. */
