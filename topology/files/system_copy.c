@@ -75,7 +75,7 @@ static int copy_all(th_system *s, const th_system *from, th_error *err)
         s->dims[s->n_dims] = from->dims[s->n_dims];
     s->routing = from->routing;
     if (from->generator) {
-        if (!(s->generator = th_alloc(sizeof *s->generator)))
+        if (!(s->generator = th_memory_take(&s->memory, 1, sizeof *s->generator)))
             return th_error_no_memory(err);
         *s->generator = *from->generator;
     }
