@@ -80,7 +80,6 @@ int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out
  * stays. */
 unsigned th_attribute_changes(th_class class, int attribute);
 
-const char *th_task_kind_name(int32_t kind);
 /* What the accelerator does now, a value of its attribute "state". */
 const char *th_accel_state_now(const th_session *s, int accel);
 /* "conv2_1 on accel/0", "conv2_1: host -> 3". */

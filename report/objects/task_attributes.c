@@ -6,12 +6,6 @@
 #include "report/objects/class_attributes.h"
 #include "sim/collective/bound.h"
 
-const char *th_task_kind_name(int32_t kind)
-{
-    static const char *const names[] = {"compute", "transfer", "host", "collective", NULL};
-    return names[kind];
-}
-
 static const char *task_state(int i)
 {
     static const char *const names[] = {"waiting", "ready", "running", "done", NULL};
