@@ -62,37 +62,15 @@ static const source *find_source(const char *name)
 
 /* ---- tables ---- */
 
-/* Exact; an absent value is empty. */
-static Tcl_Obj *value_of(const th_quantity *q)
-{
-    if (q->is_absent || (q->kind == TH_KIND_TEXT && !q->text))
-        return Tcl_NewObj();
-    if (q->kind == TH_KIND_TEXT)
-        return Tcl_NewStringObj(q->text, -1);
-    return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real) : Tcl_NewWideIntObj(q->whole);
-}
-
 static Tcl_Obj *columns_of(const th_table *t)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < t->n_columns; i++) {
         const th_column *c = &t->columns[i];
-        Tcl_Obj *words[] = {Tcl_NewStringObj(c->name, -1),
-                            Tcl_NewStringObj(c->title ? c->title : c->name, -1),
-                            Tcl_NewStringObj(th_lib_kind_name(c->kind), -1)};
-        Tcl_ListObjAppendElement(NULL, list, Tcl_NewListObj(3, words));
-    }
-    return list;
-}
-
-static Tcl_Obj *rows_of(const th_table *t)
-{
-    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        Tcl_Obj *cells = Tcl_NewListObj(0, NULL);
-        for (int i = 0; i < t->n_columns; i++)
-            Tcl_ListObjAppendElement(NULL, cells, value_of(th_table_cell(t, row, i)));
-        Tcl_ListObjAppendElement(NULL, list, cells);
+        Tcl_ListObjAppendElement(NULL, list,
+                                 TH_LIB_LIST(Tcl_NewStringObj(c->name, -1),
+                                             Tcl_NewStringObj(c->title ? c->title : c->name, -1),
+                                             Tcl_NewStringObj(th_kind_name(c->kind), -1)));
     }
     return list;
 }
@@ -120,10 +98,9 @@ static int run_plot_table(th_call *c)
 {
     th_report *r = th_report_new("plot", "Plot");
     int failed = r ? fill(c, r) : th_error_no_memory(&c->err);
-    if (!failed && (failed = th_report_state(r, &c->err)) == 0) {
-        Tcl_Obj *parts[] = {columns_of(r->first), rows_of(r->first)};
-        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, parts));
-    }
+    if (!failed && (failed = th_report_state(r, &c->err)) == 0)
+        Tcl_SetObjResult(c->interp,
+                         TH_LIB_LIST(columns_of(r->first), th_lib_rows(r->first, false)));
     th_report_free(r);
     return failed;
 }
@@ -136,8 +113,7 @@ static int run_plot_unit(th_call *c)
     if (kind < 0 || Tcl_GetDoubleFromObj(NULL, c->words[1], &largest) != TCL_OK)
         return th_lib_fault(c, "plot_unit");
     const char *unit = th_kind_unit((th_kind)kind, largest, &divisor);
-    Tcl_Obj *parts[] = {Tcl_NewStringObj(unit, -1), Tcl_NewDoubleObj(divisor)};
-    Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, parts));
+    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewStringObj(unit, -1), Tcl_NewDoubleObj(divisor)));
     return 0;
 }
 
