@@ -138,16 +138,15 @@ static int64_t signal_track(const th_trace *t, const th_variable *v)
 
 static void declare(th_trace *t, int64_t track, int64_t parent, const char *name, bool is_counter)
 {
-    message descriptor, packet, counter;
+    message descriptor, packet;
     begin_message(&descriptor);
     begin_message(&packet);
-    begin_message(&counter);
     put_number(&descriptor, TRACK_UUID, track);
     put_text(&descriptor, TRACK_NAME, name);
     if (parent > 0)
         put_number(&descriptor, TRACK_PARENT, parent);
     if (is_counter)
-        put_message(&descriptor, TRACK_COUNTER, &counter);
+        put_bytes(&descriptor, TRACK_COUNTER, "", 0);
     put_number(&packet, PACKET_SEQUENCE, THE_SEQUENCE);
     put_message(&packet, PACKET_TRACK, &descriptor);
     write_packet(t, &packet);
