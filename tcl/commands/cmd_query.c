@@ -60,8 +60,7 @@ static int run_query(th_call *c)
     if (!failed && !th_call_has(c, QUERY_AS))
         return th_report_finish(c, r, 0, NULL);
     if (!failed)
-        Tcl_SetObjResult(c->interp,
-                         th_lib_rows(r->first, c->option[QUERY_AS].number == AS_DICT));
+        Tcl_SetObjResult(c->interp, th_lib_rows(r->first, c->option[QUERY_AS].number == AS_DICT));
     th_report_free(r);
     return failed;
 }

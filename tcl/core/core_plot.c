@@ -22,16 +22,6 @@ static int links_table(th_session *s, th_report *r, th_error *err)
     return th_section_links(s, r, true, err);
 }
 
-static int need_layers(th_session *s, th_error *err)
-{
-    if (s->hand_built)
-        return th_error_set(err, "TCL-0375",
-                            "-of layers: the program \"%.100s\" is hand-built: only a mapped "
-                            "workload has layers",
-                            s->hand_built->name);
-    return th_session_need_run(s, err);
-}
-
 static int need_front(th_session *s, th_error *err)
 {
     return th_session_need_mapping(s, err) == 0 ? th_session_need_front(s, err) : -1;
@@ -45,7 +35,7 @@ typedef struct {
 
 /* Beside runs; of a study lib/ makes the table. */
 static const source sources[] = {
-    {"layers", need_layers, th_section_layer_figures},
+    {"layers", th_session_need_run, th_section_layer_figures},
     {"utilization", th_session_need_run, th_section_accels},
     {"links", th_session_need_run, links_table},
     {"convergence", th_session_need_mapping, th_section_convergence},
@@ -300,11 +290,12 @@ static int set_log(th_plot *p, const char *axes, th_error *err)
     return 0;
 }
 
-/* The plot of the description; without one, that of the search. NULL: error in c->err. */
+/* The plot of the description; of convergence without one, that of the search. NULL: error in
+ * c->err. */
 static th_plot *make_plot(th_call *c)
 {
     th_session *s = c->session;
-    if (Tcl_GetCharLength(c->words[3]) > 0)
+    if (Tcl_GetCharLength(c->words[3]) > 0 || strcmp(th_call_word(c, 0), "convergence") != 0)
         return plot_of(c, c->words[3]);
     return th_session_need_mapping(s, &c->err) == 0 ? th_plot_of_search(s, &c->err) : NULL;
 }
