@@ -104,6 +104,7 @@ proc ::tharsis::lib::cell {value} {
 
 # A heat map of rows {NAME VALUE ...}.
 proc ::tharsis::lib::heat {label x y names rows} {
+    if {$rows eq ""} {fail TCL-0373 "there is nothing to draw: nothing went over the network"}
     return [list heat $label $x $y $label $names [lmap row $rows {
         set i -1
         list [lindex $row 0] none 0 [concat {*}[lmap value [lrange $row 1 end] {
@@ -122,9 +123,6 @@ proc ::tharsis::lib::heat_of_nodes {label unit cells} {
         lassign $cell from to value
         if {$value > 0} {set used($from) [set used($to) 1]}
         if {![info exists at($from,$to)] || $value > $at($from,$to)} {set at($from,$to) $value}
-    }
-    if {![array exists used]} {
-        fail TCL-0373 "there is nothing to draw: nothing went over the network"
     }
     set nodes [lsort -integer [array names used]]
     return [heat $label to from [lmap node $nodes {lindex $names $node 0}] [lmap from $nodes {
@@ -150,9 +148,6 @@ proc ::tharsis::lib::picture_of_traffic {} {
 proc ::tharsis::lib::picture_of_link_time {} {
     set links [lsort -integer -index 0 [core::rows {SELECT id, name FROM links
         WHERE bytes > 0 OR busy_ps > 0 ORDER BY load DESC, id LIMIT 24}]]
-    if {[llength $links] == 0} {
-        fail TCL-0941 "there is nothing to draw: nothing went over the network"
-    }
     set windows [core::link_windows [lmap link $links {lindex $link 0}] 24]
     lassign [core::plot_unit time [row {SELECT makespan_ps FROM run}]] unit divisor
     return [heat "flows on the link (mean)" "time from \[$unit\]" link \

@@ -150,11 +150,7 @@ int32_t th_constraints_n_sets(const th_constraints *c)
 
 bool th_constraints_fixes_accel(const th_constraints *c, int32_t accel)
 {
-    for (int32_t i = 0; i < th_constraints_n_sets(c); i++)
-        for (int j = 0; j < c->partial->sets[i].n_accels; j++)
-            if (c->partial->sets[i].accels[j] == accel)
-                return true;
-    return false;
+    return c && th_mapping_find(c->partial, accel).set >= 0;
 }
 
 const th_set *th_constraints_fixed_set(const th_constraints *c, const th_set *set)

@@ -209,6 +209,16 @@ bool th_set_supports_design(const th_system *s, const th_set *set, int32_t desig
     return can;
 }
 
+th_place th_mapping_find(const th_mapping *m, int32_t accel)
+{
+    for (int32_t set = 0; m && set < m->n_sets; set++) {
+        int32_t at = th_set_place(&m->sets[set], accel);
+        if (at >= 0)
+            return (th_place){set, at};
+    }
+    return (th_place){-1, 0};
+}
+
 /* Member i, with the earlier set that it is in (-1: none): it has the same design there. */
 static int check_other_set(const th_mapping *m, int set, int i, int32_t before, const th_system *s,
                            const char *prefix, th_error *err)

@@ -82,6 +82,13 @@ bool th_mapping_designs_agree(const th_mapping *m, const th_system *s);
  * False: one of them cannot take it. */
 bool th_mapping_spread_design(th_mapping *m, const th_system *s, int32_t set);
 
+typedef struct th_place {
+    int32_t set; /* -1: in none */
+    int32_t at;  /* position in the set */
+} th_place;
+/* Where the accelerator is, of several sets in the first; m may be NULL. */
+th_place th_mapping_find(const th_mapping *m, int32_t accel);
+
 /* Allocates order (as the workload's) and weights (all auto). 0, or -1: memory is out. */
 int th_mapping_add_queues(th_mapping *m);
 

@@ -93,14 +93,6 @@ static int finish(const th_repairs *r, th_mapping *m, int32_t set, th_mapping **
     return fits < 0 ? -1 : 0;
 }
 
-static bool is_used(const th_mapping *m, int32_t accel)
-{
-    for (int k = 0; k < m->n_sets; k++)
-        if (th_set_place(&m->sets[k], accel) >= 0)
-            return true;
-    return false;
-}
-
 /* The first n members but the dead one. */
 static void keep_members(const th_repairs *r, th_set *set, int32_t n)
 {
@@ -197,7 +189,8 @@ static int next_spare(th_repairs *r, th_mapping **out, int32_t *to, th_error *er
     while (!*out && r->next < 2 * s->n_accels && r->n_spares < TH_REPAIR_SPARES) {
         bool is_near = r->next < s->n_accels;
         *to = r->next++ % s->n_accels;
-        if (is_near != (group_of(s, *to) == group_of(s, r->accel)) || is_used(r->mapping, *to))
+        if (is_near != (group_of(s, *to) == group_of(s, r->accel)) ||
+            th_mapping_find(r->mapping, *to).set >= 0)
             continue;
         if (take_spare(r, *to, out, err))
             return -1;

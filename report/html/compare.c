@@ -38,24 +38,21 @@ static void add_runs_head(th_report *r, const th_saved_run *run)
             n_inputs, n_inputs == 1 ? "" : "s"));
 }
 
-static int add_section(th_session *s, const th_saved_run *const *runs, const char *id,
-                       const char *title,
-                       int (*make)(th_session *s, th_report *r, const th_saved_run *const *runs,
-                                   th_error *err),
-                       th_strbuf *out, th_error *err)
+/* Figures side by side, and what differs. */
+static int add_sections(th_session *s, const th_saved_run *const *runs, th_strbuf *out,
+                        th_error *err)
 {
-    th_report *r = th_report_new("page", "");
-    int failed = !r ? th_error_no_memory(err) : make(s, r, runs, err);
-    if (!failed)
-        failed = th_html_section(id, title, r, out, err);
-    th_report_free(r);
-    return failed;
-}
-
-static int section_differences(th_session *s, th_report *r, const th_saved_run *const *runs,
-                               th_error *err)
-{
-    return th_section_diff(s, r, runs, ROWS_MAX, err);
+    th_report *figures = th_report_new("page", ""), *differences = th_report_new("page", "");
+    int failed = figures && differences ? 0 : th_error_no_memory(err);
+    th_strbuf_add(out, ",\n\"sections\":[");
+    failed = failed || th_section_two_runs(s, figures, runs, err) != 0 ||
+             th_html_section("figures", "Figures", figures, out, err) != 0 ||
+             th_section_diff(s, differences, runs, ROWS_MAX, err) != 0 ||
+             th_html_section("differences", "Differences", differences, out, err) != 0;
+    th_strbuf_add(out, "]");
+    th_report_free(figures);
+    th_report_free(differences);
+    return failed ? -1 : 0;
 }
 
 static int add_all(th_session *s, const th_saved_run *const *runs, th_report *head, th_strbuf *out,
@@ -66,12 +63,7 @@ static int add_all(th_session *s, const th_saved_run *const *runs, th_report *he
         add_runs_head(head, runs[i]);
     th_html_head(head, out);
     th_strbuf_printf(out, ",\n\"runs\":[%s,\n%s]", runs[0]->page, runs[1]->page);
-    th_strbuf_add(out, ",\n\"sections\":[");
-    if (add_section(s, runs, "figures", "Figures", th_section_two_runs, out, err) != 0 ||
-        add_section(s, runs, "differences", "Differences", section_differences, out, err) != 0)
-        return -1;
-    th_strbuf_add(out, "]");
-    return th_report_state(head, err);
+    return add_sections(s, runs, out, err) != 0 ? -1 : th_report_state(head, err);
 }
 
 int th_html_compare(th_session *s, const th_saved_run *a, const th_saved_run *b, th_strbuf *out,

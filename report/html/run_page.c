@@ -34,11 +34,6 @@ static int section_mapping(th_session *s, th_report *r, th_error *err)
     return th_section_sets(s, r, err) != 0 ? -1 : th_section_layers(s, r, true, err);
 }
 
-static int section_jobs(th_session *s, th_report *r, th_error *err)
-{
-    return th_section_jobs(s, r, err);
-}
-
 static int section_links(th_session *s, th_report *r, th_error *err)
 {
     int failed = th_section_links(s, r, true, err);
@@ -48,11 +43,6 @@ static int section_links(th_session *s, th_report *r, th_error *err)
     if (load >= 0)
         th_table_sort(r->first, load);
     return load < 0 ? -1 : 0;
-}
-
-static int section_energy(th_session *s, th_report *r, th_error *err)
-{
-    return th_section_energy(s, r, err);
 }
 
 static int section_search(th_session *s, th_report *r, th_error *err)
@@ -89,14 +79,14 @@ static int add_sections(th_session *s, const th_result *x, th_strbuf *out, th_er
         {"bounds", "Bounds", is_mapped, section_bounds},
         {"advice", "Advice", th_session_kept_report(s, "advice"), NULL},
         {"sensitivity", "Sensitivity", th_session_kept_report(s, "sensitivity"), NULL},
-        {"jobs", "Jobs", p->n_jobs > 0, section_jobs},
+        {"jobs", "Jobs", p->n_jobs > 0, th_section_jobs},
         {"path", "Critical path", true, section_path},
         {"layers", "Layers", is_mapped, th_section_layer_figures},
         {"mapping", "Mapping", is_mapped, section_mapping},
         {"utilization", "Accelerators", is_mapped, th_section_accels},
         {"links", "Links", true, section_links},
         {"collectives", "Collectives", p->n_collectives > 0, th_section_collectives},
-        {"energy", "Energy", x->has_energy, section_energy},
+        {"energy", "Energy", x->has_energy, th_section_energy},
         {"memory", "Memory", is_mapped, th_section_memory},
         {"search", "Search", is_mapped && s->search.n_improvements > 0, section_search},
     };

@@ -7,6 +7,7 @@
  * of tasks, field by field (task_field), then row by row those of spans (span_field). */
 #include <config.h>
 #include <inttypes.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "report/html/parts.h"
 #include "report/html/tracks.h"
@@ -186,37 +187,18 @@ static void add_tracks(th_spans_page *g)
 
 /* ---- layers, nodes, collectives ---- */
 
-/* A list of names. */
-static void add_names(const th_spans_page *g, const char *key, int n,
-                      const char *(*name)(const th_spans_page *g, int i))
+/* A list of the names that stand `stride` bytes apart. */
+static void add_names(const th_spans_page *g, const char *key, int n, const void *first,
+                      size_t stride)
 {
     th_strbuf_printf(g->out, ",\n\"%s\":[", key);
     for (int i = 0; i < n; i++) {
+        const char *name;
+        memcpy(&name, (const char *)first + (size_t)i * stride, sizeof name);
         th_strbuf_add(g->out, i > 0 ? "," : "");
-        th_strbuf_add_json(g->out, name(g, i));
+        th_strbuf_add_json(g->out, name);
     }
     th_strbuf_add(g->out, "]");
-}
-
-static const char *job_name(const th_spans_page *g, int i)
-{
-    return g->program->jobs[i].name;
-}
-
-static const char *purpose_name(const th_spans_page *g, int i)
-{
-    (void)g;
-    return th_step_task_names[i];
-}
-
-static const char *model_name(const th_spans_page *g, int i)
-{
-    return th_workload_part(g->session->workload, i).name;
-}
-
-static const char *node_name(const th_spans_page *g, int i)
-{
-    return g->session->system->nodes[i].name;
 }
 
 /* Of each layer: name, type, model, set. */
@@ -240,12 +222,15 @@ static void add_groups(const th_spans_page *g)
 {
     const th_workload *w = g->session->workload;
     if (g->program->n_jobs > 0) {
-        add_names(g, "jobs", g->program->n_jobs, job_name);
+        add_names(g, "jobs", g->program->n_jobs, &g->program->jobs->name, sizeof *g->program->jobs);
     } else if (g->step) {
-        add_names(g, "purposes", TH_N_STEP_TASKS, purpose_name);
+        add_names(g, "purposes", TH_N_STEP_TASKS, th_step_task_names, sizeof *th_step_task_names);
     } else {
         add_layers(g->out, g->session);
-        add_names(g, "models", w ? th_workload_parts(w) : 0, model_name);
+        if (w && w->n_models > 0)
+            add_names(g, "models", w->n_models, &w->models->name, sizeof *w->models);
+        else
+            add_names(g, "models", w ? 1 : 0, w ? &w->name : NULL, 0);
     }
 }
 
@@ -323,7 +308,8 @@ static void add_object(th_spans_page *g)
                      g->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn,
                      k->n_links_hidden);
     add_groups(g);
-    add_names(g, "nodes", g->session->system->n_nodes, node_name);
+    add_names(g, "nodes", g->session->system->n_nodes, &g->session->system->nodes->name,
+              sizeof *g->session->system->nodes);
     add_collectives(g);
     if (g->step)
         add_works(g);

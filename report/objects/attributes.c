@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* attributes.c - attributes by class: those of links and nodes, and the table of all classes. */
 #include <config.h>
-#include <stddef.h>
 #include <string.h>
 #include "base/names.h"
 #include "report/objects/class_attributes.h"
@@ -13,11 +12,25 @@ const th_result *th_run_result(th_session *s)
     return r;
 }
 
-th_quantity th_attribute_field(const th_attribute *a, const void *result)
+th_quantity th_attribute_at(const th_attribute *a, const void *structure)
 {
-    return result ? (th_quantity){.kind = a->kind,
-                                  .whole = *(const int64_t *)((const char *)result + a->at)}
-                  : th_absent(a->kind);
+    th_quantity q = th_absent(a->kind);
+    if (!structure)
+        return q;
+    const void *place = (const char *)structure + a->at;
+    int32_t narrow;
+    if (a->kind == TH_KIND_TEXT)
+        memcpy(&q.text, place, sizeof q.text);
+    else if (th_kind_is_real(a->kind))
+        memcpy(&q.real, place, sizeof q.real);
+    else if (a->size == sizeof q.whole)
+        memcpy(&q.whole, place, sizeof q.whole);
+    else {
+        memcpy(&narrow, place, sizeof narrow);
+        q.whole = narrow;
+    }
+    q.is_absent = a->kind == TH_KIND_TEXT ? !q.text : q.whole < 0;
+    return q;
 }
 
 th_quantity th_energy_part(const th_result *r, const th_energy *e, int part)
@@ -47,32 +60,6 @@ th_quantity th_mtbf_hours(int64_t mtbf_us)
 
 /* ---- link ---- */
 
-enum { LINK_NAME, LINK_FROM, LINK_TO, LINK_BANDWIDTH, LINK_LATENCY, LINK_MTBF, LINK_NOMINAL };
-
-static th_quantity link_of_system(th_session *s, int index, const th_attribute *a)
-{
-    const th_link *l = &s->system->links[index];
-    const th_medium *m = &s->system->media[l->medium];
-    switch (a->at) {
-    case LINK_NAME:
-        return th_text(l->name);
-    case LINK_FROM:
-        return th_text(th_system_node_name(s->system, l->from));
-    case LINK_TO:
-        return th_text(th_system_node_name(s->system, l->to));
-    case LINK_BANDWIDTH:
-        return th_bandwidth((int64_t)((double)m->bits_per_s *
-                                          th_property_factor_of(s, TH_PROPERTY_BANDWIDTH, index) +
-                                      0.5));
-    case LINK_LATENCY:
-        return th_ps(l->latency_ps);
-    case LINK_MTBF:
-        return th_mtbf_hours(m->mtbf_us);
-    default:
-        return th_bandwidth(m->bits_per_s);
-    }
-}
-
 /* Over its medium, of both directions where these share one. */
 static int64_t medium_bytes(const th_session *s, int index)
 {
@@ -97,94 +84,82 @@ static double load_of(const th_session *s, int index)
                                   th_machine_elapsed(s->simulation->machine));
 }
 
-static th_quantity link_field(th_session *s, int index, const th_attribute *a)
+TH_GETTER(of_link, th_attribute_at(a, &s->system->links[index]))
+TH_GETTER(of_medium, th_attribute_at(a, &s->system->media[s->system->links[index].medium]))
+TH_GETTER(link_from, th_text(th_system_node_name(s->system, s->system->links[index].from)))
+TH_GETTER(link_to, th_text(th_system_node_name(s->system, s->system->links[index].to)))
+TH_GETTER(link_mtbf, th_mtbf_hours(s->system->media[s->system->links[index].medium].mtbf_us))
+
+static th_quantity link_bandwidth(th_session *s, int index, const th_attribute *a)
+{
+    double nominal = (double)of_medium(s, index, a).whole;
+    return th_bandwidth(
+        (int64_t)(nominal * th_property_factor_of(s, TH_PROPERTY_BANDWIDTH, index) + 0.5));
+}
+
+/* What the machine counts for a link, and what follows from it. */
+typedef struct link_figures {
+    th_link_result counted;
+    int64_t flows, queue_depth, max_queue; /* now, now, and at most */
+    double mean_flows, mean_queue, utilization, load;
+} link_figures;
+
+static th_quantity of_run(th_session *s, int index, const th_attribute *a)
 {
     if (!s->simulation)
         return th_absent(a->kind);
-    const th_link_result l = th_machine_link(s->simulation->machine, index);
-    return th_attribute_field(a, &l);
+    const th_machine *m = s->simulation->machine;
+    const th_link_result l = th_machine_link(m, index);
+    int64_t flows = th_machine_link_flows(m, index);
+    double elapsed = (double)th_machine_elapsed(m);
+    bool needs_load = a->at == offsetof(link_figures, load); /* which looks at other links */
+    const link_figures all = {
+        .counted = l,
+        .flows = flows,
+        .queue_depth = flows > 0 ? flows - 1 : 0,
+        .max_queue = l.peak_flows > 0 ? l.peak_flows - 1 : 0,
+        .mean_flows = th_ratio((double)l.flow_ps, (double)l.busy_ps),
+        .mean_queue = th_ratio((double)(l.flow_ps - l.busy_ps), elapsed),
+        .utilization = th_ratio((double)l.busy_ps, elapsed),
+        .load = needs_load ? load_of(s, index) : 0,
+    };
+    return th_attribute_at(a, &all);
 }
 
-enum {
-    LINK_FLOWS,
-    LINK_QUEUE_DEPTH,
-    LINK_MOST_FLOWS,
-    LINK_MEAN_FLOWS,
-    LINK_UTILIZATION,
-    LINK_LOAD,
-    LINK_MEAN_QUEUE,
-    LINK_MAX_QUEUE
-};
-
-static th_quantity link_figure(th_session *s, int index, const th_attribute *a)
-{
-    if (!s->simulation)
-        return th_absent(a->kind);
-    const th_link_result l = th_machine_link(s->simulation->machine, index);
-    int32_t flows = th_machine_link_flows(s->simulation->machine, index);
-    th_time elapsed = th_machine_elapsed(s->simulation->machine);
-    switch (a->at) {
-    case LINK_FLOWS:
-        return th_count(flows);
-    case LINK_QUEUE_DEPTH:
-        return th_count(flows > 0 ? flows - 1 : 0);
-    case LINK_MOST_FLOWS:
-        return th_count(l.peak_flows);
-    case LINK_MEAN_FLOWS:
-        return th_mean(th_ratio(l.flow_ps, l.busy_ps));
-    case LINK_LOAD:
-        return th_share(load_of(s, index));
-    case LINK_MEAN_QUEUE:
-        return th_mean(th_ratio((double)(l.flow_ps - l.busy_ps), (double)elapsed));
-    case LINK_MAX_QUEUE:
-        return th_count(l.peak_flows > 0 ? l.peak_flows - 1 : 0);
-    default:
-        return th_share(th_ratio(l.busy_ps, elapsed));
-    }
-}
-
-#define LINK(which) .get = link_figure, .at = which, .changes = 1u << TH_RECORD_LINK
-#define FIELD(name)                                                                                \
-    .get = link_field, .at = (int)offsetof(th_link_result, name), .changes = 1u << TH_RECORD_LINK
-
+#define INPUT(getter)  .of = TH_OF_INPUT, .get = getter
+#define LINK(member)   .get = of_link, TH_AT(th_link, member)
+#define MEDIUM(getter) .get = getter, TH_AT(th_medium, bits_per_s)
+#define RUN(member)    .get = of_run, TH_AT(link_figures, member), .changes = 1u << TH_RECORD_LINK
+#define DETAIL(member) .is_detail = true, RUN(member)
+#define NOW(member)    .of = TH_OF_MOMENT, RUN(member)
 const th_attribute th_link_attributes[] = {
-    {"name", TH_KIND_TEXT, "the part after link/", .heading = "link", .get = link_of_system,
-     .at = LINK_NAME},
-    {"from", TH_KIND_TEXT, "node that it leaves", .of = TH_OF_INPUT, .get = link_of_system,
-     .at = LINK_FROM},
-    {"to", TH_KIND_TEXT, "node that it reaches", .of = TH_OF_INPUT, .get = link_of_system,
-     .at = LINK_TO},
+    {"name", TH_KIND_TEXT, "the part after link/", .heading = "link", LINK(name)},
+    {"from", TH_KIND_TEXT, "node that it leaves", INPUT(link_from)},
+    {"to", TH_KIND_TEXT, "node that it reaches", INPUT(link_to)},
     {"bandwidth", TH_KIND_BANDWIDTH, "of its medium, now", .of = TH_OF_MOMENT,
-     .get = link_of_system, .at = LINK_BANDWIDTH},
-    {"latency", TH_KIND_TIME, "of the first bit", .of = TH_OF_INPUT, .get = link_of_system,
-     .at = LINK_LATENCY},
-    {"mtbf_h", TH_KIND_NUMBER, "mean hours between failures of its cable", .of = TH_OF_INPUT,
-     .get = link_of_system, .at = LINK_MTBF},
-    {"flows", TH_KIND_COUNT, "transfers on it now", .of = TH_OF_MOMENT, LINK(LINK_FLOWS)},
-    {"queue_depth", TH_KIND_COUNT, "transfers that share it, beyond the first", .of = TH_OF_MOMENT,
-     LINK(LINK_QUEUE_DEPTH)},
+     MEDIUM(link_bandwidth)},
+    {"latency", TH_KIND_TIME, "of the first bit", .of = TH_OF_INPUT, LINK(latency_ps)},
+    {"mtbf_h", TH_KIND_NUMBER, "mean hours between failures of its cable", INPUT(link_mtbf)},
+    {"flows", TH_KIND_COUNT, "transfers on it now", NOW(flows)},
+    {"queue_depth", TH_KIND_COUNT, "transfers that share it, beyond the first", NOW(queue_depth)},
     {"max_flows", TH_KIND_COUNT, "most flows at one time", .heading = "peak flows",
-     .is_detail = true, LINK(LINK_MOST_FLOWS)},
+     DETAIL(counted.peak_flows)},
     {"mean_flows", TH_KIND_MEAN, "mean number of flows while busy", .heading = "flows",
-     .is_detail = true, LINK(LINK_MEAN_FLOWS)},
-    {"bytes", TH_KIND_BYTES, "bytes carried", .heading = "carried", FIELD(bytes)},
-    {"busy", TH_KIND_TIME, "time with a transfer on it", FIELD(busy_ps)},
+     DETAIL(mean_flows)},
+    {"bytes", TH_KIND_BYTES, "bytes carried", .heading = "carried", RUN(counted.bytes)},
+    {"busy", TH_KIND_TIME, "time with a transfer on it", RUN(counted.busy_ps)},
     {"utilization", TH_KIND_SHARE, "time with at least one flow / elapsed time", .heading = "busy",
-     .is_detail = true, LINK(LINK_UTILIZATION)},
+     DETAIL(utilization)},
     {"nominal_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of one direction", .heading = "bandwidth",
-     .of = TH_OF_INPUT, .get = link_of_system, .at = LINK_NOMINAL},
-    {"load", TH_KIND_SHARE, "bytes carried / (bandwidth x elapsed time)", .is_detail = true,
-     LINK(LINK_LOAD)},
+     .of = TH_OF_INPUT, MEDIUM(of_medium)},
+    {"load", TH_KIND_SHARE, "bytes carried / (bandwidth x elapsed time)", DETAIL(load)},
     {"mean_queue", TH_KIND_MEAN, "mean number of flows beyond the first, over the elapsed time",
-     .heading = "queue", .is_detail = true, LINK(LINK_MEAN_QUEUE)},
-    {"max_queue", TH_KIND_COUNT, "most flows beyond the first", .is_detail = true,
-     LINK(LINK_MAX_QUEUE)},
-    {NULL, TH_KIND_TEXT, NULL},
+     .heading = "queue", DETAIL(mean_queue)},
+    {"max_queue", TH_KIND_COUNT, "most flows beyond the first", DETAIL(max_queue)},
+    {.name = NULL},
 };
 
 /* ---- node ---- */
-
-enum { NODE_NAME, NODE_KIND, NODE_GROUP, NODE_FORWARDS, NODE_MTBF };
 
 static const char *node_kind(int i)
 {
@@ -192,34 +167,21 @@ static const char *node_kind(int i)
     return names[i];
 }
 
-static th_quantity node_value(th_session *s, int index, const th_attribute *a)
-{
-    const th_node *n = &s->system->nodes[index];
-    switch (a->at) {
-    case NODE_NAME:
-        return th_text(n->name);
-    case NODE_KIND:
-        return th_text(node_kind((int)n->kind));
-    case NODE_GROUP:
-        return th_count(n->group);
-    case NODE_MTBF:
-        return th_mtbf_hours(n->accel >= 0 ? n->a.mtbf_us : n->mtbf_us);
-    default:
-        return th_count(n->forwards);
-    }
-}
+TH_GETTER(of_node, th_attribute_at(a, &s->system->nodes[index]))
+TH_GETTER(node_kind_of, th_text(node_kind((int)s->system->nodes[index].kind)))
+TH_GETTER(node_forwards, th_count(s->system->nodes[index].forwards))
+TH_GETTER(node_mtbf,
+          th_mtbf_hours(s->system->nodes[index].accel >= 0 ? s->system->nodes[index].a.mtbf_us
+                                                           : s->system->nodes[index].mtbf_us))
 
 const th_attribute th_node_attributes[] = {
-    {"name", TH_KIND_TEXT, "the part after node/", .get = node_value, .at = NODE_NAME},
-    {"kind", TH_KIND_TEXT, "accelerator, host or switch", node_kind, .of = TH_OF_INPUT,
-     .get = node_value, .at = NODE_KIND},
-    {"group", TH_KIND_COUNT, "its island in the system file", .of = TH_OF_INPUT, .get = node_value,
-     .at = NODE_GROUP},
-    {"forwards", TH_KIND_COUNT, "1 if routes may pass through it", .of = TH_OF_INPUT,
-     .get = node_value, .at = NODE_FORWARDS},
-    {"mtbf_h", TH_KIND_NUMBER, "mean hours between its failures", .of = TH_OF_INPUT,
-     .get = node_value, .at = NODE_MTBF},
-    {NULL, TH_KIND_TEXT, NULL},
+    {"name", TH_KIND_TEXT, "the part after node/", .get = of_node, TH_AT(th_node, name)},
+    {"kind", TH_KIND_TEXT, "accelerator, host or switch", node_kind, INPUT(node_kind_of)},
+    {"group", TH_KIND_COUNT, "its island in the system file", INPUT(of_node),
+     TH_AT(th_node, group)},
+    {"forwards", TH_KIND_COUNT, "1 if routes may pass through it", INPUT(node_forwards)},
+    {"mtbf_h", TH_KIND_NUMBER, "mean hours between its failures", INPUT(node_mtbf)},
+    {.name = NULL},
 };
 
 /* ---- all classes ---- */
@@ -259,9 +221,4 @@ int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out
         return th_error_no_memory(err);
     }
     return 0;
-}
-
-unsigned th_attribute_changes(th_class class, int attribute)
-{
-    return class == TH_CLASS_LAYER ? TH_RECORDS_OF_ANY : classes[class][attribute].changes;
 }

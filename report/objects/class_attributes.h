@@ -3,6 +3,7 @@
  * are absent before a program is lowered. */
 #ifndef TH_REPORT_OBJECTS_CLASS_ATTRIBUTES_H
 #define TH_REPORT_OBJECTS_CLASS_ATTRIBUTES_H
+#include <stddef.h>
 #include "report/objects/objects.h"
 
 extern const th_attribute th_accel_attributes[], th_layer_attributes[], th_link_attributes[],
@@ -14,8 +15,17 @@ enum {
     TH_RECORDS_OF_ANY = TH_RECORDS_OF_TASKS | 1u << TH_RECORD_LINK
 };
 
-/* The attribute as the field of a result, int64_t at its place; absent where that is NULL. */
-th_quantity th_attribute_field(const th_attribute *a, const void *result);
+/* The value that lies there in a structure, a number below 0 is absent; of NULL, too. */
+#define TH_AT(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
+th_quantity th_attribute_at(const th_attribute *a, const void *structure);
+
+/* A getter that is an expression of the session and the number of the object. */
+#define TH_GETTER(name, value)                                                                     \
+    static th_quantity name(th_session *s, int index, const th_attribute *a)                       \
+    {                                                                                              \
+        (void)a;                                                                                   \
+        return value;                                                                              \
+    }
 
 /* Attributes of the components of an energy, in the order of th_energy, and their values, absent
  * where r is NULL or has no costs. */
@@ -38,9 +48,9 @@ th_quantity th_energy_part(const th_result *r, const th_energy *e, int part);
 const th_result *th_run_result(th_session *s);
 /* The short name of an object as a value. */
 th_quantity th_object_name_text(th_session *s, th_class class, int32_t index);
-/* The factor that set_property and inject_fault have applied to a property of an object. */
 /* Absent where it is 0. */
 th_quantity th_mtbf_hours(int64_t mtbf_us);
+/* The factor that set_property and inject_fault have applied to a property of an object. */
 double th_property_factor_of(const th_session *s, th_property_kind kind, int index);
 
 #endif

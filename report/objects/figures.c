@@ -78,77 +78,62 @@ CLASS_OF_OBJECTS(TH_CLASS_NODE, nodes)
 CLASS_OF_OBJECTS(TH_CLASS_LAYER, layers)
 CLASS_OF_OBJECTS(TH_CLASS_TASK, tasks)
 
-static const th_attribute accel_keys[] = {
-    {"node_id", TH_KIND_COUNT, "its node", .of = TH_OF_INPUT},
-    {"set_id", TH_KIND_COUNT, "its set in the mapping", .of = TH_OF_INPUT},
-    {.name = NULL}};
+/* ---- numbers of other rows ---- */
 
-static int64_t key_of_accel(th_session *s, int32_t row, int key)
+static th_quantity number(int64_t n)
 {
-    if (key == 0)
-        return s->system->accel_node[row];
-    for (int k = 0; s->mapping && k < s->mapping->n_sets; k++)
-        for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
-            if (s->mapping->sets[k].accels[i] == row)
-                return k;
-    return -1;
+    return n >= 0 ? th_count(n) : th_absent(TH_KIND_COUNT);
 }
 
-static const th_attribute link_keys[] = {
-    {"source_id", TH_KIND_COUNT, "the node that it leaves", .of = TH_OF_INPUT},
-    {"target_id", TH_KIND_COUNT, "the node that it reaches", .of = TH_OF_INPUT},
-    {.name = NULL}};
-
-static int64_t key_of_link(th_session *s, int32_t row, int key)
+static const th_task *task_of(const th_session *s, int task)
 {
-    return key == 0 ? s->system->links[row].from : s->system->links[row].to;
+    return &th_session_program(s)->tasks[task];
 }
 
-static const th_attribute node_keys[] = {{"accel_id", TH_KIND_COUNT, "the accelerator that it is"},
-                                         {.name = NULL}};
+TH_GETTER(accel_node, number(s->system->accel_node[index]))
+TH_GETTER(accel_set, number(th_mapping_find(s->mapping, index).set))
+TH_GETTER(link_source, number(s->system->links[index].from))
+TH_GETTER(link_target, number(s->system->links[index].to))
+TH_GETTER(node_accel, number(s->system->nodes[index].accel))
+TH_GETTER(task_layer, number(task_of(s, index)->layer))
+TH_GETTER(task_accel, number(task_of(s, index)->kind == TH_TASK_COMPUTE
+                                 ? s->system->nodes[task_of(s, index)->node].accel
+                                 : -1))
+TH_GETTER(task_node, number(task_of(s, index)->node))
+TH_GETTER(task_peer,
+          number(task_of(s, index)->kind == TH_TASK_TRANSFER ? task_of(s, index)->peer : -1))
+TH_GETTER(task_job, number(th_program_job_of(th_session_program(s), index)))
 
-static int64_t key_of_node(th_session *s, int32_t row, int key)
-{
-    (void)key;
-    return s->system->nodes[row].accel;
-}
-
-static const th_attribute task_keys[] = {
-    {"layer_id", TH_KIND_COUNT, "its layer"},
-    {"accel_id", TH_KIND_COUNT, "the accelerator that computes it"},
-    {"node_id", TH_KIND_COUNT, "the node where it runs, or the sender"},
-    {"peer_id", TH_KIND_COUNT, "the node that receives a transfer"},
-    {"job_id", TH_KIND_COUNT, "its job"},
-    {.name = NULL}};
-
-static int64_t key_of_task(th_session *s, int32_t row, int key)
-{
-    const th_program *p = th_session_program(s);
-    const th_task *t = &p->tasks[row];
-    switch (key) {
-    case 0:
-        return t->layer;
-    case 1:
-        return t->kind == TH_TASK_COMPUTE ? s->system->nodes[t->node].accel : -1;
-    case 2:
-        return t->node;
-    case 3:
-        return t->kind == TH_TASK_TRANSFER ? t->peer : -1;
-    default:
-        return th_program_job_of(p, row);
+#define KEY(name, help, getter)                                                                    \
+    {                                                                                              \
+        name, TH_KIND_COUNT, help, .of = TH_OF_INPUT, .get = getter                                \
     }
-}
+static const th_attribute accel_keys[] = {KEY("node_id", "its node", accel_node),
+                                          KEY("set_id", "its set in the mapping", accel_set),
+                                          {.name = NULL}};
+static const th_attribute link_keys[] = {KEY("source_id", "the node that it leaves", link_source),
+                                         KEY("target_id", "the node that it reaches", link_target),
+                                         {.name = NULL}};
+static const th_attribute node_keys[] = {KEY("accel_id", "the accelerator that it is", node_accel),
+                                         {.name = NULL}};
+static const th_attribute task_keys[] = {
+    KEY("layer_id", "its layer", task_layer),
+    KEY("accel_id", "the accelerator that computes it", task_accel),
+    KEY("node_id", "the node where it runs, or the sender", task_node),
+    KEY("peer_id", "the node that receives a transfer", task_peer),
+    KEY("job_id", "its job", task_job),
+    {.name = NULL}};
 
 /* ---- all classes ---- */
 
 #define FIGURES_OF(object)                                                                         \
     .name = #object "s", .need = need_##object##s, .count = count_##object##s,                     \
     .attributes = th_##object##_attributes
-static const th_figures of_accels = {FIGURES_OF(accel), .keys = accel_keys, .key = key_of_accel};
-static const th_figures of_links = {FIGURES_OF(link), .keys = link_keys, .key = key_of_link};
-static const th_figures of_nodes = {FIGURES_OF(node), .keys = node_keys, .key = key_of_node};
+static const th_figures of_accels = {FIGURES_OF(accel), .keys = accel_keys};
+static const th_figures of_links = {FIGURES_OF(link), .keys = link_keys};
+static const th_figures of_nodes = {FIGURES_OF(node), .keys = node_keys};
 static const th_figures of_layers = {FIGURES_OF(layer)};
-static const th_figures of_tasks = {FIGURES_OF(task), .keys = task_keys, .key = key_of_task};
+static const th_figures of_tasks = {FIGURES_OF(task), .keys = task_keys};
 
 const th_figures *const th_figure_classes[] = {&of_accels,
                                                &of_links,

@@ -2,7 +2,7 @@
 /* figures.h - every class of figures as rows and columns: what `query` reads. The columns are the
  * number of the row (id), and its attributes, which are those of get_property where the class has
  * objects; what ends in _id is the number of a row of another class.
- *   need -> (count -> (row | key | get)*)*, valid until the session changes */
+ *   need -> (count -> (row | get)*)*, valid until the session changes */
 #ifndef TH_REPORT_OBJECTS_FIGURES_H
 #define TH_REPORT_OBJECTS_FIGURES_H
 #include "report/objects/objects.h"
@@ -21,10 +21,7 @@ typedef struct th_figures {
     /* All attributes of a row; NULL: each has its own function (th_attribute). Texts are valid
      * until the next call. s->text.scratch.failed: memory was out. */
     void (*row)(th_session *s, int32_t row, th_quantity *cells);
-    /* Without row: numbers of other rows, before the attributes, as counts; NULL: none. -1: no such
-     * row. */
-    const th_attribute *keys;
-    int64_t (*key)(th_session *s, int32_t row, int key);
+    const th_attribute *keys; /* without row: numbers of other rows, which come first; NULL: none */
 } th_figures;
 
 extern const th_figures *const th_figure_classes[]; /* ends in NULL */

@@ -162,15 +162,13 @@ int th_object_unknown(const th_session *s, th_class class, const char *name, th_
 
 int th_object_parse_task(const th_session *s, const char *name, th_object *out, th_error *err)
 {
-    char *end;
-    long number = strtol(name, &end, 10);
-    int32_t n = th_class_count(s, TH_CLASS_TASK);
+    int32_t n = th_class_count(s, TH_CLASS_TASK), number = find_task(s, name);
     if (n == 0)
         return th_error_set(err, "TCL-0156", "task \"%s\": there are no tasks yet", name);
-    if (*name == '\0' || *end != '\0' || number < 0 || number >= n)
+    if (number < 0)
         return th_error_set(err, "TCL-0042", "task \"%s\": must be a number from 0 to %d", name,
                             (int)n - 1);
-    *out = (th_object){TH_CLASS_TASK, (int32_t)number};
+    *out = (th_object){TH_CLASS_TASK, number};
     return 0;
 }
 

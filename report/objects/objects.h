@@ -63,11 +63,11 @@ struct th_attribute {
     const char *heading; /* in tables; NULL: the name, with blanks */
     th_figure_of of;
     bool is_detail; /* of the run: by default in csv and json alone, and not in report_diff */
-    /* Its value now, of the object of this number; NULL: th_figures has a row. at: what the
-     * function is to give, mostly the place of a field. */
+    /* Its value now, of the object of this number; NULL: th_figures has a row. */
     th_quantity (*get)(th_session *s, int index, const th_attribute *a);
-    int at;
-    unsigned changes; /* th_attribute_changes; of layers not asked */
+    uint16_t at, size; /* for get: where the value lies in a structure, and its bytes; or a part */
+    uint32_t changes;  /* bits of th_record_kind (sim/observe/event_recorder.h) at which it can
+                          change; 0: it stays */
 };
 
 const th_attribute *th_attributes_of(th_class class);
@@ -76,11 +76,6 @@ int th_attribute_find(th_class class, const char *name, th_error *err);
 /* Its value now. Text is valid until the next call. 0 or -1. */
 int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err);
 
-/* Bits of th_record_kind (sim/observe/event_recorder.h) at which its value can change; 0: it
- * stays. */
-unsigned th_attribute_changes(th_class class, int attribute);
-
-const char *th_task_kind_name(int32_t kind);
 /* What the accelerator does now, a value of its attribute "state". */
 const char *th_accel_state_now(const th_session *s, int accel);
 /* "conv2_1 on accel/0", "conv2_1: host -> 3". */

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* task_attributes.c - the attributes of tasks, and their descriptions in reports. */
 #include <config.h>
-#include <stddef.h>
 #include <string.h>
 #include "report/objects/class_attributes.h"
 #include "sim/collective/bound.h"
-
-const char *th_task_kind_name(int32_t kind)
-{
-    static const char *const names[] = {"compute", "transfer", "host", "collective", NULL};
-    return names[kind];
-}
 
 static const char *task_state(int i)
 {
@@ -18,39 +11,89 @@ static const char *task_state(int i)
     return names[i];
 }
 
-/* ---- its times ---- */
+/* ---- of the program ---- */
 
-/* NULL: the program has not been lowered. */
-static const th_task_result *times_of(const th_session *s, int index)
+static const th_task *task_of(const th_session *s, int task)
 {
-    return s->simulation ? &th_machine_times(s->simulation->machine)[index] : NULL;
+    return &th_session_program(s)->tasks[task];
 }
 
-static th_quantity state(th_session *s, int index, const th_attribute *a)
+/* Absent where the node is none. */
+static th_quantity node_name(th_session *s, int32_t node)
+{
+    return node >= 0 ? th_object_name_text(s, TH_CLASS_NODE, node) : th_absent(TH_KIND_TEXT);
+}
+
+static th_quantity layer(th_session *s, int index, const th_attribute *a)
+{
+    int32_t layer = task_of(s, index)->layer;
+    return layer >= 0 ? th_object_name_text(s, TH_CLASS_LAYER, layer) : th_absent(a->kind);
+}
+
+static th_quantity job(th_session *s, int index, const th_attribute *a)
+{
+    const th_program *p = th_session_program(s);
+    int32_t job = th_program_job_of(p, index);
+    return job >= 0 ? th_text(p->jobs[job].name) : th_absent(a->kind);
+}
+
+static th_quantity bytes(th_session *s, int index, const th_attribute *a)
+{
+    const th_task *t = task_of(s, index);
+    bool has_size = t->kind == TH_TASK_TRANSFER || t->kind == TH_TASK_COLLECTIVE;
+    return has_size ? th_bytes(t->bytes) : th_absent(a->kind);
+}
+
+/* The step of training that the program is; NULL: none. */
+static const th_training_step *step_of(const th_session *s)
+{
+    return s->hand_built && th_session_program(s) ? s->hand_built->step : NULL;
+}
+
+static th_quantity parts(th_session *s, int index, const th_attribute *a)
+{
+    const th_training_step *step = step_of(s);
+    if (!step || step->work_of[index] < 0)
+        return th_absent(a->kind);
+    th_strbuf_clear(&s->text.scratch);
+    th_step_work_describe(&step->work[step->work_of[index]], &s->text.scratch);
+    return th_text(s->text.scratch.text);
+}
+
+static th_quantity what(th_session *s, int index, const th_attribute *a)
 {
     (void)a;
-    return th_text(task_state(s->simulation
-                                  ? (int)th_machine_task_state(s->simulation->machine, index)
-                                  : TH_TASK_WAITING));
+    th_strbuf_clear(&s->text.scratch);
+    th_task_describe(s, task_of(s, index), &s->text.scratch);
+    return th_text(s->text.scratch.text);
 }
 
-static th_quantity when(th_session *s, int index, const th_attribute *a)
+TH_GETTER(name, th_object_name_text(s, TH_CLASS_TASK, index))
+TH_GETTER(of_task, th_attribute_at(a, task_of(s, index)))
+TH_GETTER(kind, th_text(th_task_kind_name(task_of(s, index)->kind)))
+TH_GETTER(node, node_name(s, task_of(s, index)->node))
+TH_GETTER(peer,
+          node_name(s, task_of(s, index)->kind == TH_TASK_TRANSFER ? task_of(s, index)->peer : -1))
+
+/* ---- of the run ---- */
+
+TH_GETTER(of_times,
+          th_attribute_at(a,
+                          s->simulation ? &th_machine_times(s->simulation->machine)[index] : NULL))
+TH_GETTER(state, th_text(task_state(s->simulation
+                                        ? (int)th_machine_task_state(s->simulation->machine, index)
+                                        : TH_TASK_WAITING)))
+
+/* -1: it has not ended. */
+static th_time duration_of(const th_session *s, int task)
 {
-    th_quantity q = th_attribute_field(a, times_of(s, index));
-    return q.is_absent ? q : th_ps_or_absent(q.whole);
+    if (!s->simulation)
+        return -1;
+    const th_task_result *t = &th_machine_times(s->simulation->machine)[task];
+    return t->end_ps >= 0 ? t->end_ps - t->start_ps : -1;
 }
 
-static th_quantity duration(th_session *s, int index, const th_attribute *a)
-{
-    const th_task_result *t = times_of(s, index);
-    return t && t->end_ps >= 0 ? th_ps(t->end_ps - t->start_ps) : th_absent(a->kind);
-}
-
-static th_quantity cause(th_session *s, int index, const th_attribute *a)
-{
-    const th_task_result *t = times_of(s, index);
-    return t && t->cause >= 0 ? th_count(t->cause) : th_absent(a->kind);
-}
+TH_GETTER(duration, th_ps_or_absent(duration_of(s, index)))
 
 static th_quantity slack(th_session *s, int index, const th_attribute *a)
 {
@@ -115,156 +158,78 @@ static th_time bound_of(th_session *s, const th_collective *c)
 {
     th_error err;
     th_time bound_ps = -1;
-    const th_network_type *network = s->simulation->options.network;
-    bool has_contention = !network || strcmp(network->name, "ideal") != 0;
+    const th_network_type *network = s->simulation ? s->simulation->options.network : NULL;
+    bool has_contention = s->simulation && (!network || strcmp(network->name, "ideal") != 0);
     if (has_contention && th_collective_bound(c, s->system, &bound_ps, &err) != 0)
         s->text.scratch.failed = true; /* memory is out */
     return bound_ps;
 }
 
-enum { CHUNKS, ALGORITHM_BANDWIDTH, BUS_BANDWIDTH, BOUND, OVER_BOUND };
-
-static th_quantity collective_figure(th_session *s, int index, const th_attribute *a)
+/* NULL: the task is none. */
+static const th_collective *collective_of(const th_session *s, int task)
 {
-    const th_task *t = &th_session_program(s)->tasks[index];
-    const th_task_result *when = times_of(s, index);
-    if (t->kind != TH_TASK_COLLECTIVE || !when)
-        return th_absent(a->kind);
-    const th_collective *c = th_session_collective(s, t->collective);
-    th_time time_ps = when->end_ps >= 0 ? when->end_ps - when->start_ps : -1;
-    switch (a->at) {
-    case CHUNKS:
-        return th_count(c->chunks);
-    case ALGORITHM_BANDWIDTH:
-        return bandwidth_of((double)c->bytes, time_ps);
-    case BUS_BANDWIDTH:
-        return bandwidth_of((c->pair_bytes ? 0 : bus_factor(c)) * (double)c->bytes, time_ps);
-    case BOUND:
-        return th_ps_or_absent(bound_of(s, c));
-    default:
-        return over_bound_of(time_ps, bound_of(s, c));
+    const th_task *t = task_of(s, task);
+    return t->kind == TH_TASK_COLLECTIVE ? th_session_collective(s, t->collective) : NULL;
+}
+
+/* A getter that is an expression of the collective c, where the task is one. */
+#define OF_COLLECTIVE(name, value)                                                                 \
+    static th_quantity name(th_session *s, int index, const th_attribute *a)                       \
+    {                                                                                              \
+        const th_collective *c = collective_of(s, index);                                          \
+        return c ? (value) : th_absent(a->kind);                                                   \
     }
-}
+OF_COLLECTIVE(collective, th_text(th_collective_names[c->kind]))
+OF_COLLECTIVE(algorithm, th_text(c->algorithm ? c->algorithm->name : "auto"))
+OF_COLLECTIVE(ranks, th_count(c->n_ranks))
+OF_COLLECTIVE(chunks, s->simulation ? th_count(c->chunks) : th_absent(TH_KIND_COUNT))
+OF_COLLECTIVE(algorithm_bandwidth, bandwidth_of((double)c->bytes, duration_of(s, index)))
+OF_COLLECTIVE(bus_bandwidth, bandwidth_of((c->pair_bytes ? 0 : bus_factor(c)) * (double)c->bytes,
+                                          duration_of(s, index)))
+OF_COLLECTIVE(bound, th_ps_or_absent(bound_of(s, c)))
+OF_COLLECTIVE(over_bound, over_bound_of(duration_of(s, index), bound_of(s, c)))
 
-enum { COLLECTIVE, ALGORITHM, RANKS };
+/* ---- all of them ---- */
 
-static th_quantity of_collective(th_session *s, int index, const th_attribute *a)
-{
-    const th_task *t = &th_session_program(s)->tasks[index];
-    if (t->kind != TH_TASK_COLLECTIVE)
-        return th_absent(a->kind);
-    const th_collective *c = th_session_collective(s, t->collective);
-    if (a->at == COLLECTIVE)
-        return th_text(th_collective_names[c->kind]);
-    if (a->at == RANKS)
-        return th_count(c->n_ranks);
-    return th_text(c->algorithm ? c->algorithm->name : "auto");
-}
-
-/* ---- what it is ---- */
-
-/* The step of training that the program is; NULL: none. */
-static const th_training_step *step_of(const th_session *s)
-{
-    return s->hand_built && th_session_program(s) ? s->hand_built->step : NULL;
-}
-
-static th_quantity parts(th_session *s, int index, const th_attribute *a)
-{
-    const th_training_step *step = step_of(s);
-    if (!step || step->work_of[index] < 0)
-        return th_absent(a->kind);
-    th_strbuf_clear(&s->text.scratch);
-    th_step_work_describe(&step->work[step->work_of[index]], &s->text.scratch);
-    return th_text(s->text.scratch.text);
-}
-
-static th_quantity what(th_session *s, int index, const th_attribute *a)
-{
-    (void)a;
-    th_strbuf_clear(&s->text.scratch);
-    th_task_describe(s, &th_session_program(s)->tasks[index], &s->text.scratch);
-    return th_text(s->text.scratch.text);
-}
-
-static th_quantity name_of(th_session *s, th_class class, int32_t object)
-{
-    return object >= 0 ? th_object_name_text(s, class, object) : th_absent(TH_KIND_TEXT);
-}
-
-enum { NAME, KIND, LAYER, JOB, NODE, PEER, BYTES, INPUT };
-
-static th_quantity of_program(th_session *s, int index, const th_attribute *a)
-{
-    const th_program *p = th_session_program(s);
-    const th_task *t = &p->tasks[index];
-    int32_t job;
-    switch (a->at) {
-    case NAME:
-        return th_object_name_text(s, TH_CLASS_TASK, index);
-    case KIND:
-        return th_text(th_task_kind_name(t->kind));
-    case LAYER:
-        return name_of(s, TH_CLASS_LAYER, t->layer);
-    case JOB:
-        job = th_program_job_of(p, index);
-        return job >= 0 ? th_text(p->jobs[job].name) : th_absent(a->kind);
-    case NODE:
-        return name_of(s, TH_CLASS_NODE, t->node);
-    case PEER:
-        return name_of(s, TH_CLASS_NODE, t->kind == TH_TASK_TRANSFER ? t->peer : -1);
-    case BYTES:
-        return t->kind == TH_TASK_TRANSFER || t->kind == TH_TASK_COLLECTIVE ? th_bytes(t->bytes)
-                                                                            : th_absent(a->kind);
-    default:
-        return th_count(t->input);
-    }
-}
-
-#define BY(getter, which)                                                                          \
-    .get = getter, .at = which, .changes = TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED
-
+#define RUN(getter)   .get = getter, .changes = TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED
+#define TIMES(member) RUN(of_times), TH_AT(th_task_result, member)
 const th_attribute th_task_attributes[] = {
-    {"name", TH_KIND_TEXT, "the part after task/", .get = of_program, .at = NAME},
-    {"kind", TH_KIND_TEXT, "compute, transfer, host or collective", th_task_kind_name,
-     .get = of_program, .at = KIND},
-    {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state, BY(state, 0)},
-    {"layer", TH_KIND_TEXT, "layer that it belongs to", .get = of_program, .at = LAYER},
-    {"job", TH_KIND_TEXT, "job that it belongs to", .get = of_program, .at = JOB},
-    {"node", TH_KIND_TEXT, "where it runs, or the sender", .get = of_program, .at = NODE},
-    {"peer", TH_KIND_TEXT, "the receiver of a transfer", .get = of_program, .at = PEER},
-    {"collective", TH_KIND_TEXT, "all-reduce, all-gather, ...", .get = of_collective,
-     .at = COLLECTIVE},
-    {"algorithm", TH_KIND_TEXT, "algorithm that was used", .get = of_collective, .at = ALGORITHM},
-    {"ranks", TH_KIND_COUNT, "accelerators that take part", .get = of_collective, .at = RANKS},
-    {"bytes", TH_KIND_BYTES, "size of a transfer or collective", .get = of_program, .at = BYTES},
-    {"input", TH_KIND_COUNT, "which input of the stream it works for", .get = of_program,
-     .at = INPUT},
+    {"name", TH_KIND_TEXT, "the part after task/", .get = name},
+    {"kind", TH_KIND_TEXT, "compute, transfer, host or collective", th_task_kind_name, .get = kind},
+    {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state, RUN(state)},
+    {"layer", TH_KIND_TEXT, "layer that it belongs to", .get = layer},
+    {"job", TH_KIND_TEXT, "job that it belongs to", .get = job},
+    {"node", TH_KIND_TEXT, "where it runs, or the sender", .get = node},
+    {"peer", TH_KIND_TEXT, "the receiver of a transfer", .get = peer},
+    {"collective", TH_KIND_TEXT, "all-reduce, all-gather, ...", .get = collective},
+    {"algorithm", TH_KIND_TEXT, "algorithm that was used", .get = algorithm},
+    {"ranks", TH_KIND_COUNT, "accelerators that take part", .get = ranks},
+    {"bytes", TH_KIND_BYTES, "size of a transfer or collective", .get = bytes},
+    {"input", TH_KIND_COUNT, "which input of the stream it works for", .get = of_task,
+     TH_AT(th_task, input)},
     {"parts", TH_KIND_TEXT, "what its kernels do, of a computation of a step of training",
      .get = parts},
     {"what", TH_KIND_TEXT, "layer and place", .get = what},
-    {"ready", TH_KIND_TIME, "when the last task that it waited for ended",
-     BY(when, (int)offsetof(th_task_result, ready_ps))},
-    {"start", TH_KIND_TIME, "when it started", BY(when, (int)offsetof(th_task_result, start_ps))},
-    {"end", TH_KIND_TIME, "when it ended", BY(when, (int)offsetof(th_task_result, end_ps))},
-    {"duration", TH_KIND_TIME, "from its start to its end", BY(duration, 0)},
-    {"cause", TH_KIND_COUNT, "the task whose end let it start", BY(cause, 0)},
+    {"ready", TH_KIND_TIME, "when the last task that it waited for ended", TIMES(ready_ps)},
+    {"start", TH_KIND_TIME, "when it started", TIMES(start_ps)},
+    {"end", TH_KIND_TIME, "when it ended", TIMES(end_ps)},
+    {"duration", TH_KIND_TIME, "from its start to its end", RUN(duration)},
+    {"cause", TH_KIND_COUNT, "the task whose end let it start", TIMES(cause)},
     {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done",
-     BY(slack, 0)},
-    {"chunks", TH_KIND_COUNT, "pieces that a collective cuts its buffer into",
-     BY(collective_figure, CHUNKS)},
+     RUN(slack)},
+    {"chunks", TH_KIND_COUNT, "pieces that a collective cuts its buffer into", RUN(chunks)},
     {"algorithm_bandwidth", TH_KIND_BANDWIDTH, "size / time", .heading = "algbw",
-     BY(collective_figure, ALGORITHM_BANDWIDTH)},
+     RUN(algorithm_bandwidth)},
     {"bus_bandwidth", TH_KIND_BANDWIDTH,
      "algbw x the share of the size that each rank sends at least; to be held against "
      "nccl-tests only where the links have the rates that messages reach",
-     .heading = "busbw", BY(collective_figure, BUS_BANDWIDTH)},
-    {"bound", TH_KIND_TIME, "lower bound of the collective, its group alone",
-     BY(collective_figure, BOUND)},
-    {"over_bound", TH_KIND_CHANGE, "time / lower bound of the group alone - 1",
-     BY(collective_figure, OVER_BOUND)},
-    {NULL, TH_KIND_TEXT, NULL},
+     .heading = "busbw", RUN(bus_bandwidth)},
+    {"bound", TH_KIND_TIME, "lower bound of the collective, its group alone", RUN(bound)},
+    {"over_bound", TH_KIND_CHANGE, "time / lower bound of the group alone - 1", RUN(over_bound)},
+    {.name = NULL},
 };
+
+/* ---- in words ---- */
 
 /* "all_reduce of 8 by ring, 1GiB" */
 static void describe_collective(const th_collective *c, th_strbuf *out)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/min_max.h"
 #include "report/plot/plot.h"
 #include "report/table/report_scale.h"
 
@@ -34,13 +35,13 @@ static void add_name(th_strbuf *out, const char *name, int width)
     add_times(out, ' ', width - n);
 }
 
-static int width_of_names(const th_plot *p)
+/* Columns for the names of rows, or else of categories. */
+static int width_of_names(const th_plot *p, bool is_rows)
 {
     int width = 0;
-    for (int i = 0; i < p->n_categories; i++)
-        if (th_text_width(p->category[i]) > width)
-            width = th_text_width(p->category[i]);
-    return width < NAME_MAX ? width : NAME_MAX;
+    for (int i = 0; i < (is_rows ? p->n_series : p->n_categories); i++)
+        width = th_max(width, th_text_width(is_rows ? p->series[i].name : p->category[i]));
+    return th_min(width, NAME_MAX);
 }
 
 static void add_head(const th_plot *p, const char *label, th_strbuf *out)
@@ -77,7 +78,7 @@ static double largest_sum(const th_plot *p, bool is_stacked)
 
 static void draw_bars(const th_plot *p, th_strbuf *out)
 {
-    int names = width_of_names(p), room = WIDTH - names - 1 - NUMBER;
+    int names = width_of_names(p, false), room = WIDTH - names - 1 - NUMBER;
     double largest = largest_sum(p, false);
     for (int c = 0; c < p->n_categories; c++)
         for (int s = 0; s < p->n_series; s++) {
@@ -93,7 +94,7 @@ static void draw_bars(const th_plot *p, th_strbuf *out)
 /* Rounds sums, not parts, so that equal sums have equal lines. */
 static void draw_stacks(const th_plot *p, th_strbuf *out)
 {
-    int names = width_of_names(p), room = WIDTH - names - 1;
+    int names = width_of_names(p, false), room = WIDTH - names - 1;
     double largest = largest_sum(p, true);
     for (int c = 0; c < p->n_categories; c++) {
         double sum = 0;
@@ -124,7 +125,7 @@ static char shade_of(double y, double largest)
 /* Names of columns, from top to bottom. */
 static void add_columns(const th_plot *p, int names, int cell, th_strbuf *out)
 {
-    int height = width_of_names(p);
+    int height = width_of_names(p, false);
     for (int line = 0; line < height; line++) {
         add_times(out, ' ', names + 1);
         for (int c = 0; c < p->n_categories; c++) {
@@ -137,18 +138,9 @@ static void add_columns(const th_plot *p, int names, int cell, th_strbuf *out)
     }
 }
 
-static int width_of_rows(const th_plot *p)
-{
-    int width = 0;
-    for (int i = 0; i < p->n_series; i++)
-        if (th_text_width(p->series[i].name) > width)
-            width = th_text_width(p->series[i].name);
-    return width < NAME_MAX ? width : NAME_MAX;
-}
-
 static void draw_heat(const th_plot *p, th_strbuf *out)
 {
-    int names = width_of_rows(p), cell = 2 * p->n_categories + names < WIDTH ? 2 : 1;
+    int names = width_of_names(p, true), cell = 2 * p->n_categories + names < WIDTH ? 2 : 1;
     double largest = 0;
     for (int s = 0; s < p->n_series; s++)
         for (int c = 0; c < p->n_categories; c++)

@@ -53,18 +53,17 @@ static bool is_text(const table *t, int c)
 
 static th_quantity value_of(const table *t, int32_t row, int c)
 {
-    const th_query_source *x = t->source;
-    if (c > t->n_keys && x->figures->row) {
+    const th_figures *f = t->source->figures;
+    int i = c - t->n_keys - 1;
+    if (c == 0)
+        return th_count(row);
+    if (i >= 0 && f->row) {
         th_quantity cells[TH_FIGURES_MAX];
-        x->figures->row(x->session, row, cells);
-        return cells[c - t->n_keys - 1];
+        f->row(t->source->session, row, cells);
+        return cells[i];
     }
-    if (c > t->n_keys) {
-        const th_attribute *a = &x->figures->attributes[c - t->n_keys - 1];
-        return a->get(x->session, row, a);
-    }
-    int64_t number = c == 0 ? row : x->figures->key(x->session, row, c - 1);
-    return number >= 0 ? th_count(number) : th_absent(TH_KIND_COUNT);
+    const th_attribute *a = i < 0 ? &f->keys[c - 1] : &f->attributes[i];
+    return a->get(t->source->session, row, a);
 }
 
 /* "CREATE TABLE x(id INTEGER, ...", and the columns. NULL: memory is out. */

@@ -7,81 +7,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-th_quantity th_text(const char *text)
-{
-    return (th_quantity){.kind = TH_KIND_TEXT, .is_absent = !text, .text = text};
-}
+/* ---- kinds ---- */
 
-th_quantity th_count(int64_t n)
-{
-    return (th_quantity){.kind = TH_KIND_COUNT, .whole = n};
-}
+static const struct {
+    const char *name, *suffix;
+    bool is_real;
+} kinds[TH_N_KINDS] = {
+    [TH_KIND_TEXT] = {"text", "", false},
+    [TH_KIND_COUNT] = {"count", "", false},
+    [TH_KIND_TIME] = {"time", "_ps", false},
+    [TH_KIND_BYTES] = {"bytes", "_bytes", false},
+    [TH_KIND_BANDWIDTH] = {"bandwidth", "_bits_per_s", false},
+    [TH_KIND_SHARE] = {"share", "_percent", true},
+    [TH_KIND_CHANGE] = {"change", "_percent", true},
+    [TH_KIND_RATE] = {"rate", "_per_s", true},
+    [TH_KIND_MEAN] = {"mean", "", true},
+    [TH_KIND_NUMBER] = {"number", "", true},
+    [TH_KIND_ENERGY] = {"energy", "_j", true},
+    [TH_KIND_FACTOR] = {"factor", "", true},
+};
 
-th_quantity th_ps(th_time ps)
+const char *th_kind_name(th_kind kind)
 {
-    return (th_quantity){.kind = TH_KIND_TIME, .whole = ps};
-}
-
-th_quantity th_ps_or_absent(th_time ps)
-{
-    return (th_quantity){.kind = TH_KIND_TIME, .whole = ps, .is_absent = ps < 0};
-}
-
-th_quantity th_bytes(int64_t bytes)
-{
-    return (th_quantity){.kind = TH_KIND_BYTES, .whole = bytes};
-}
-
-th_quantity th_bandwidth(int64_t bits_per_s)
-{
-    return (th_quantity){.kind = TH_KIND_BANDWIDTH, .whole = bits_per_s};
-}
-
-th_quantity th_share(double share)
-{
-    return (th_quantity){.kind = TH_KIND_SHARE, .real = share};
-}
-
-th_quantity th_change(double change)
-{
-    return (th_quantity){.kind = TH_KIND_CHANGE, .real = change};
-}
-
-th_quantity th_rate(double per_s)
-{
-    return (th_quantity){.kind = TH_KIND_RATE, .real = per_s};
-}
-
-th_quantity th_mean(double mean)
-{
-    return (th_quantity){.kind = TH_KIND_MEAN, .real = mean};
-}
-
-th_quantity th_number(double number)
-{
-    return (th_quantity){.kind = TH_KIND_NUMBER, .real = number};
-}
-
-th_quantity th_joules(double joules)
-{
-    return (th_quantity){.kind = TH_KIND_ENERGY, .real = joules};
-}
-
-th_quantity th_factor(double factor)
-{
-    return (th_quantity){.kind = TH_KIND_FACTOR, .real = factor};
-}
-
-th_quantity th_absent(th_kind kind)
-{
-    return (th_quantity){.kind = kind, .is_absent = true};
+    return kinds[kind].name;
 }
 
 bool th_kind_is_real(th_kind kind)
 {
-    return kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE || kind == TH_KIND_RATE ||
-           kind == TH_KIND_MEAN || kind == TH_KIND_NUMBER || kind == TH_KIND_ENERGY ||
-           kind == TH_KIND_FACTOR;
+    return kinds[kind].is_real;
+}
+
+const char *th_kind_suffix(th_kind kind, const char *name)
+{
+    return kind == TH_KIND_BYTES && strcmp(name, "bytes") == 0 ? "" : kinds[kind].suffix;
+}
+
+/* ---- values ---- */
+
+#define WHOLE(kind_, value) ((th_quantity){.kind = kind_, .whole = value})
+#define REAL(kind_, value)  ((th_quantity){.kind = kind_, .real = value})
+#define MAKER(name, type, quantity)                                                                \
+    th_quantity name(type x)                                                                       \
+    {                                                                                              \
+        return quantity;                                                                           \
+    }
+MAKER(th_count, int64_t, WHOLE(TH_KIND_COUNT, x))
+MAKER(th_ps, th_time, WHOLE(TH_KIND_TIME, x))
+MAKER(th_bytes, int64_t, WHOLE(TH_KIND_BYTES, x))
+MAKER(th_bandwidth, int64_t, WHOLE(TH_KIND_BANDWIDTH, x))
+MAKER(th_share, double, REAL(TH_KIND_SHARE, x))
+MAKER(th_change, double, REAL(TH_KIND_CHANGE, x))
+MAKER(th_rate, double, REAL(TH_KIND_RATE, x))
+MAKER(th_mean, double, REAL(TH_KIND_MEAN, x))
+MAKER(th_number, double, REAL(TH_KIND_NUMBER, x))
+MAKER(th_joules, double, REAL(TH_KIND_ENERGY, x))
+MAKER(th_factor, double, REAL(TH_KIND_FACTOR, x))
+MAKER(th_absent, th_kind, ((th_quantity){.kind = x, .is_absent = true}))
+MAKER(th_text, const char *, ((th_quantity){.kind = TH_KIND_TEXT, .is_absent = !x, .text = x}))
+
+th_quantity th_ps_or_absent(th_time ps)
+{
+    return (th_quantity){.kind = TH_KIND_TIME, .whole = ps, .is_absent = ps < 0};
 }
 
 double th_quantity_number(const th_quantity *q, double otherwise)

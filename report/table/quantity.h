@@ -54,6 +54,9 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
 /* -1, 0, 1; absent values come before all others. */
 int th_quantity_compare(const th_quantity *a, const th_quantity *b);
 bool th_kind_is_real(th_kind kind);
+const char *th_kind_name(th_kind kind); /* "time" */
+/* The suffix of a field in CSV and JSON: "_ps"; "" if the name has it. */
+const char *th_kind_suffix(th_kind kind, const char *name);
 /* The number of a quantity; otherwise, if it is absent or a text. */
 double th_quantity_number(const th_quantity *q, double otherwise);
 /* part / whole; 0 where whole is 0. */

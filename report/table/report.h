@@ -80,8 +80,6 @@ int th_table_column(const th_table *t, const char *option, const char *name, th_
 void th_table_select(th_table *t, const int *columns, int n);
 const th_quantity *th_table_cell(const th_table *t, size_t row, int column);
 
-/* The suffix of a field in CSV and JSON: "_ps"; "" if the name has it. */
-const char *th_kind_suffix(th_kind kind, const char *name);
 /* A value as JSON has it, in the unit of that suffix. */
 void th_quantity_add_json(th_strbuf *out, const th_quantity *q);
 

@@ -4,34 +4,6 @@
 #include "report/table/report.h"
 #include <string.h>
 
-const char *th_kind_suffix(th_kind kind, const char *key)
-{
-    if (kind == TH_KIND_BYTES && strcmp(key, "bytes") == 0)
-        return "";
-    switch (kind) {
-    case TH_KIND_TEXT:
-    case TH_KIND_COUNT:
-    case TH_KIND_MEAN:
-    case TH_KIND_NUMBER:
-    case TH_KIND_FACTOR:
-        break;
-    case TH_KIND_TIME:
-        return "_ps";
-    case TH_KIND_BYTES:
-        return "_bytes";
-    case TH_KIND_BANDWIDTH:
-        return "_bits_per_s";
-    case TH_KIND_SHARE:
-    case TH_KIND_CHANGE:
-        return "_percent";
-    case TH_KIND_RATE:
-        return "_per_s";
-    case TH_KIND_ENERGY:
-        return "_j";
-    }
-    return "";
-}
-
 static void add_number(th_strbuf *out, const th_quantity *q)
 {
     if (!th_kind_is_real(q->kind))

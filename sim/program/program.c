@@ -10,6 +10,12 @@
 
 #include "base/alloc.h"
 
+const char *th_task_kind_name(int32_t kind)
+{
+    static const char *const names[] = {"compute", "transfer", "host", "collective", NULL};
+    return names[kind];
+}
+
 th_program *th_program_new(th_error *err)
 {
     th_program *p = th_alloc_zero(1, sizeof *p);

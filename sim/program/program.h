@@ -25,6 +25,8 @@ typedef enum {
     TH_TASK_COLLECTIVE /* a collective of a group of nodes, replayed message by message */
 } th_task_kind;
 
+const char *th_task_kind_name(int32_t kind); /* "compute"; NULL after the last */
+
 typedef struct th_task {
     int32_t kind; /* th_task_kind */
     int32_t node; /* where the task runs, or the sender */

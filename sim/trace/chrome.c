@@ -84,49 +84,29 @@ static void write_metadata(th_trace *t, const char *what, int32_t object, int32_
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static void end_state(th_trace *t, const th_variable *v, th_time now)
+static void slice(th_trace *t, const th_variable *v, th_time now, const char *name)
 {
-    begin_track_event(t, 'E', v->object, FIRST_SIGNAL_TRACK + v->signal);
+    begin_track_event(t, name ? 'B' : 'E', v->object, FIRST_SIGNAL_TRACK + v->signal);
     write_time(t, now);
+    if (name)
+        write_text(&t->out, ",\"name\":", name);
     end_event(t);
 }
 
-/* A span is open where the value is not 0. */
-static void show_state(th_trace *t, const th_variable *v, th_time now)
-{
-    const char *text = th_value_text(t, v);
-    if (v->before != 0)
-        end_state(t, v, now);
-    if (v->value == 0)
-        return;
-    begin_track_event(t, 'B', v->object, FIRST_SIGNAL_TRACK + v->signal);
-    write_time(t, now);
-    write_text(&t->out, ",\"name\":", text ? text : th_signal_name(v->signal));
-    end_event(t);
-}
-
-static void show_counter(th_trace *t, const th_variable *v, th_time now)
+static void count(th_trace *t, const th_variable *v, th_time now)
 {
     begin_event(t, 'C', v->object);
     write_time(t, now);
     write_text(&t->out, ",\"name\":", th_signal_name(v->signal));
-    th_out_text(&t->out, ",\"args\":{\"n\":");
-    th_out_number(&t->out, v->value);
+    write_key(&t->out, ",\"args\":{\"n\":", v->value);
     th_out_text(&t->out, "}}");
 }
 
-static void value(th_trace *t, th_variable *v, th_time now)
+static void declare_signal(th_trace *t, const th_variable *v, bool is_counter)
 {
-    switch (th_timeline_track_kind(t, v)) {
-    case TH_TRACK_NONE:
-        break;
-    case TH_TRACK_SLICES:
-        show_state(t, v, now);
-        break;
-    case TH_TRACK_COUNTER:
-        show_counter(t, v, now);
-        break;
-    }
+    if (!is_counter)
+        write_metadata(t, "thread_name", v->object, FIRST_SIGNAL_TRACK + v->signal,
+                       th_signal_name(v->signal));
 }
 
 /* ---- spans ----------------------------------------------------------------------------------- */
@@ -192,38 +172,24 @@ static void name_object(th_trace *t, int32_t object)
 
 static void begin(th_trace *t, th_time now)
 {
-    if (th_timeline_begin(t))
-        t->is.is_out_of_memory = true;
     th_out_text(&t->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":");
     th_out_number(&t->out, process_of(t, -1));
     th_out_text(&t->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}}");
-    int32_t last = -1;
-    for (int32_t i = 0; i < t->n_variables; i++) {
-        th_variable *v = &t->variables[i];
-        if (v->object != last)
-            name_object(t, v->object);
-        last = v->object;
-        if (th_timeline_track_kind(t, v) == TH_TRACK_SLICES)
-            write_metadata(t, "thread_name", v->object, FIRST_SIGNAL_TRACK + v->signal,
-                           th_signal_name(v->signal));
-        value(t, v, now);
-    }
+    th_timeline_begin(t, now);
 }
 
 static void end(th_trace *t, th_time now)
 {
-    for (int32_t i = 0; i < t->n_variables; i++)
-        if (t->variables[i].value != 0 &&
-            th_timeline_track_kind(t, &t->variables[i]) == TH_TRACK_SLICES)
-            end_state(t, &t->variables[i], now);
+    th_timeline_end(t, now);
     th_out_text(&t->out, "\n]}\n");
 }
 
+static const struct th_timeline_type timeline = {name_object, declare_signal, slice, count};
 const th_trace_type th_trace_chrome = {.name = "chrome",
                                        .finest_ps = 1,
                                        .begin = begin,
-                                       .writes = th_timeline_writes,
-                                       .value = value,
+                                       .value = th_timeline_value,
                                        .span_begin = span_begin,
                                        .span_end = span_end,
-                                       .end = end};
+                                       .end = end,
+                                       .timeline = &timeline};

@@ -6,13 +6,6 @@
 
 #include "sim/trace/trace_state.h"
 
-static const char *const kind_names[] = {
-    [TH_TASK_COMPUTE] = "compute",
-    [TH_TASK_TRANSFER] = "transfer",
-    [TH_TASK_HOST] = "host",
-    [TH_TASK_COLLECTIVE] = "collective",
-};
-
 static bool is_plain(const char *name)
 {
     while (*name && *name != ',' && *name != '"' && *name != '\n' && *name != '\r')
@@ -57,7 +50,7 @@ static void task(th_trace *t, th_time now, bool starts, int32_t number, const th
     th_out_number(&t->out, now);
     th_out_text(&t->out, starts ? ",start" : ",end");
     write_number(&t->out, number);
-    write_field(&t->out, kind_names[task->kind]);
+    write_field(&t->out, th_task_kind_name(task->kind));
     write_field(&t->out, node_name(t, task->node));
     write_field(&t->out, node_name(t, is_transfer ? task->peer : -1));
     write_field(&t->out, layer ? layer : "");
@@ -92,11 +85,5 @@ static void begin(th_trace *t, th_time now)
             value(t, &t->variables[i], now);
 }
 
-static void end(th_trace *t, th_time now)
-{
-    (void)t;
-    (void)now;
-}
-
 const th_trace_type th_trace_csv = {
-    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .task = task, .end = end};
+    .name = "csv", .finest_ps = 1, .begin = begin, .value = value, .task = task};

@@ -33,11 +33,10 @@ enum {
 static const char first_line[] = "[*] Tharsis " PACKAGE_VERSION "\n";
 static const char mark[] = "[*] Tharsis ";
 
-/* As vcd.c writes names. */
 static void add_name(th_strbuf *b, const char *name)
 {
     for (; *name; name++) {
-        char c = *name <= ' ' || *name == '.' ? '_' : *name;
+        char c = th_vcd_letter(*name);
         th_strbuf_add_bytes(b, &c, 1);
     }
 }

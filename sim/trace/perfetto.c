@@ -138,16 +138,15 @@ static int64_t signal_track(const th_trace *t, const th_variable *v)
 
 static void declare(th_trace *t, int64_t track, int64_t parent, const char *name, bool is_counter)
 {
-    message descriptor, packet, counter;
+    message descriptor, packet;
     begin_message(&descriptor);
     begin_message(&packet);
-    begin_message(&counter);
     put_number(&descriptor, TRACK_UUID, track);
     put_text(&descriptor, TRACK_NAME, name);
     if (parent > 0)
         put_number(&descriptor, TRACK_PARENT, parent);
     if (is_counter)
-        put_message(&descriptor, TRACK_COUNTER, &counter);
+        put_bytes(&descriptor, TRACK_COUNTER, "", 0);
     put_number(&packet, PACKET_SEQUENCE, THE_SEQUENCE);
     put_message(&packet, PACKET_TRACK, &descriptor);
     write_packet(t, &packet);
@@ -194,34 +193,17 @@ static inline void annotate_text(message *event, const char *name, const char *v
     put_bytes(event, ANNOTATION_TEXT, value, n);
 }
 
-static void end_state(th_trace *t, const th_variable *v, th_time now)
+static void slice(th_trace *t, const th_variable *v, th_time now, const char *name)
 {
     message event;
-    begin_event(&event, signal_track(t, v), SLICE_END);
+    begin_event(&event, signal_track(t, v), name ? SLICE_BEGIN : SLICE_END);
+    if (name)
+        put_text(&event, EVENT_NAME, name);
     write_event(t, now, &event);
 }
 
-/* A span is open where the value is not 0. */
-static void show_state(th_trace *t, const th_variable *v, th_time now)
+static void count(th_trace *t, const th_variable *v, th_time now)
 {
-    const char *text = th_value_text(t, v);
-    if (v->before != 0)
-        end_state(t, v, now);
-    if (v->value == 0)
-        return;
-    message event;
-    begin_event(&event, signal_track(t, v), SLICE_BEGIN);
-    put_text(&event, EVENT_NAME, text ? text : th_signal_name(v->signal));
-    write_event(t, now, &event);
-}
-
-static void value(th_trace *t, th_variable *v, th_time now)
-{
-    th_track_kind kind = th_timeline_track_kind(t, v);
-    if (kind == TH_TRACK_SLICES)
-        show_state(t, v, now);
-    if (kind != TH_TRACK_COUNTER)
-        return;
     message event;
     begin_event(&event, signal_track(t, v), COUNTER);
     put_number(&event, EVENT_COUNTER, v->value);
@@ -268,43 +250,28 @@ static void declare_object(th_trace *t, int32_t object)
     declare(t, group_of(t, object), 0, name, false);
 }
 
+static void declare_signal(th_trace *t, const th_variable *v, bool is_counter)
+{
+    declare(t, signal_track(t, v), group_of(t, v->object), th_signal_name(v->signal), is_counter);
+}
+
 static void begin(th_trace *t, th_time now)
 {
     message first;
     begin_message(&first);
-    if (th_timeline_begin(t))
-        t->is.is_out_of_memory = true;
     put_number(&first, PACKET_SEQUENCE, THE_SEQUENCE);
     put_number(&first, PACKET_FLAGS, STATE_CLEARED);
     write_packet(t, &first);
     declare(t, group_of(t, -1), 0, "collectives", false);
-    int32_t last = -1;
-    for (int32_t i = 0; i < t->n_variables; i++) {
-        th_variable *v = &t->variables[i];
-        th_track_kind kind = th_timeline_track_kind(t, v);
-        if (v->object != last)
-            declare_object(t, v->object);
-        last = v->object;
-        if (kind != TH_TRACK_NONE)
-            declare(t, signal_track(t, v), group_of(t, v->object), th_signal_name(v->signal),
-                    kind == TH_TRACK_COUNTER);
-        value(t, v, now);
-    }
+    th_timeline_begin(t, now);
 }
 
-static void end(th_trace *t, th_time now)
-{
-    for (int32_t i = 0; i < t->n_variables; i++)
-        if (t->variables[i].value != 0 &&
-            th_timeline_track_kind(t, &t->variables[i]) == TH_TRACK_SLICES)
-            end_state(t, &t->variables[i], now);
-}
-
+static const struct th_timeline_type timeline = {declare_object, declare_signal, slice, count};
 const th_trace_type th_trace_perfetto = {.name = "perfetto",
                                          .finest_ps = PS_PER_NS,
                                          .begin = begin,
-                                         .writes = th_timeline_writes,
-                                         .value = value,
+                                         .value = th_timeline_value,
                                          .span_begin = span_begin,
                                          .span_end = span_end,
-                                         .end = end};
+                                         .end = th_timeline_end,
+                                         .timeline = &timeline};

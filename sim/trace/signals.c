@@ -4,7 +4,7 @@
 #include <config.h>
 
 #include "base/alloc.h"
-#include "sim/trace/trace_state.h"
+#include "sim/trace/timeline.h"
 
 static const char *const signal_names[] = {
     [TH_SIGNAL_STATE] = "state",
@@ -236,7 +236,7 @@ int th_trace_make_variables(th_trace *t)
                 return -1;
             o->place[s] = (int8_t)(t->n_variables - o->first);
             t->variables[t->n_variables++] = (th_variable){.object = i, .signal = s};
-            if (!t->type->writes || t->type->writes(t, &t->variables[t->n_variables - 1]))
+            if (!t->type->timeline || th_timeline_writes(t, &t->variables[t->n_variables - 1]))
                 o->written |= TH_BIT(s);
         }
     }

@@ -130,5 +130,6 @@ void th_trace_finish(th_trace *t)
     th_time last = t->at.now < t->options.until_ps ? t->at.tick : t->options.until_ps;
     if (!t->is.is_over)
         end_spans(t, last);
-    t->type->end(t, last);
+    if (t->type->end)
+        t->type->end(t, last);
 }

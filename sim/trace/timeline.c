@@ -6,7 +6,10 @@
 
 #include "base/alloc.h"
 
-th_track_kind th_timeline_track_kind(const th_trace *t, const th_variable *v)
+/* NONE: spans of tasks show the same. */
+typedef enum { TRACK_NONE, TRACK_SLICES, TRACK_COUNTER } track_kind;
+
+static track_kind kind_of(const th_trace *t, const th_variable *v)
 {
     switch ((th_signal)v->signal) {
     case TH_SIGNAL_STATE:
@@ -15,35 +18,67 @@ th_track_kind th_timeline_track_kind(const th_trace *t, const th_variable *v)
     case TH_SIGNAL_SENDING:
     case TH_SIGNAL_RECEIVING:
     case TH_N_SIGNALS:
-        return TH_TRACK_NONE;
+        return TRACK_NONE;
     case TH_SIGNAL_BUSY:
-        return v->object >= t->n_nodes ? TH_TRACK_SLICES : TH_TRACK_NONE;
+        return v->object >= t->n_nodes ? TRACK_SLICES : TRACK_NONE;
     case TH_SIGNAL_QUEUE_DEPTH: /* of a link: one less than its flows */
-        return t->objects[v->object].signals >> TH_SIGNAL_FLOWS & 1u ? TH_TRACK_NONE
-                                                                     : TH_TRACK_COUNTER;
+        return t->objects[v->object].signals >> TH_SIGNAL_FLOWS & 1u ? TRACK_NONE : TRACK_COUNTER;
     case TH_SIGNAL_FLOWS:
     case TH_SIGNAL_BUFFER_FILL:
-        return TH_TRACK_COUNTER;
+        return TRACK_COUNTER;
     case TH_SIGNAL_HEALTH:
     case TH_SIGNAL_ARRAY:
     case TH_SIGNAL_LOAD_INPUT:
     case TH_SIGNAL_LOAD_WEIGHT:
     case TH_SIGNAL_LOAD_PARTIAL:
     case TH_SIGNAL_STORE:
-        return TH_TRACK_SLICES;
+        return TRACK_SLICES;
     }
-    return TH_TRACK_NONE;
+    return TRACK_NONE;
 }
 
 bool th_timeline_writes(const th_trace *t, const th_variable *v)
 {
-    return th_timeline_track_kind(t, v) != TH_TRACK_NONE;
+    return kind_of(t, v) != TRACK_NONE;
 }
 
-int th_timeline_begin(th_trace *t)
+/* A slice is open where the value is not 0. */
+void th_timeline_value(th_trace *t, th_variable *v, th_time now)
 {
+    const struct th_timeline_type *to = t->type->timeline;
+    track_kind kind = kind_of(t, v);
+    if (kind == TRACK_COUNTER)
+        to->count(t, v, now);
+    if (kind != TRACK_SLICES)
+        return;
+    if (v->before != 0)
+        to->slice(t, v, now, NULL);
+    const char *text = th_value_text(t, v);
+    if (v->value != 0)
+        to->slice(t, v, now, text ? text : th_signal_name(v->signal));
+}
+
+void th_timeline_begin(th_trace *t, th_time now)
+{
+    int32_t last = -1;
     t->writer_data = th_alloc_zero(((size_t)t->n_objects + 1) * TH_N_SPAN_KINDS, sizeof(int32_t));
-    return t->writer_data ? 0 : -1;
+    t->is.is_out_of_memory |= !t->writer_data;
+    for (int32_t i = 0; i < t->n_variables; i++) {
+        th_variable *v = &t->variables[i];
+        if (v->object != last)
+            t->type->timeline->object(t, v->object);
+        last = v->object;
+        if (kind_of(t, v) != TRACK_NONE)
+            t->type->timeline->track(t, v, kind_of(t, v) == TRACK_COUNTER);
+        th_timeline_value(t, v, now);
+    }
+}
+
+void th_timeline_end(th_trace *t, th_time now)
+{
+    for (int32_t i = 0; i < t->n_variables; i++)
+        if (t->variables[i].value != 0 && kind_of(t, &t->variables[i]) == TRACK_SLICES)
+            t->type->timeline->slice(t, &t->variables[i], now, NULL);
 }
 
 int32_t th_timeline_undeclared(th_trace *t, const th_span *s)

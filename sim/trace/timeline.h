@@ -8,14 +8,21 @@
 #define TH_SIM_TRACE_TIMELINE_H
 #include "sim/trace/trace_state.h"
 
-/* NONE: spans of tasks show the same. */
-typedef enum { TH_TRACK_NONE, TH_TRACK_SLICES, TH_TRACK_COUNTER } th_track_kind;
-th_track_kind th_timeline_track_kind(const th_trace *t, const th_variable *v);
-bool th_timeline_writes(const th_trace *t, const th_variable *v);
+/* What a format writes of signals. */
+struct th_timeline_type {
+    void (*object)(th_trace *t, int32_t object);
+    void (*track)(th_trace *t, const th_variable *v, bool is_counter);
+    /* A slice begins; name NULL: it ends. */
+    void (*slice)(th_trace *t, const th_variable *v, th_time now, const char *name);
+    void (*count)(th_trace *t, const th_variable *v, th_time now);
+};
 
-/* Prepares t->writer_data: lanes declared, by object (the last: none) and kind. 0, or -1: memory is
- * out. */
-int th_timeline_begin(th_trace *t);
+bool th_timeline_writes(const th_trace *t, const th_variable *v);
+/* Declares objects and signals, with their values; t->writer_data: lanes declared, by object (the
+ * last: none) and kind. */
+void th_timeline_begin(th_trace *t, th_time now);
+void th_timeline_value(th_trace *t, th_variable *v, th_time now);
+void th_timeline_end(th_trace *t, th_time now); /* of the slices that are open */
 /* The first lane of the span's object and kind, up to its own, that is not yet declared; marks it
  * as declared. -1: none. */
 int32_t th_timeline_undeclared(th_trace *t, const th_span *s);

@@ -127,20 +127,27 @@ typedef struct th_span {
 
 /* ---- writers --------------------------------------------------------------------------------- */
 
-/* All functions but begin and end may be NULL. */
+/* All functions but begin may be NULL. */
 struct th_trace_type {
     const char *name;
     th_time finest_ps;                       /* resolution */
     void (*begin)(th_trace *t, th_time now); /* objects and signals are known, values are set */
-    bool (*writes)(const th_trace *t, const th_variable *v); /* NULL: all variables */
-    void (*tick)(th_trace *t, th_time now);                  /* before the values of a tick */
+    void (*tick)(th_trace *t, th_time now);  /* before the values of a tick */
     void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
     void (*span_begin)(th_trace *t, th_time now, const th_span *s);
     void (*span_end)(th_trace *t, th_time now, const th_span *s);
     void (*task)(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task);
     void (*end)(th_trace *t, th_time now);
     int (*write_beside)(const th_trace *t, th_error *err); /* another file, at the end */
+    /* timeline.h, which gives `value` and says which variables are written; NULL: all are. */
+    const struct th_timeline_type *timeline;
 };
+
+/* vcd.c: white space ends a name, and viewers split scopes at full stops. */
+static inline char th_vcd_letter(char c)
+{
+    return c <= ' ' || c == '.' ? '_' : c;
+}
 
 /* gtkw.c: NAME.gtkw for NAME.vcd, unless there is one that Tharsis has not written. */
 int th_gtkw_write(const th_trace *t, th_error *err);

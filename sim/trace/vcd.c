@@ -22,11 +22,10 @@ static void make_id(th_variable *v, int32_t number)
     v->id_length = n;
 }
 
-/* White space ends a name, and viewers split scopes at full stops. */
 static void write_name(th_out *o, const char *name)
 {
     for (; *name; name++)
-        th_out_char(o, *name <= ' ' || *name == '.' ? '_' : *name);
+        th_out_char(o, th_vcd_letter(*name));
 }
 
 static void write_timescale(th_out *o, th_time resolution_ps)

@@ -2,6 +2,7 @@
 /* cmd_examine.c - get_property, by its other name examine; report_property. */
 #include <config.h>
 #include "tcl/command.h"
+#include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include "report/interrupt.h"
@@ -24,7 +25,7 @@ static const th_option property_options[] = {
 static Tcl_Obj *value_object(const th_call *c, const th_quantity *q)
 {
     if (th_call_has(c, PROPERTY_EXACT) && !q->is_absent && q->kind != TH_KIND_TEXT)
-        return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real) : Tcl_NewWideIntObj(q->whole);
+        return th_lib_value(q);
     th_strbuf text = TH_STRBUF_INIT;
     if (!q->is_absent)
         th_quantity_format(q, &text);

@@ -35,10 +35,9 @@ static int64_t clock_of_design(const th_design_block *d)
 static bool may_have_design(const th_session *s, int accel, int design)
 {
     const th_accel *a = &s->system->nodes[s->system->accel_node[accel]].a;
-    for (int k = 0; s->mapping && k < s->mapping->n_sets; k++)
-        for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
-            if (s->mapping->sets[k].accels[i] == accel)
-                return th_set_design(&s->mapping->sets[k], i, s->system) == design;
+    th_place place = th_mapping_find(s->mapping, accel);
+    if (place.set >= 0)
+        return th_set_design(&s->mapping->sets[place.set], place.at, s->system) == design;
     for (int d = 0; d < a->n_designs; d++)
         if (a->designs[d] == design)
             return true;

@@ -4,7 +4,7 @@
 #include <config.h>
 #include "report/query/query.h"
 #include "tcl/command.h"
-#include "tcl/report_call.h"
+#include "tcl/core/lib_report.h"
 
 enum { QUERY_AS = RECORD_N_OPTIONS, QUERY_TABLES };
 enum { AS_LIST, AS_DICT };
@@ -41,32 +41,6 @@ static int parameter_of(void *state, const char *name, th_quantity *out, th_erro
     return 0;
 }
 
-/* ---- -as ---- */
-
-static Tcl_Obj *value_object(const th_quantity *q)
-{
-    if (q->is_absent)
-        return Tcl_NewObj();
-    return q->kind == TH_KIND_TEXT    ? Tcl_NewStringObj(q->text, -1)
-           : th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real)
-                                      : Tcl_NewWideIntObj(q->whole);
-}
-
-static void return_rows(th_call *c, const th_table *t, bool is_dict)
-{
-    Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
-    for (size_t i = 0; i < t->n_rows; i++) {
-        Tcl_Obj *row = Tcl_NewListObj(0, NULL);
-        for (int k = 0; k < t->n_columns; k++) {
-            if (is_dict) /* names are unique */
-                Tcl_ListObjAppendElement(NULL, row, Tcl_NewStringObj(t->columns[k].name, -1));
-            Tcl_ListObjAppendElement(NULL, row, value_object(th_table_cell(t, i, k)));
-        }
-        Tcl_ListObjAppendElement(NULL, rows, row);
-    }
-    Tcl_SetObjResult(c->interp, rows);
-}
-
 /* ---- the command ---- */
 
 static int run_query(th_call *c)
@@ -86,7 +60,7 @@ static int run_query(th_call *c)
     if (!failed && !th_call_has(c, QUERY_AS))
         return th_report_finish(c, r, 0, NULL);
     if (!failed)
-        return_rows(c, r->first, c->option[QUERY_AS].number == AS_DICT);
+        Tcl_SetObjResult(c->interp, th_lib_rows(r->first, c->option[QUERY_AS].number == AS_DICT));
     th_report_free(r);
     return failed;
 }
@@ -112,7 +86,7 @@ static int run_rows(th_call *c)
         return th_error_no_memory(&c->err);
     int failed = th_query_run(c->session, th_call_word(c, 0), parameter_of, c, r, &c->err);
     if (!failed)
-        return_rows(c, r->first, false);
+        Tcl_SetObjResult(c->interp, th_lib_rows(r->first, false));
     th_report_free(r);
     return failed;
 }

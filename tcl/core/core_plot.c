@@ -22,16 +22,6 @@ static int links_table(th_session *s, th_report *r, th_error *err)
     return th_section_links(s, r, true, err);
 }
 
-static int need_layers(th_session *s, th_error *err)
-{
-    if (s->hand_built)
-        return th_error_set(err, "TCL-0375",
-                            "-of layers: the program \"%.100s\" is hand-built: only a mapped "
-                            "workload has layers",
-                            s->hand_built->name);
-    return th_session_need_run(s, err);
-}
-
 static int need_front(th_session *s, th_error *err)
 {
     return th_session_need_mapping(s, err) == 0 ? th_session_need_front(s, err) : -1;
@@ -45,7 +35,7 @@ typedef struct {
 
 /* Beside runs; of a study lib/ makes the table. */
 static const source sources[] = {
-    {"layers", need_layers, th_section_layer_figures},
+    {"layers", th_session_need_run, th_section_layer_figures},
     {"utilization", th_session_need_run, th_section_accels},
     {"links", th_session_need_run, links_table},
     {"convergence", th_session_need_mapping, th_section_convergence},
@@ -62,37 +52,15 @@ static const source *find_source(const char *name)
 
 /* ---- tables ---- */
 
-/* Exact; an absent value is empty. */
-static Tcl_Obj *value_of(const th_quantity *q)
-{
-    if (q->is_absent || (q->kind == TH_KIND_TEXT && !q->text))
-        return Tcl_NewObj();
-    if (q->kind == TH_KIND_TEXT)
-        return Tcl_NewStringObj(q->text, -1);
-    return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real) : Tcl_NewWideIntObj(q->whole);
-}
-
 static Tcl_Obj *columns_of(const th_table *t)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < t->n_columns; i++) {
         const th_column *c = &t->columns[i];
-        Tcl_Obj *words[] = {Tcl_NewStringObj(c->name, -1),
-                            Tcl_NewStringObj(c->title ? c->title : c->name, -1),
-                            Tcl_NewStringObj(th_lib_kind_name(c->kind), -1)};
-        Tcl_ListObjAppendElement(NULL, list, Tcl_NewListObj(3, words));
-    }
-    return list;
-}
-
-static Tcl_Obj *rows_of(const th_table *t)
-{
-    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    for (size_t row = 0; row < t->n_rows; row++) {
-        Tcl_Obj *cells = Tcl_NewListObj(0, NULL);
-        for (int i = 0; i < t->n_columns; i++)
-            Tcl_ListObjAppendElement(NULL, cells, value_of(th_table_cell(t, row, i)));
-        Tcl_ListObjAppendElement(NULL, list, cells);
+        Tcl_ListObjAppendElement(NULL, list,
+                                 TH_LIB_LIST(Tcl_NewStringObj(c->name, -1),
+                                             Tcl_NewStringObj(c->title ? c->title : c->name, -1),
+                                             Tcl_NewStringObj(th_kind_name(c->kind), -1)));
     }
     return list;
 }
@@ -120,10 +88,9 @@ static int run_plot_table(th_call *c)
 {
     th_report *r = th_report_new("plot", "Plot");
     int failed = r ? fill(c, r) : th_error_no_memory(&c->err);
-    if (!failed && (failed = th_report_state(r, &c->err)) == 0) {
-        Tcl_Obj *parts[] = {columns_of(r->first), rows_of(r->first)};
-        Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, parts));
-    }
+    if (!failed && (failed = th_report_state(r, &c->err)) == 0)
+        Tcl_SetObjResult(c->interp,
+                         TH_LIB_LIST(columns_of(r->first), th_lib_rows(r->first, false)));
     th_report_free(r);
     return failed;
 }
@@ -136,8 +103,7 @@ static int run_plot_unit(th_call *c)
     if (kind < 0 || Tcl_GetDoubleFromObj(NULL, c->words[1], &largest) != TCL_OK)
         return th_lib_fault(c, "plot_unit");
     const char *unit = th_kind_unit((th_kind)kind, largest, &divisor);
-    Tcl_Obj *parts[] = {Tcl_NewStringObj(unit, -1), Tcl_NewDoubleObj(divisor)};
-    Tcl_SetObjResult(c->interp, Tcl_NewListObj(2, parts));
+    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewStringObj(unit, -1), Tcl_NewDoubleObj(divisor)));
     return 0;
 }
 
@@ -324,11 +290,12 @@ static int set_log(th_plot *p, const char *axes, th_error *err)
     return 0;
 }
 
-/* The plot of the description; without one, that of the search. NULL: error in c->err. */
+/* The plot of the description; of convergence without one, that of the search. NULL: error in
+ * c->err. */
 static th_plot *make_plot(th_call *c)
 {
     th_session *s = c->session;
-    if (Tcl_GetCharLength(c->words[3]) > 0)
+    if (Tcl_GetCharLength(c->words[3]) > 0 || strcmp(th_call_word(c, 0), "convergence") != 0)
         return plot_of(c, c->words[3]);
     return th_session_need_mapping(s, &c->err) == 0 ? th_plot_of_search(s, &c->err) : NULL;
 }

@@ -114,8 +114,7 @@ static Tcl_Obj *describe(const th_attribute *a)
     for (char *at = heading; !a->heading && *at != '\0'; at++)
         *at = *at == '_' ? ' ' : *at;
     const char *use = a->of != TH_OF_RUN ? "" : a->is_detail ? "detail" : "figure";
-    Tcl_Obj *words[] = {Tcl_NewStringObj(th_lib_kind_name(a->kind), -1),
-                        Tcl_NewStringObj(heading, -1),
+    Tcl_Obj *words[] = {Tcl_NewStringObj(th_kind_name(a->kind), -1), Tcl_NewStringObj(heading, -1),
                         Tcl_NewStringObj(th_query_column_name(a, sql), -1),
                         Tcl_NewStringObj(a->help, -1), Tcl_NewStringObj(use, -1)};
     return Tcl_NewListObj(5, words);

@@ -207,10 +207,7 @@ static Tcl_Obj *figure(const th_quantity *q)
     bool is_percent = q->kind == TH_KIND_SHARE || q->kind == TH_KIND_CHANGE;
     if (q->is_absent || (th_kind_is_real(q->kind) && isnan(q->real)))
         return Tcl_NewStringObj(q->kind == TH_KIND_TEXT ? absent : "", -1);
-    if (q->kind == TH_KIND_TEXT)
-        return Tcl_NewStringObj(q->text, -1);
-    return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real * (is_percent ? 100 : 1))
-                                    : Tcl_NewWideIntObj(q->whole);
+    return is_percent ? Tcl_NewDoubleObj(q->real * 100) : th_lib_value(q);
 }
 
 /* study_figure KIND TEXT: what a user wrote of that kind, "1.5us". */

@@ -159,7 +159,7 @@ static Tcl_Obj *describe_goal(const th_goal *g)
     th_goal_describe(g, description, sizeof description);
     return TH_LIB_LIST(
         text(description),
-        TH_LIB_LIST(text(column.name), text(column.title), text(th_lib_kind_name(column.kind))),
+        TH_LIB_LIST(text(column.name), text(column.title), text(th_kind_name(column.kind))),
         number(th_goal_has_throughput(g)), number(th_goal_needs_energy(g)));
 }
 
@@ -173,7 +173,7 @@ static int run_goal(th_call *c)
 static Tcl_Obj *value_of(const th_goal *g, const th_metrics *m)
 {
     th_quantity q = th_goal_quantity(g, m);
-    return th_kind_is_real(q.kind) ? Tcl_NewDoubleObj(q.real) : number(q.whole);
+    return th_lib_value(&q);
 }
 
 /* ---- changes ---- */

@@ -170,17 +170,20 @@ static int run_link(th_call *c)
     return link >= 0 ? 0 : -1;
 }
 
-/* The result of the run, and the link of this number. NULL with c->err. */
-static const th_result *result_of(th_call *c, int *link)
+static const th_result *result_of(th_call *c)
 {
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return NULL;
-    if (Tcl_GetIntFromObj(NULL, c->words[0], link) == TCL_OK && *link >= 0 &&
-        *link < s->system->n_links)
-        return th_simulation_result(s->simulation, &c->err);
-    th_lib_fault(c, "a link");
-    return NULL;
+    return th_session_need_run(c->session, &c->err) == 0
+               ? th_simulation_result(c->session->simulation, &c->err)
+               : NULL;
+}
+
+/* Is it the number of a link? 0, or -1 with c->err. */
+static int read_link(th_call *c, Tcl_Obj *number, int *link)
+{
+    return Tcl_GetIntFromObj(NULL, number, link) == TCL_OK && *link >= 0 &&
+                   *link < c->session->system->n_links
+               ? 0
+               : th_lib_fault(c, "a link");
 }
 
 static Tcl_Obj *flow_row(th_session *s, const th_result *x, const th_link_flow *f)
@@ -208,8 +211,9 @@ static int run_link_flows(th_call *c)
     int link;
     th_link_flows f;
     th_session *s = c->session;
-    const th_result *x = result_of(c, &link);
-    if (!x || th_link_flows_collect(&f, s->system, s->simulation, x, link, &c->err) != 0)
+    const th_result *x = result_of(c);
+    if (!x || read_link(c, c->words[0], &link) != 0 ||
+        th_link_flows_collect(&f, s->system, s->simulation, x, link, &c->err) != 0)
         return -1;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; i < f.n; i++)
@@ -219,12 +223,13 @@ static int run_link_flows(th_call *c)
     return 0;
 }
 
-static Tcl_Obj *windows_of(const th_contention_probe *w, int link, th_time elapsed_ps)
+/* {START END MEAN_FLOWS MAX_FLOWS} of each window. */
+static Tcl_Obj *windows_of(const th_contention_probe *w, int link, th_time end)
 {
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int32_t i = 0; i < w->n_windows; i++) {
         const th_probe_window *at = &th_contention_probe_windows(w, link)[i];
-        th_time from = i * w->window_ps, to = th_min((i + 1) * w->window_ps, elapsed_ps);
+        th_time from = i * w->window_ps, to = th_min((i + 1) * w->window_ps, end);
         Tcl_ListObjAppendElement(
             NULL, all,
             TH_LIB_LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
@@ -234,35 +239,29 @@ static Tcl_Obj *windows_of(const th_contention_probe *w, int link, th_time elaps
     return all;
 }
 
-/* link_windows LINKS N: of each link {START END MEAN_FLOWS MAX_FLOWS} of each window; the run is
- * repeated with a probe on the links. */
+/* link_windows LINKS N: the windows of each; the run is repeated with a probe on the links. */
 static int run_link_windows(th_call *c)
 {
-    int link = -1, failed = 0;
+    int link, n_links, failed;
     Tcl_WideInt n;
-    Tcl_Obj **word;
+    Tcl_Obj **number, *all = Tcl_NewListObj(0, NULL);
     th_contention_probe w;
     th_session *s = c->session;
-    int n_links = th_lib_elements(c->words[0], -1, &word);
-    const th_result *x =
-        th_session_need_run(s, &c->err) == 0 ? th_simulation_result(s->simulation, &c->err) : NULL;
-    if (!x || n_links < 1 || Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1)
+    const th_result *x = result_of(c);
+    if (!x || Tcl_GetWideIntFromObj(NULL, c->words[1], &n) != TCL_OK || n < 1 ||
+        (n_links = th_lib_elements(c->words[0], -1, &number)) < 0)
         return x ? th_lib_fault(c, "link_windows") : -1;
     n = n < TH_PROBE_WINDOWS_MAX ? n : TH_PROBE_WINDOWS_MAX;
-    if (th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, (int32_t)n) != 0)
-        failed = th_error_no_memory(&c->err);
+    failed = th_contention_probe_init(&w, s->system, NULL, x->elapsed_ps, (int32_t)n)
+                 ? th_error_no_memory(&c->err)
+                 : 0;
     for (int i = 0; !failed && i < n_links; i++)
-        failed = Tcl_GetIntFromObj(NULL, word[i], &link) != TCL_OK || link < 0 ||
-                         link >= s->system->n_links
-                     ? th_lib_fault(c, "link_windows")
+        failed = read_link(c, number[i], &link)             ? -1
                  : th_contention_probe_watch_link(&w, link) ? th_error_no_memory(&c->err)
                                                             : 0;
     failed = failed || th_probe_run_again(s, &w, &c->err) != 0;
-    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
-    for (int i = 0; !failed && i < n_links; i++) {
-        (void)Tcl_GetIntFromObj(NULL, word[i], &link);
+    for (int i = 0; !failed && i < n_links && read_link(c, number[i], &link) == 0; i++)
         Tcl_ListObjAppendElement(NULL, all, windows_of(&w, link, x->elapsed_ps));
-    }
     th_contention_probe_clear(&w);
     Tcl_SetObjResult(c->interp, all);
     return failed ? -1 : 0;

@@ -59,23 +59,12 @@ static bool is_set(Tcl_Obj *dict, const char *key)
 
 /* ---- values ---- */
 
-static const char *const kind_names[] = {
-    [TH_KIND_TEXT] = "text",     [TH_KIND_COUNT] = "count",         [TH_KIND_TIME] = "time",
-    [TH_KIND_BYTES] = "bytes",   [TH_KIND_BANDWIDTH] = "bandwidth", [TH_KIND_SHARE] = "share",
-    [TH_KIND_CHANGE] = "change", [TH_KIND_RATE] = "rate",           [TH_KIND_MEAN] = "mean",
-    [TH_KIND_NUMBER] = "number", [TH_KIND_ENERGY] = "energy",       [TH_KIND_FACTOR] = "factor",
-    [TH_N_KINDS] = NULL,
-};
-
 int th_lib_kind(Tcl_Obj *name)
 {
-    int i;
-    return Tcl_GetIndexFromObj(NULL, name, kind_names, "kind", TCL_EXACT, &i) == TCL_OK ? i : -1;
-}
-
-const char *th_lib_kind_name(th_kind kind)
-{
-    return kind_names[kind];
+    int i = 0;
+    while (i < TH_N_KINDS && strcmp(th_kind_name((th_kind)i), Tcl_GetString(name)) != 0)
+        i++;
+    return i < TH_N_KINDS ? i : -1;
 }
 
 int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out)
@@ -96,7 +85,31 @@ int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out)
     return Tcl_GetCharLength(value) == 0 ? 0 : -1;
 }
 
+Tcl_Obj *th_lib_value(const th_quantity *q)
+{
+    if (q->is_absent)
+        return Tcl_NewObj();
+    return q->kind == TH_KIND_TEXT    ? Tcl_NewStringObj(q->text, -1)
+           : th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real)
+                                      : Tcl_NewWideIntObj(q->whole);
+}
+
 /* ---- tables ---- */
+
+Tcl_Obj *th_lib_rows(const th_table *t, bool is_dict)
+{
+    Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        Tcl_Obj *row = Tcl_NewListObj(0, NULL);
+        for (int k = 0; k < t->n_columns; k++) {
+            if (is_dict) /* names are unique */
+                Tcl_ListObjAppendElement(NULL, row, Tcl_NewStringObj(t->columns[k].name, -1));
+            Tcl_ListObjAppendElement(NULL, row, th_lib_value(th_table_cell(t, i, k)));
+        }
+        Tcl_ListObjAppendElement(NULL, rows, row);
+    }
+    return rows;
+}
 
 static th_column *read_columns(th_report *r, Tcl_Obj *list, int *n)
 {

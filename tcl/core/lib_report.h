@@ -41,8 +41,10 @@ Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
 Tcl_Obj *th_lib_number_if(bool is_there, int64_t n);
 /* A value of this kind. 0 or -1: it is none. */
 int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
+Tcl_Obj *th_lib_value(const th_quantity *q); /* exact; an absent value is empty */
+/* The rows of a table; is_dict: each a dict by the names of columns. */
+Tcl_Obj *th_lib_rows(const th_table *t, bool is_dict);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
-const char *th_lib_kind_name(th_kind kind);
 
 /* A core command that makes the run that is due, and one that does not. */
 #define TH_CORE_ROW_OF_RUN(name_, words_, n, run_)                                                 \

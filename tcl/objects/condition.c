@@ -325,7 +325,7 @@ int th_condition_holds_of(const th_condition *c, th_session *s, th_object o, th_
 
 static unsigned kinds_of(const node *n)
 {
-    return n->kind == NODE_TEST ? th_attribute_changes(n->object.class, n->attribute) : 0;
+    return n->kind == NODE_TEST ? th_attributes_of(n->object.class)[n->attribute].changes : 0;
 }
 
 unsigned th_condition_kinds(const th_condition *c)

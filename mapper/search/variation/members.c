@@ -22,18 +22,6 @@ static const th_system *system_of(const th_variation *v)
     return v->search->problem.system;
 }
 
-/* --- places --- */
-
-th_member_place th_member_find(const th_mapping *m, int32_t accel)
-{
-    for (int32_t set = 0; set < m->n_sets; set++) {
-        int32_t at = th_set_place(&m->sets[set], accel);
-        if (at >= 0)
-            return (th_member_place){set, at};
-    }
-    return (th_member_place){-1, 0};
-}
-
 /* --- one change --- */
 
 static int leave(th_set *set, int32_t at)
@@ -73,7 +61,7 @@ int th_member_exchange(th_mapping *m, int32_t a, int32_t b)
 
 int th_member_move(th_mapping *m, int32_t accel, int32_t set, int32_t at, th_error *err)
 {
-    th_member_place from = th_member_find(m, accel);
+    th_place from = th_mapping_find(m, accel);
     if (from.set == set || (set >= 0 && th_set_place(&m->sets[set], accel) >= 0) ||
         (from.set >= 0 && m->sets[from.set].n_accels == 1))
         return 1;

@@ -5,13 +5,6 @@
 #define TH_MAPPER_SEARCH_VARIATION_MEMBERS_H
 #include "mapper/search/variation/variation.h"
 
-typedef struct th_member_place {
-    int32_t set; /* -1: in none */
-    int32_t at;  /* position in the set */
-} th_member_place;
-/* Where the accelerator is, of several sets in the first. */
-th_member_place th_member_find(const th_mapping *m, int32_t accel);
-
 /* Accelerators a and b, at most one of them idle, change places in all sets. 0; 1: both
  * are idle. */
 int th_member_exchange(th_mapping *m, int32_t a, int32_t b);

@@ -40,8 +40,9 @@ TEST(members_move_and_change_places)
     CU_ASSERT_EQUAL(th_member_move(m, 3, -1, 0, &e), 0);
     CU_ASSERT_EQUAL(th_member_move(m, 3, -1, 0, &e), 1); /* it is idle */
     expect_sets(m, "2 10");
-    CU_ASSERT_EQUAL(th_member_find(m, 0).at, 1);
-    CU_ASSERT_EQUAL(th_member_find(m, 3).set, -1);
+    CU_ASSERT_EQUAL(th_mapping_find(m, 0).at, 1);
+    CU_ASSERT_EQUAL(th_mapping_find(m, 3).set, -1);
+    CU_ASSERT_EQUAL(th_mapping_find(NULL, 3).set, -1);
 }
 
 /* Every mapping that random changes make is valid; with sets inside groups none comes to span
