@@ -10,6 +10,7 @@ libtharsis_la_SOURCES += \
 	base/notes.c base/notes.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
+	base/interrupt.c base/interrupt.h \
 	base/files/fields.c base/files/fields.h \
 	base/files/file_lock.c base/files/file_lock.h \
 	base/heap.h \

@@ -21,6 +21,6 @@ lib_scripts = \
 EXTRA_DIST += $(lib_scripts)
 nodist_libface_la_SOURCES = lib/script.c
 CLEANFILES += lib/script.c
-lib/script.c: report/html/embed.awk $(lib_scripts)
+lib/script.c: render/html/embed.awk $(lib_scripts)
 	$(AM_V_GEN)$(MKDIR_P) lib && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \
-	$(AWK) -v header=tcl/command.h -f report/html/embed.awk $(lib_scripts) >"$$new.new" && mv "$$new.new" "$$new"
+	$(AWK) -v header=tcl/command.h -f render/html/embed.awk $(lib_scripts) >"$$new.new" && mv "$$new.new" "$$new"

@@ -44,9 +44,7 @@ proc ::tharsis::lib::write_plot {o} {
     set description {}
     if {$own eq "" || [get $o type $own] ne $own ||
         [lsearch -regexp [dict keys $o] {^(x|y|by)$}] >= 0} {
-        if {$usual eq ""} {
-            fail TCL-0383 "-of $of: is a heat map: no other -type, -x, -y or -by"
-        }
+        fail_if {$usual eq ""} TCL-0383 "-of $of: is a heat map: no other -type, -x, -y or -by"
         set description [describe_plot $o $of $subject]
     }
     if {$description eq "" && $of ne "convergence"} {
@@ -62,9 +60,8 @@ proc ::tharsis::lib::write_plot {o} {
 
 proc ::tharsis::lib::check_source {o of has_first} {
     if {$of eq ""} {fail TCL-0381 "needs RUNS, or -of, to draw"}
-    if {$of eq "study" && !$has_first} {
-        fail STUDY-0088 "-of study: must have the name of a study before FILE"
-    }
+    fail_if {$of eq "study" && !$has_first} STUDY-0088 \
+        "-of study: must have the name of a study before FILE"
     if {$of ne "study" && [lsearch -regexp [dict keys $o] ^(z|where|maximize)$] >= 0} {
         fail STUDY-0089 "-z, -where and -maximize: are for -of study"
     }
@@ -74,9 +71,7 @@ proc ::tharsis::lib::check_source {o of has_first} {
         fail TCL-0382 "-of $of: ${why}must have $runs"
     }
     foreach name {type x y by log title} {
-        if {$of eq "graph" && [dict exists $o $name]} {
-            fail TCL-0621 "-$name: is not for -of graph"
-        }
+        fail_if {$of eq "graph" && [dict exists $o $name]} TCL-0621 "-$name: is not for -of graph"
     }
 }
 
@@ -116,9 +111,8 @@ proc ::tharsis::lib::heat {label x y names rows} {
 # are {FROM TO VALUE}, of several the largest.
 proc ::tharsis::lib::heat_of_nodes {label unit cells} {
     set names [core::rows {SELECT name FROM nodes}]
-    if {[llength $names] > 256} {
-        fail TCL-0368 "a heat map of [llength $names] nodes: must be 256 at most"
-    }
+    fail_if {[llength $names] > 256} TCL-0368 \
+        "a heat map of [llength $names] nodes: must be 256 at most"
     foreach cell $cells {
         lassign $cell from to value
         if {$value > 0} {set used($from) [set used($to) 1]}
@@ -186,9 +180,8 @@ proc ::tharsis::lib::describe_plot {o of subject} {
     if {[dict exists $o by]} {
         set by [find_column $columns -by [get [expr {$of eq "study" ? "" : $o}] by by]]
     }
-    if {$type eq "heat" && $of ne "study"} {
-        fail TCL-0377 "-type heat: is for links and traffic, without -x, -y and -by"
-    }
+    fail_if {$type eq "heat" && $of ne "study"} TCL-0377 \
+        "-type heat: is for links and traffic, without -x, -y and -by"
     if {$by ne "" && [kind_of $columns $by] ne "text"} {
         fail TCL-0378 "-by [name_of $columns $by]: must be a column of texts"
     }
@@ -196,9 +189,8 @@ proc ::tharsis::lib::describe_plot {o of subject} {
     set y [expr {[llength $y] < 1 ? 2 : [lmap name $y {find_column $columns -y $name}]}]
     set better {}
     if {$of eq "study"} {
-        if {($type eq "heat") != [dict exists $o z]} {
-            fail STUDY-0087 "-z: is for -type heat of a study, which needs it"
-        }
+        fail_if {($type eq "heat") != [dict exists $o z]} STUDY-0087 \
+            "-z: is for -type heat of a study, which needs it"
         set better [better_in_study $o $columns $own]
     }
     if {$type eq "heat"} {
@@ -269,17 +261,15 @@ proc ::tharsis::lib::axis_of {columns rows numbers title} {
 
 # A cell for each value of x and of y; of several rows in a cell the best z counts, or the least.
 proc ::tharsis::lib::describe_heat {columns rows x y z better} {
-    if {[kind_of $columns $z] eq "text"} {
-        fail STUDY-0084 "-z [name_of $columns $z]: must be a column of numbers"
-    }
+    fail_if {[kind_of $columns $z] eq "text"} STUDY-0084 \
+        "-z [name_of $columns $z]: must be a column of numbers"
     if {$rows eq ""} {fail STUDY-0085 "there is nothing to draw: no point is left"}
     set is_more [expr {[better_of $columns $z $better] > 0}]
     foreach i [list $x $y] {
         set values {}
         foreach row $rows {dict set values [lindex $row $i] 1}
-        if {[dict size $values] > 256} {
-            fail STUDY-0083 "[name_of $columns $i]: a heat map has at most 256 places along an axis"
-        }
+        fail_if {[dict size $values] > 256} STUDY-0083 \
+            "[name_of $columns $i]: a heat map has at most 256 places along an axis"
         lappend axes [dict keys $values] [string map {_ { }} [name_of $columns $i]]
     }
     lassign $axes across across_label down down_label
@@ -313,16 +303,12 @@ proc ::tharsis::lib::check_table {type columns rows x y} {
     set first [kind_of $columns [lindex $y 0]]
     foreach i $y {
         set name [name_of $columns $i]
-        if {[kind_of $columns $i] eq "text"} {
-            fail TCL-0369 "-y $name: must be a column of numbers"
-        }
-        if {[kind_of $columns $i] ne $first} {
-            fail TCL-0370 "-y $name: must be of one kind with [name_of $columns [lindex $y 0]]"
-        }
+        fail_if {[kind_of $columns $i] eq "text"} TCL-0369 "-y $name: must be a column of numbers"
+        fail_if {[kind_of $columns $i] ne $first} TCL-0370 \
+            "-y $name: must be of one kind with [name_of $columns [lindex $y 0]]"
     }
-    if {$type eq "scatter" && [kind_of $columns $x] eq "text"} {
-        fail TCL-0371 "-x [name_of $columns $x]: must be a column of numbers in a scatter"
-    }
+    fail_if {$type eq "scatter" && [kind_of $columns $x] eq "text"} TCL-0371 \
+        "-x [name_of $columns $x]: must be a column of numbers in a scatter"
     if {$rows eq ""} {fail TCL-0372 "there is nothing to draw: the table has no rows"}
     foreach row $rows {
         if {[lindex $row $x] eq "" && $type ni {bar stacked}} continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # reports.tcl - reports that are tables of figures. A table is a title, the attributes of a class of
-# figures that are its columns (report/objects/figures.h, "query -tables"), the rest of a SELECT
+# figures that are its columns (session/objects/figures.h, "query -tables"), the rest of a SELECT
 # that begins "FROM CLASS", and notes.
 
 # A column is the name of an attribute, whose heading, kind and meaning it has: "layer=name" under
@@ -22,8 +22,8 @@ proc ::tharsis::lib::table {name title from columns args} {
 }
 
 # The columns of a table of a report, which its help names too; of all these classes. The last one
-# may be *: every figure of the run (TH_OF_RUN, report/objects/objects.h) that no table of the class
-# has, details in csv and json alone.
+# may be *: every figure of the run (TH_OF_RUN, session/objects/objects.h) that no table of the
+# class has, details in csv and json alone.
 proc ::tharsis::lib::columns {report table class columns} {
     variable columns_of
     dict set columns_of $report $table [list $class $columns]

@@ -133,17 +133,14 @@ set ::tharsis::lib::headings {
 
 proc ::tharsis::lib::report_compare {o} {
     set ids [core::saved_ids [lindex [dict get $o words] 0]]
-    if {[llength $ids] == 0} {
-        fail TCL-0124 "no runs: save_run NAME first, then name them"
-    }
+    fail_if {[llength $ids] == 0} TCL-0124 "no runs: save_run NAME first, then name them"
     set asked [get $o relative_to {}]
     set references [core::saved_ids $asked]
     set runs [saved $ids]
     set of [get $o of run]
     set shown [compared_metrics $o $runs $of]
-    if {1 + [llength $shown] * (1 + [llength $references]) + 5 > 64} {
-        fail TCL-0123 "more than 64 columns: fewer -metrics, or -relative_to fewer runs"
-    }
+    fail_if {1 + [llength $shown] * (1 + [llength $references]) + 5 > 64} TCL-0123 \
+        "more than 64 columns: fewer -metrics, or -relative_to fewer runs"
     set head [saved_head $runs]
     if {[llength $references] > 0} {
         lappend head [list line "relative to" $asked] [list field relative_to text $asked]

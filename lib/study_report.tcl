@@ -15,7 +15,7 @@ proc ::tharsis::lib::report_study {o} {
 }
 
 # Of a page: the points, the study, its metrics, and the values of each parameter in the user's
-# words and as the points have them (report/html/html.h).
+# words and as the points have them (render/html/html.h).
 proc ::tharsis::lib::study_page {name} {
     set s [open_study $name]
     lassign [study_table $s {}] points

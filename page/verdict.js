@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // verdict.js - the first screen: figures, what a run comes to in one sentence, and the time breakdown of the critical
-// path as a stacked bar. report/sections/verdict.h says what a verdict has.
+// path as a stacked bar. session/sections/verdict.h says what a verdict has.
 (function () {
     // Accelerators are balanced if the least busy does at least this part of the work of the busiest: up to a fifth of
     // an accelerator idles for the sake of the slowest.

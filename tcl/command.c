@@ -11,7 +11,7 @@
 #include "base/names.h"
 #include "base/files/open_file.h"
 #include "base/units.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {

@@ -15,8 +15,8 @@
 #include <tcl.h>
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "report/objects/objects.h"
-#include "report/sections/sections.h"
+#include "session/objects/objects.h"
+#include "session/sections/sections.h"
 
 #ifndef TCL_SIZE_MAX /* Tcl 8.6 counts in int */
 typedef int Tcl_Size;
@@ -200,7 +200,7 @@ const char *th_option_choice(const th_option *o, int i);
 /* core/lib_call.c: for rows whose work is a procedure of the same name in lib/. */
 int th_lib_run(th_call *c);
 int th_lib_run_help(th_call *c);   /* prints, or writes pages */
-extern const char th_lib_script[]; /* all files of lib/, made by report/html/embed.awk */
+extern const char th_lib_script[]; /* all files of lib/, made by render/html/embed.awk */
 
 /* The words of the synopsis, options with their values, each behind a separator. */
 void th_command_synopsis(const th_command *row, const char *separator, th_strbuf *out);

@@ -18,7 +18,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 #include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"
 

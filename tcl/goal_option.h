@@ -2,7 +2,7 @@
 /* goal_option.h - reads "-objective" of map_workload. */
 #ifndef TH_TCL_GOAL_OPTION_H
 #define TH_TCL_GOAL_OPTION_H
-#include "report/session/goal.h"
+#include "session/goal.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 

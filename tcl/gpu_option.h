@@ -2,7 +2,7 @@
 /* gpu_option.h - the GPU that an option names. */
 #ifndef TH_TCL_GPU_OPTION_H
 #define TH_TCL_GPU_OPTION_H
-#include "report/session/gpu_models.h"
+#include "session/gpu_models.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 

@@ -12,7 +12,7 @@
 #include "base/names.h"
 #include "base/files/open_file.h"
 #include "base/units.h"
-#include "report/session/saved_run.h"
+#include "session/saved_run.h"
 #include "tcl/files.h"
 
 /* ---- names ---- */

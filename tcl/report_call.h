@@ -4,8 +4,8 @@
  *     returned) */
 #ifndef TH_TCL_REPORT_CALL_H
 #define TH_TCL_REPORT_CALL_H
-#include "report/sections/sections.h"
-#include "report/table/report.h"
+#include "session/sections/sections.h"
+#include "session/table/report.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "base/files/open_file.h"
 #include "base/files/write_file.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 
 /* ---- files ---- */
 

@@ -2,14 +2,14 @@
 /* tcl_session.h - a session and all that needs the interpreter: breakpoints, output, the log,
  * studies.
  *   new -> commands -> free
- * The first member is the state that report/ knows; th_tcl_of finds the whole from it. */
+ * The first member is the state that session/ knows; th_tcl_of finds the whole from it. */
 #ifndef TH_TCL_TCL_SESSION_H
 #define TH_TCL_TCL_SESSION_H
 #include <stdatomic.h>
 #include <tcl.h>
-#include "report/session/session.h"
+#include "session/session.h"
 #include "sim/observe/event_recorder.h"
-#include "report/objects/run_stop.h"
+#include "session/objects/run_stop.h"
 
 typedef struct th_breakpoint th_breakpoint; /* tcl/objects/breakpoint.h */
 

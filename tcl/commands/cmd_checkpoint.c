@@ -20,7 +20,7 @@
 #include "tcl/tcl_session.h"
 #include "base/map.h"
 #include "sim/network/packet/packet.h"
-#include "report/session/property_events.h"
+#include "session/property_events.h"
 #include "tcl/options.h"
 #include "tcl/objects/breakpoint.h"
 

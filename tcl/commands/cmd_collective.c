@@ -11,10 +11,10 @@
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
 #include "tcl/files.h"
-#include "report/objects/objects.h"
+#include "session/objects/objects.h"
 #include "tcl/program_options.h"
 #include "sim/program/traffic.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 #include <string.h>
 
 enum {

@@ -2,7 +2,7 @@
 /* cmd_compare.c - report_compare, report_diff: saved runs side by side, and the differences of
  * two. */
 #include <config.h>
-#include "report/objects/figures.h"
+#include "session/objects/figures.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"
 

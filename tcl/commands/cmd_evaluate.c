@@ -7,10 +7,10 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "predictor/model/predictor.h"
-#include "report/session/gpu_models.h"
-#include "report/plot/plots.h"
+#include "session/gpu_models.h"
+#include "render/plot/plots.h"
 #include "tcl/report_call.h"
-#include "report/sections/sections.h"
+#include "session/sections/sections.h"
 
 enum {
     EVALUATE_ON = REPORT_N_OPTIONS,

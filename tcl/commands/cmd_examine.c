@@ -5,8 +5,8 @@
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
-#include "report/interrupt.h"
-#include "report/objects/objects.h"
+#include "base/interrupt.h"
+#include "session/objects/objects.h"
 #include "base/alloc.h"
 #include "tcl/report_call.h"
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "base/units.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/searches.h"
-#include "report/interrupt.h"
-#include "report/session/goal.h"
+#include "base/interrupt.h"
+#include "session/goal.h"
 #include "tcl/files.h"
 #include "tcl/goal_option.h"
 

@@ -8,8 +8,8 @@
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include "tcl/objects/condition.h"
-#include "report/interrupt.h"
-#include "report/objects/objects.h"
+#include "base/interrupt.h"
+#include "session/objects/objects.h"
 
 #define GROUP "objects"
 

@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
-#include "report/html/html.h"
-#include "report/sections/sections.h"
+#include "render/html/html.h"
+#include "session/sections/sections.h"
 #include "tcl/report_call.h"
 #include "tcl/core/lib_report.h"
 

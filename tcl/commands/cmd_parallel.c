@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/sections/sections.h"
+#include "session/sections/sections.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"

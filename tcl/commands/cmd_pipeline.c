@@ -3,8 +3,8 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "training/pipeline_program.h"
-#include "report/objects/objects.h"
-#include "report/sections/sections.h"
+#include "session/objects/objects.h"
+#include "session/sections/sections.h"
 #include "tcl/command.h"
 #include "tcl/program_options.h"
 #include "tcl/report_call.h"

@@ -13,7 +13,7 @@
 #include "predictor/model/predictor.h"
 #include "predictor/op/members.h"
 #include "tcl/files.h"
-#include "report/session/gpu_models.h"
+#include "session/gpu_models.h"
 #include "tcl/gpu_option.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"

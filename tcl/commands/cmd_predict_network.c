@@ -6,7 +6,7 @@
 #include "predictor/model/network_prediction.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
-#include "report/session/gpu_models.h"
+#include "session/gpu_models.h"
 #include "tcl/gpu_option.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"

@@ -12,8 +12,8 @@
 #include "tcl/reliability/system_mtbf.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
-#include "report/session/property_events.h"
-#include "report/objects/objects.h"
+#include "session/property_events.h"
+#include "session/objects/objects.h"
 
 #define OBJECTS  "objects"
 #define SIMULATE "simulate"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_query.c - query: SQL over the figures of the session (report/query/query.h), as a report or
+/* cmd_query.c - query: SQL over the figures of the session (session/query/query.h), as a report or
  * as a Tcl list. */
 #include <config.h>
-#include "report/query/query.h"
+#include "session/query/query.h"
 #include "tcl/command.h"
 #include "tcl/core/lib_report.h"
 

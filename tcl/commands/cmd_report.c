@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
-#include "report/objects/objects.h"
+#include "session/objects/objects.h"
 #include "tcl/report_call.h"
-#include "report/sections/sections.h"
+#include "session/sections/sections.h"
 
 #define GROUP "report"
 

@@ -5,7 +5,7 @@
 #include "tcl/report_call.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
-#include "report/sections/sections.h"
+#include "session/sections/sections.h"
 
 #define GROUP "report"
 

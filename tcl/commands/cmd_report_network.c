@@ -2,9 +2,9 @@
 /* cmd_report_network.c - report_links, report_latency, report_collectives. */
 #include <config.h>
 #include <string.h>
-#include "report/objects/objects.h"
-#include "report/sections/sections.h"
-#include "report/what_if/reroute.h"
+#include "session/objects/objects.h"
+#include "session/sections/sections.h"
+#include "session/what_if/reroute.h"
 #include "sim/observe/contention_probe.h"
 #include "tcl/report_call.h"
 #include "tcl/command.h"

@@ -2,7 +2,7 @@
 /* cmd_sensitivity.c - report_sensitivity: the gain from more bandwidth, clock or memory, one
  * property at a time (lib/what_if.tcl). */
 #include <config.h>
-#include "report/what_if/what_if.h"
+#include "session/what_if/what_if.h"
 #include "tcl/report_call.h"
 
 enum { BY = REPORT_N_OPTIONS, OF, PROPERTIES, GROUP_BY, REMAP };

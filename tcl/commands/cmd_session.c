@@ -4,7 +4,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/log.h"
-#include "report/table/report_scale.h"
+#include "render/text/report_scale.h"
 #include "tcl/warning.h"
 #include <string.h>
 

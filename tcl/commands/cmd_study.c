@@ -2,7 +2,7 @@
 /* cmd_study.c - create_study, read_study, run_study, report_study: sweeps over a design space, and
  * parallel_foreach. What they do is in lib/study*.tcl. */
 #include <config.h>
-#include "report/objects/figures.h"
+#include "session/objects/figures.h"
 #include "tcl/command.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"

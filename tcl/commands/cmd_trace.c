@@ -8,7 +8,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
-#include "report/objects/objects.h"
+#include "session/objects/objects.h"
 #include "tcl/objects/breakpoint.h"
 #include "tcl/objects/object_name.h"
 

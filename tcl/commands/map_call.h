@@ -4,7 +4,7 @@
 #ifndef TH_TCL_COMMANDS_MAP_CALL_H
 #define TH_TCL_COMMANDS_MAP_CALL_H
 #include "mapper/search/search.h"
-#include "report/session/progress.h"
+#include "session/progress.h"
 #include "tcl/command.h"
 #include "tcl/options.h"
 #include "tcl/tcl_session.h"

@@ -8,7 +8,7 @@
 #include "base/files/open_file.h"
 #include "base/files/text_file.h"
 #include "mapper/mapping_read.h"
-#include "report/session/goal.h"
+#include "session/goal.h"
 
 /* The first line, with the formats of two digests. */
 #define HEAD(digest) "# checkpoint of map_workload: system " digest ", workload " digest "\n"

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "mapper/search/searches.h"
 #include "mapper/search/space.h"
-#include "report/session/goal.h"
+#include "session/goal.h"
 #include "tcl/design_option.h"
 #include "tcl/warning.h"
 

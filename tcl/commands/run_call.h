@@ -4,9 +4,9 @@
  *   begin -> (to | events) -> finish */
 #ifndef TH_TCL_COMMANDS_RUN_CALL_H
 #define TH_TCL_COMMANDS_RUN_CALL_H
-#include "report/session/progress.h"
+#include "session/progress.h"
 #include "tcl/command.h"
-#include "report/objects/run_stop.h"
+#include "session/objects/run_stop.h"
 #include "tcl/tcl_session.h"
 
 typedef struct th_run_call {

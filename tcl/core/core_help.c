@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/names.h"
-#include "report/table/legend.h"
+#include "session/table/legend.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/files.h"
 #include "tcl/objects/object_name.h"

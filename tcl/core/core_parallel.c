@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 #include "base/alloc.h"
-#include "report/interrupt.h"
-#include "report/session/progress.h"
+#include "base/interrupt.h"
+#include "session/progress.h"
 #include "tcl/core/item.h"
 #include "tcl/core/lib_report.h"
 

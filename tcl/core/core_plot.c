@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/objects/figures.h"
-#include "report/plot/plots.h"
-#include "report/sections/sections.h"
-#include "report/session/link_flows.h"
-#include "report/table/report_scale.h"
+#include "session/objects/figures.h"
+#include "render/plot/plots.h"
+#include "session/sections/sections.h"
+#include "session/link_flows.h"
+#include "render/text/report_scale.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 

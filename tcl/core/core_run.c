@@ -4,8 +4,8 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/session/jobs.h"
-#include "report/session/link_flows.h"
+#include "session/jobs.h"
+#include "session/link_flows.h"
 #include "sim/execution_trace/trace_stuck.h"
 #include "tcl/core/lib_report.h"
 

@@ -2,9 +2,9 @@
 /* core_saved.c - core commands about saved runs, which are numbers of saved_runs (query). */
 #include <config.h>
 #include "base/alloc.h"
-#include "report/session/model_error.h"
-#include "report/session/property_event_list.h"
-#include "report/session/saved_run.h"
+#include "session/model_error.h"
+#include "session/property_event_list.h"
+#include "session/saved_run.h"
 #include "tcl/core/lib_report.h"
 
 /* saved_ids NAMES: their numbers. */

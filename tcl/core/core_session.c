@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
-#include "report/query/query.h"
-#include "report/session/property_events.h"
+#include "session/query/query.h"
+#include "session/property_events.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"

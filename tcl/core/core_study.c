@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* core_study.c - core commands of studies: their file (study/store.h), figures of runs as values of
- * it, seeds and digests, Pareto fronts.
+/* core_study.c - core commands of studies: their file (session/store.h), figures of runs as values
+ * of it, seeds and digests, Pareto fronts.
  * A value is a text; in and out of the file a zero character stands for a text that there is not,
  * and nothing for a number that there is not. */
 #include <config.h>
@@ -12,9 +12,9 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/files/open_file.h"
-#include "report/interrupt.h"
-#include "report/objects/figures.h"
-#include "study/store.h"
+#include "base/interrupt.h"
+#include "session/objects/figures.h"
+#include "session/store.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"

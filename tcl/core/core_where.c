@@ -8,10 +8,10 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/min_max.h"
-#include "report/objects/objects.h"
-#include "report/session/contention_run.h"
-#include "report/session/link_flows.h"
-#include "report/session/property_events.h"
+#include "session/objects/objects.h"
+#include "session/contention_run.h"
+#include "session/link_flows.h"
+#include "session/property_events.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 

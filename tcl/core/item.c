@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 #include "tcl/init.h"
 #include "tcl/safe_interp.h"
 #include "tcl/stack_guard.h"

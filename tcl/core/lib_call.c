@@ -9,7 +9,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "study/store.h"
+#include "session/store.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/objects/object_name.h"
 #include "tcl/safe_interp.h"

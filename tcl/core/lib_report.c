@@ -3,7 +3,7 @@
 #include <config.h>
 #include "tcl/core/lib_report.h"
 #include <string.h>
-#include "report/query/query.h"
+#include "session/query/query.h"
 #include "tcl/tcl_session.h"
 
 /* ---- lists and dicts ---- */

@@ -2,7 +2,7 @@
 /* tcl_session_parts.c - makes and frees a session with all its parts, see tcl_session.h. */
 #include <config.h>
 #include "base/alloc.h"
-#include "study/store.h"
+#include "session/store.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/design_script.h"
 #include "tcl/log.h"

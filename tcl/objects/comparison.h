@@ -2,7 +2,7 @@
 /* comparison.h - "ATTRIBUTE OP LITERAL", in filters and in the conditions of breakpoints. */
 #ifndef TH_TCL_OBJECTS_COMPARISON_H
 #define TH_TCL_OBJECTS_COMPARISON_H
-#include "report/objects/objects.h"
+#include "session/objects/objects.h"
 
 typedef enum {
     TH_OP_EQUAL,

@@ -7,7 +7,7 @@
 #ifndef TH_TCL_OBJECTS_CONDITION_H
 #define TH_TCL_OBJECTS_CONDITION_H
 #include "sim/observe/event_recorder.h"
-#include "report/objects/objects.h"
+#include "session/objects/objects.h"
 
 typedef struct th_condition th_condition;
 

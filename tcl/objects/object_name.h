@@ -3,7 +3,7 @@
 #ifndef TH_TCL_OBJECTS_OBJECT_NAME_H
 #define TH_TCL_OBJECTS_OBJECT_NAME_H
 #include <tcl.h>
-#include "report/objects/objects.h"
+#include "session/objects/objects.h"
 
 Tcl_Obj *th_object_name(const th_session *s, th_object o); /* "accel/3" */
 

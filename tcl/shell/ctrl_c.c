@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include "base/files/write_file.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 
 static struct {
     void (*reader)(void); /* of the interpreter's thread alone */

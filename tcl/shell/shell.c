@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "tcl/shell/confine.h"
 #include "tcl/init.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 #include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/error_text.h"
 #include "tcl/shell/line_editor.h"

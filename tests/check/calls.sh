@@ -14,9 +14,9 @@ base/files/open_file.c: open fdopen stat realpath # they are the policy
 base/files/write_file.c: stat lstat readlink faccessat rename unlink # behind th_file_may of the target; new files are beside it
 predictor/law/algebra.c: dlopen # a library of numerics, by a name that the build gives
 predictor/regress/boost.c: dlopen # XGBoost, by a name that the build gives
-report/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name
-report/query/query.c: sqlite3_open_v2 # in memory, and it may not attach a file
-study/store.c: sqlite3_open_v2 # behind th_file_may; its journal is beside it
+render/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name
+session/query/query.c: sqlite3_open_v2 # in memory, and it may not attach a file
+session/store.c: sqlite3_open_v2 # behind th_file_may; its journal is beside it
 tcl/core/core_study.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/commands/cmd_write.c: Tcl_FSGetNormalizedPath # a name, no file
 tcl/files.c: Tcl_FSMatchInDirectory # names in the folders of Tharsis, and of THARSIS_PATH where the policy has no folders
@@ -42,7 +42,7 @@ names="$names|RenameFile|CopyFile|Utime|Chdir|Link|RemoveDirectory|FileAttrsGet|
 # FILE CALL, once each: calls, not members of structures, not words of comments and texts, not functions that are
 # declared or defined here.
 calls() {
-    find base topology workloads predictor sim mapper training study report tcl -name '*.c' ! -name '*.pb-c.c' | sort |
+    find base topology workloads predictor sim mapper training session render tcl -name '*.c' ! -name '*.pb-c.c' | sort |
         xargs "${AWK:-awk}" -v names="^($names)\$" '
         FNR == 1 { is_comment = 0 }
         {

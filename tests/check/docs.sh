@@ -5,7 +5,7 @@
 # One TAP line per page.
 cd "${srcdir:-.}" || exit 1
 
-folders="base topology workloads predictor sim mapper training study report tcl lib docs scripts tests"
+folders="base topology workloads predictor sim mapper training session render tcl lib docs scripts tests"
 pages=$(find README.md docs sim/design -name '*.md' | LC_ALL=C sort)
 # shellcheck disable=SC2086  # lists of words
 files="$(find $folders README.md NEWS COPYING -type f)

@@ -8,7 +8,7 @@
 cd "${srcdir:-.}" || exit 1
 echo "1..3"
 
-folders="base topology workloads predictor sim mapper training study report tcl lib tests"
+folders="base topology workloads predictor sim mapper training session render tcl lib tests"
 wide=$(find $folders scripts -path '*/tmp/*' -prune -o '(' -name '*.tcl' -o -name '*.test' -o -name '*.[ch]' ')' \
     ! -name '*.pb-c.[ch]' -print 2>/dev/null | LC_ALL=C sort |
     LC_ALL=C.UTF-8 xargs "${AWK:-awk}" '{ line = $0; gsub(/[\200-\277]/, "", line) }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # headers.sh - every header compiles alone.
 cd "${srcdir:-.}" || exit 1
-headers=$(find base topology workloads predictor sim mapper training study report tcl -name '*.h' 2>/dev/null | LC_ALL=C sort)
+headers=$(find base topology workloads predictor sim mapper training session render tcl -name '*.h' 2>/dev/null | LC_ALL=C sort)
 echo "1..$(echo "$headers" | wc -l)"
 n=0
 for header in $headers; do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# includes.sh - arrows point downwards: base < topology, workloads, study < predictor < sim < mapper, training < report < tcl;
+# includes.sh - arrows point downwards: base < topology, workloads < predictor < sim < mapper, training < session < render
+# < tcl;
 # by includes, and by the calls of the objects of the build.
 # Inside a folder no modules include each other in a circle. A module is a stem: X.h and X.c. Where X_state.h
 # declares the inside of X for the other modules that implement it, X.c lies above all of them, and X.h below.
@@ -17,9 +18,9 @@ allowed() {
     sim) echo "base topology workloads" ;;
     mapper) echo "base topology workloads predictor sim" ;;
     training) echo "base topology workloads sim" ;;
-    study) echo "base" ;;
-    report) echo "base topology workloads predictor sim mapper training study" ;;
-    tcl) echo "base topology workloads predictor sim mapper training study report" ;;
+    session) echo "base topology workloads predictor sim mapper training" ;;
+    render) echo "base topology workloads predictor sim mapper training session" ;;
+    tcl) echo "base topology workloads predictor sim mapper training session render" ;;
     esac
 }
 
@@ -37,8 +38,8 @@ breaches() {
                 breach("only *_read.c knows libyaml and jansson")
             if (name ~ /\.pb-c\.h$/ && file != "workloads/onnx/graph.h" && file !~ /^workloads\/trace\/node_/)
                 breach("only onnx/graph.h and trace/node_*.h know what protoc-c writes")
-            if (name == "sqlite3.h" && folder != "study" && file !~ /^report\/query\//)
-                breach("only study/ and report/query/ know SQLite")
+            if (name == "sqlite3.h" && folder != "session")
+                breach("only session/ knows SQLite")
             if ($0 !~ /"/)
                 next
             other = name; sub(/\/.*$/, "", other)
@@ -60,7 +61,8 @@ order() {
     mapper/search) echo "initial partition . baselines variation algorithms" ;;
     workloads) echo ". fuse onnx transformer" ;;
     topology) echo ". routing generate files" ;;
-    report) echo ". table session objects query sections html plot what_if" ;;
+    session) echo "table . objects query sections what_if" ;;
+    render) echo "text html plot" ;;
     tcl) echo ". objects reliability core commands shell" ;;
     predictor) echo "op data law regress learners model" ;;
     sim)
@@ -170,8 +172,8 @@ report() {
     [ -z "$2" ] && echo "ok $n - $1" || printf 'not ok %d - %s\n%s\n' $n "$1" "$2"
 }
 
-folders="base topology workloads predictor sim mapper training study report tcl"
-ordered="topology workloads sim sim/network mapper mapper/search predictor report tcl"
+folders="base topology workloads predictor sim mapper training session render tcl"
+ordered="topology workloads sim sim/network mapper mapper/search predictor session render tcl"
 all_calls=$(calls)
 called="$folders sim/network mapper/search"
 echo 1..$((2 * $(echo "$folders" | wc -w) + $(echo "$ordered" | wc -w) + $(echo "$called" | wc -w)))

@@ -10,7 +10,7 @@ AWK=${AWK:-awk}
 # id, file, line and format of every message, separated by tabs, in the order of the ids.
 messages() {
     {
-        find base topology workloads predictor sim mapper training study report tcl -name '*.[ch]' 2>/dev/null |
+        find base topology workloads predictor sim mapper training session render tcl -name '*.[ch]' 2>/dev/null |
             LC_ALL=C sort | while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done
         "$AWK" "$scan_tcl" lib/*.tcl
     } | LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n

@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 #include <tcl.h>
 #include "base/alloc.h"
-#include "report/interrupt.h"
+#include "base/interrupt.h"
 #include "tcl/init.h"
 
 static int run_alloc(ClientData data, Tcl_Interp *interp, int n, Tcl_Obj *const words[])

@@ -4,8 +4,8 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
-#include "report/what_if/advice_system.h"
-#include "report/what_if/what_if.h"
+#include "session/what_if/advice_system.h"
+#include "session/what_if/what_if.h"
 #include "tests/unit/astra_help.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/map_help.h"
