@@ -7,6 +7,7 @@
 #include "tcl/tcl_session.h"
 #include <string.h>
 #include "base/alloc.h"
+#include "base/arena.h"
 
 static const char place[] = "-design"; /* stands for a file's name in messages */
 
@@ -33,14 +34,13 @@ static int add_to_accelerators(th_system *s, int design, th_error *err)
 }
 
 /* From here on, messages about the design name the option. */
-static int has_moved(th_design_block *d, th_error *err)
+static int has_moved(th_system *s, int design, th_error *err)
 {
-    char *file = th_alloc_string(place);
+    char *file = th_arena_string(s->names.text, place);
     if (!file)
         return th_error_no_memory(err);
-    th_free(d->file);
-    d->file = file;
-    d->line = 1;
+    s->designs[design].file = file;
+    s->designs[design].line = 1;
     return 0;
 }
 
@@ -58,7 +58,7 @@ static int design_of(th_system *s, const char *name, const char *type, th_error 
             "-design: \"%s\" exists with type %s: must have that type, or another name", name,
             s->designs[design].type);
     if (design >= 0)
-        return has_moved(&s->designs[design], err) != 0 ? -1 : design;
+        return has_moved(s, design, err) != 0 ? -1 : design;
     design = th_system_add_design(s, name, type, place, 1, err);
     return design < 0 || add_to_accelerators(s, design, err) != 0 ? -1 : design;
 }
