@@ -138,8 +138,8 @@ if {[llength [info commands alloc]]} {
     eval $script
     set counts [list allocations [expr {[alloc calls] - [lindex $before 0]}] \
                     bytes [expr {[alloc bytes] - [lindex $before 1]}]]
-    if {![catch {report_summary -format csv -return_string} summary]} {
-        lappend counts events [lindex [split [lindex [split [string trim $summary] \n] end] ,] end]
+    if {![catch {report_summary -return_string}]} {
+        lappend counts events [lindex [query {SELECT events FROM run} -as list] 0]
     }
     puts $counts
     return
