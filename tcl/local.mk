@@ -47,7 +47,6 @@ face_sources = \
 	tcl/commands/cmd_write.c \
 	tcl/core/tcl_session_parts.c \
 	tcl/core/core_parallel.c tcl/core/core_study.c tcl/core/item.c tcl/core/item.h \
-	tcl/core/core_study.h \
 	tcl/core/core_help.c tcl/core/core_link_law.c tcl/core/core_mapping.c tcl/core/core_plot.c \
 	tcl/core/core_reliability.c \
 	tcl/core/core_run.c tcl/core/core_saved.c tcl/core/core_session.c \

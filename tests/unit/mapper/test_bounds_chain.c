@@ -86,8 +86,11 @@ static bool place(th_mapping *m, int l, const int32_t *members, int n, const th_
 {
     if (!th_strategy_fits(s, &w->layers[l], batch, n))
         return false;
+    int32_t *accels = th_realloc_array(m->sets[l].accels, (size_t)n, sizeof *accels);
+    if (!accels)
+        return false;
     m->sets[l].n_accels = n;
-    memcpy(m->sets[l].accels, members, (size_t)n * sizeof *members);
+    m->sets[l].accels = memcpy(accels, members, (size_t)n * sizeof *members);
     m->strategy[l] = *s;
     return true;
 }

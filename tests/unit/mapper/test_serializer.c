@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <math.h>
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "mapper/serialize/serializer.h"
 #include "session/what_if/advice_system.h"
 #include "session/what_if/what_if.h"
@@ -278,7 +279,7 @@ TEST(fields_without_file_keys_round_trip)
     int way[] = {0, bus, 3};
     CU_ASSERT_EQUAL_FATAL(th_system_add_route(s, 0, 1, way, 3, &e), 0);
     s->link_energy.j_per_byte = 3e-12;
-    s->link_energy.source = th_alloc_string("somewhere");
+    s->link_energy.source = th_arena_string(s->names.text, "somewhere");
     s->routing = th_routing_find("ecmp");
     CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
     system_comes_back(s);
