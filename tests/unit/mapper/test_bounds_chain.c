@@ -236,7 +236,7 @@ TEST(no_mapping_is_below_the_chain)
            (long long)n_met, closest);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(only || n_runs > 20 * cases);
-    CU_ASSERT_TRUE(only || closest < 1.1);
+    CU_ASSERT_TRUE(only || TAP_STRIDE > 1 || closest < 1.1);
 }
 
 /* --- the best of all -------------------------------------------------------------------------- */
