@@ -77,7 +77,8 @@ EXTRA_DIST += \
 	tests/unit/base/config_read.refused tests/unit/base/units.refused \
 	tests/unit/sim/collective/user_schedule.refused \
 	tests/unit/sim/design/keys.refused tests/unit/sim/design/table.refused \
-	tests/unit/mapper/mapping_read.refused \
+	tests/unit/mapper/mapping_read.refused tests/unit/topology/generate.refused \
+	tests/unit/topology/route_read.refused tests/unit/topology/system_read.refused \
 	tests/unit/predictor/gpus.refused tests/unit/predictor/measurements.refused \
 	tests/unit/training/pipeline_file.refused tests/unit/training/plan_file.refused \
 	tests/unit/workloads/layer_types_read.refused tests/unit/workloads/onnx.refused \
