@@ -7,6 +7,7 @@ lib_scripts = \
 	lib/nccl.tcl \
 	lib/prompt.tcl \
 	lib/help.tcl \
+	lib/memory.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \
