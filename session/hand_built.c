@@ -174,6 +174,7 @@ static uint64_t add_collective(const th_collective *c, uint64_t digest)
     int64_t numbers[] = {c->kind, c->n_ranks, c->bytes,  c->pair_bytes ? 1 : 0,
                          c->root, c->chunks,  c->n_dims, c->delay_ps};
     digest = add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
+    digest = th_hash(&c->slowdown, sizeof c->slowdown, digest);
     digest = th_hash(algorithm, strlen(algorithm), digest);
     digest = th_hash(c->rank_node, n * sizeof *c->rank_node, digest);
     digest = th_hash(c->dims, (size_t)c->n_dims * sizeof *c->dims, digest);

@@ -252,19 +252,25 @@ static void communicate(const th_work_context *c, th_pieces *out, th_collective_
             .collective = kind, .group = group, .bytes = (int64_t)bytes, .overlaps = overlaps};
 }
 
+/* An all-reduce of what was just computed cannot overlap: only gathering and scattering do. */
+static bool overlaps_tensor(const th_work_context *c)
+{
+    return c->p->sequence_parallel && c->p->overlaps_tensor;
+}
+
 /* Before and behind a part that tensor parallel ranks compute together. */
 static void enter_tensor(const th_work_context *c, th_pieces *out)
 {
     if (c->p->sequence_parallel)
         communicate(c, out, TH_ALL_GATHER, TH_GROUP_TENSOR, ELEMENT * tokens(c) * c->t->hidden,
-                    c->p->overlaps_tensor);
+                    overlaps_tensor(c));
 }
 
 static void leave_tensor(const th_work_context *c, th_pieces *out)
 {
     bool sp = c->p->sequence_parallel;
     communicate(c, out, sp ? TH_REDUCE_SCATTER : TH_ALL_REDUCE, TH_GROUP_TENSOR,
-                ELEMENT * tokens(c) * c->t->hidden, sp && c->p->overlaps_tensor);
+                ELEMENT * tokens(c) * c->t->hidden, overlaps_tensor(c));
 }
 
 /* Keys and values of the whole sequence, while queries meet those that are here. */
@@ -323,16 +329,16 @@ static void forward_layer(const th_work_context *c, int32_t layer, bool has_last
     add_attention(c, layer, 1, &x);
     enter_tensor(c, out);
     gather_context(c, out);
-    if (c->p->overlaps_tensor)
+    if (overlaps_tensor(c))
         leave_tensor(c, out);
     close_piece(c, out, &x);
-    if (!c->p->overlaps_tensor)
+    if (!overlaps_tensor(c))
         leave_tensor(c, out);
     enter_tensor(c, out);
-    if (has_last && c->p->overlaps_tensor)
+    if (has_last && overlaps_tensor(c))
         leave_tensor(c, out);
     forward_ffn(c, layer, has_last, out);
-    if (has_last && !c->p->overlaps_tensor)
+    if (has_last && !overlaps_tensor(c))
         leave_tensor(c, out);
 }
 
@@ -356,7 +362,7 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
         add_products_of_ffn(c, is_sparse, true, &f);
     }
     add_attention(c, layer, 2.5, &a);
-    bool early = c->p->overlaps_tensor;
+    bool early = overlaps_tensor(c);
     for (int part = 0; part < 2; part++) {
         enter_tensor(c, out);
         if (part == 1)

@@ -34,7 +34,7 @@ typedef enum {
     TH_WORK_EMBEDDING,
     TH_WORK_LOGITS, /* passes over them */
     TH_WORK_OPTIMIZER,
-    TH_WORK_OVERLAP, /* lost to messages beside */
+    TH_WORK_OVERLAP, /* lost to messages beside: the run tells, no computation has it */
     TH_WORK_HOST,    /* waiting for the host to launch them */
     TH_N_WORK_PARTS
 } th_work_part;

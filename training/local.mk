@@ -15,5 +15,6 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/training/test_parallel_plan \
+	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \
 	tests/unit/training/test_pipeline_schedule

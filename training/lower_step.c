@@ -7,9 +7,12 @@
  * Of a stage, computations and the collectives that they wait for follow each other. A collective
  * that overlaps begins with the computation behind it, and what follows waits for both. Weights and
  * gradients travel on an engine of their own, in order: with ZeRO 3 the weights of a layer are
- * gathered while the one before it computes; gradients leave while the next layer computes. What
- * overlaps lengthens the computation by a share of its time. Messages between stages leave when
- * what they carry is made, and the sender computes meanwhile, or waits until they are there. */
+ * gathered while the one before it computes; gradients leave while the next layer computes.
+ * Computations lose a share of their rate to a collective that overlaps, for as long as both run.
+ * Without ZeRO 3 the stages exchange the gradients of a chunk together, once its first stage, which
+ * is the last backward, has made its own, and of the last chunk when each has made all of its own:
+ * else one stage after the other would slow what the next one waits for. Messages between stages leave when what they carry is made, and the sender computes meanwhile, or
+ * waits until they are there. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -28,7 +31,6 @@ typedef struct calls {
 typedef struct stage {
     int32_t wait[WAITS_MAX], n_wait;     /* bundles that the next one waits for */
     int32_t beside[WAITS_MAX], n_beside; /* collectives that the next computation overlaps */
-    double lost_s;                       /* of the next computation, to what overlaps it */
     double ahead_s;                      /* that the host runs ahead: exchanges before it */
     int32_t engine;                      /* last exchange of weights and gradients */
     int32_t gate;                        /* end of the layer before: prefetching begins there */
@@ -38,6 +40,12 @@ typedef struct stage {
     int64_t parameters;
 } stage;
 
+/* Gradients of a stage that wait for the first stage of their chunk. */
+typedef struct held_calls {
+    int32_t stage, chunk, after;
+    calls of;
+} held_calls;
+
 typedef struct lowering {
     const th_system *system;
     const th_work_context *c;
@@ -46,6 +54,9 @@ typedef struct lowering {
     stage *stages;
     int32_t *came; /* messages of operations to other stages, by th_pipeline_number */
     int64_t message_bytes;
+    int32_t *made; /* by chunk: the last computation of its first stage; NONE: not yet */
+    held_calls *held;
+    size_t n_held, held_capacity;
 } lowering;
 
 void th_training_step_clear(th_training_step *x)
@@ -95,26 +106,17 @@ static void wait_also(stage *g, int32_t task)
         g->wait[g->n_wait++] = task;
 }
 
-/* The next computation runs beside a message of this time. */
-static void overlap(const lowering *l, stage *g, th_time ps, bool of_tensor)
-{
-    double share = l->c->numbers.of[of_tensor ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
-    g->lost_s += share * (double)ps / (double)TH_PS_PER_S;
-}
-
 /* The parts of a computation. It takes at least the host's time; what they are rounded by is the
  * last one's. */
-static th_step_work work_of(const th_piece *x, double lost_s, double host_s)
+static th_step_work work_of(const th_piece *x, double host_s)
 {
     th_step_work work = {.ps = {0}};
-    double busy = x->s + lost_s;
-    th_time left = ps_of(fmax(busy, host_s));
+    th_time left = ps_of(fmax(x->s, host_s));
     int last = TH_WORK_HOST;
     for (int i = 0; i < TH_N_WORK_PARTS; i++) {
-        double s = i == TH_WORK_OVERLAP ? lost_s : x->part_s[i];
-        work.ps[i] = (th_time)fmin(s * (double)TH_PS_PER_S, (double)left);
+        work.ps[i] = (th_time)fmin(x->part_s[i] * (double)TH_PS_PER_S, (double)left);
         left -= work.ps[i];
-        if (work.ps[i] > 0 && busy >= host_s)
+        if (work.ps[i] > 0 && x->s >= host_s)
             last = i;
     }
     work.ps[last] += left;
@@ -125,7 +127,7 @@ static th_step_work work_of(const th_piece *x, double lost_s, double host_s)
 static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what, th_error *err)
 {
     stage *g = &l->stages[at];
-    th_step_work work = work_of(x, g->lost_s, x->host_s - g->ahead_s);
+    th_step_work work = work_of(x, x->host_s - g->ahead_s);
     int32_t task = th_step_compute(l->tasks, at, &work, what, waits_of(g), err);
     if (task < 0)
         return -1;
@@ -133,7 +135,7 @@ static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what
     for (int32_t i = 0; i < g->n_beside; i++)
         wait_also(g, g->beside[i]);
     g->n_beside = 0;
-    g->lost_s = g->ahead_s = 0;
+    g->ahead_s = 0;
     return 0;
 }
 
@@ -158,20 +160,25 @@ static int exchange(lowering *l, int32_t at, const th_piece *x, th_error *err)
     return 0;
 }
 
+/* The share of their rate that computations lose to a collective beside them. */
+static double slowdown(const lowering *l, th_plan_group group)
+{
+    return l->c->numbers
+        .of[group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
+}
+
 static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
 {
     if (!x->overlaps)
         return exchange(l, at, x, err);
     stage *g = &l->stages[at];
     th_step_exchange e = {x->collective, x->group, x->bytes};
-    th_time ps = th_step_exchange_ps(l->tasks, &e, err);
-    int32_t task = ps < 0 ? -1 : th_step_collective(l->tasks, at, &e, waits_of(g), err);
+    int32_t task =
+        th_step_collective_beside(l->tasks, at, &e, slowdown(l, x->group), waits_of(g), err);
     if (task < 0)
         return -1;
-    if (g->n_beside < WAITS_MAX) {
+    if (g->n_beside < WAITS_MAX)
         g->beside[g->n_beside++] = task;
-        overlap(l, g, ps, x->group == TH_GROUP_TENSOR);
-    }
     return 0;
 }
 
@@ -199,30 +206,21 @@ static calls calls_of(const lowering *l, th_collective_kind kind, int64_t bytes)
     return c;
 }
 
-/* On the engine, behind its last exchange and `after`. The end, or -1. */
-static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after, th_error *err)
+/* On the engine, behind its last exchange and both bundles. The end, or -1. */
+static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after, int32_t and_after,
+                         th_error *err)
 {
     stage *g = &l->stages[at];
     for (int i = 0; i < c->n; i++) {
-        int32_t wait[] = {g->engine, after};
-        int32_t task = th_step_collective(l->tasks, at, &c->of[i], (th_bundles){wait, 2}, err);
+        int32_t wait[] = {g->engine, after, and_after};
+        double share = l->c->p->overlaps_data ? slowdown(l, c->of[i].group) : 0;
+        int32_t task =
+            th_step_collective_beside(l->tasks, at, &c->of[i], share, (th_bundles){wait, 3}, err);
         if (task < 0)
             return -1;
         g->engine = task;
     }
     return g->engine;
-}
-
-/* The next computation runs beside these exchanges. */
-static int overlap_calls(lowering *l, stage *g, const calls *c, th_error *err)
-{
-    for (int i = 0; i < c->n; i++) {
-        th_time ps = th_step_exchange_ps(l->tasks, &c->of[i], err);
-        if (ps < 0)
-            return -1;
-        overlap(l, g, ps, false);
-    }
-    return 0;
 }
 
 /* What the first computation of a layer waits for: its weights. ZeRO 3: every time; 1 and 2: once a
@@ -239,11 +237,17 @@ static int gather_weights(lowering *l, int32_t at, int64_t parameters, bool is_f
     if (c.n == 0)
         return 0;
     int32_t gate = !every ? NONE : p->overlaps_data ? g->gate : g->wait[0];
-    int32_t end = on_engine(l, at, &c, gate, err);
-    if (end < 0 || (p->overlaps_data && overlap_calls(l, g, &c, err)))
+    int32_t end = on_engine(l, at, &c, gate, NONE, err);
+    if (end < 0)
         return -1;
     wait_also(g, end);
     return 0;
+}
+
+/* The stage with the first layers of a chunk, whose backward pass is the last. */
+static int32_t first_stage(const lowering *l, int32_t chunk)
+{
+    return th_pipeline_stage_of(l->s, chunk * l->s->shape.stages);
 }
 
 /* Puts the gradients of the layer before on the engine, behind the weights of the next one, which a
@@ -251,26 +255,58 @@ static int gather_weights(lowering *l, int32_t at, int64_t parameters, bool is_f
 static int send_gradients(lowering *l, int32_t at, th_error *err)
 {
     stage *g = &l->stages[at];
-    calls c = g->reduce;
+    const calls c = g->reduce;
     g->reduce.n = 0;
-    if (c.n == 0)
-        return 0;
-    return overlap_calls(l, g, &c, err) || on_engine(l, at, &c, g->reduce_after, err) < 0 ? -1 : 0;
+    return c.n > 0 && on_engine(l, at, &c, g->reduce_after, NONE, err) < 0 ? -1 : 0;
 }
 
-static void reduce_gradients(lowering *l, int32_t at, int64_t parameters, bool is_last)
+/* Stage `at` has made all of its gradients of a chunk: those of the last chunk leave, or, where it
+ * is the first stage, those of all stages. */
+static int release_gradients(lowering *l, int32_t at, int32_t chunk, th_error *err)
 {
+    const bool of_all = at == first_stage(l, chunk);
+    const int32_t made = l->stages[at].wait[0];
+    size_t kept = 0;
+    if (!of_all && chunk > 0)
+        return 0;
+    if (of_all)
+        l->made[chunk] = made;
+    for (size_t i = 0; i < l->n_held; i++) {
+        const held_calls *h = &l->held[i];
+        if (h->chunk != chunk || (!of_all && h->stage != at))
+            l->held[kept++] = *h;
+        else if (on_engine(l, h->stage, &h->of, h->after, made, err) < 0)
+            return -1;
+    }
+    l->n_held = kept;
+    return 0;
+}
+
+static int reduce_gradients(lowering *l, int32_t at, const th_pipeline_op *op, int64_t parameters,
+                            th_error *err)
+{
+    bool is_last = op->micro_batch == l->s->shape.micro_batches - 1;
     const th_parallel_plan *p = l->c->p;
     stage *g = &l->stages[at];
     int64_t bytes = parameters * p->gradient_bytes;
     if (p->frozen_weights || (p->n.zero < 3 && !is_last))
-        return;
+        return 0;
     if (!p->overlaps_data) {
         g->pending_bytes += bytes;
-        return;
+        return 0;
     }
-    g->reduce = calls_of(l, TH_REDUCE_SCATTER, bytes);
-    g->reduce_after = g->wait[0];
+    const calls c = calls_of(l, TH_REDUCE_SCATTER, bytes);
+    if (c.n == 0)
+        return 0;
+    if (p->n.zero == 3 || at == first_stage(l, op->chunk) || l->made[op->chunk] != NONE) {
+        g->reduce = c;
+        g->reduce_after = g->wait[0];
+        return 0;
+    }
+    if (th_grow(&l->held, &l->held_capacity, l->n_held + 1, sizeof *l->held))
+        return th_error_no_memory(err);
+    l->held[l->n_held++] = (held_calls){at, op->chunk, g->wait[0], c};
+    return 0;
 }
 
 /* ---- operations ---- */
@@ -295,10 +331,7 @@ static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *o
             return -1;
     g->gate = before;
     bool makes_gradients = op->kind == (splits ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD);
-    bool is_last = op->micro_batch == l->s->shape.micro_batches - 1;
-    if (makes_gradients)
-        reduce_gradients(l, at, parameters, is_last);
-    return 0;
+    return makes_gradients ? reduce_gradients(l, at, op, parameters, err) : 0;
 }
 
 static int visit_all(lowering *l, int32_t at, int32_t step, const th_pipeline_op *op, th_error *err)
@@ -330,6 +363,13 @@ static int32_t neighbour(const lowering *l, int32_t at, const th_pipeline_op *op
     return other;
 }
 
+/* Does the operation make the last gradients of a chunk on its stage? */
+static bool is_last_gradient(const lowering *l, const th_pipeline_op *op)
+{
+    return op->kind == (l->s->splits_backward ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD) &&
+           op->micro_batch == l->s->shape.micro_batches - 1;
+}
+
 /* The message that brings another stage what an operation made; a stage that does not overlap it
  * waits until it is there. */
 static int32_t send(lowering *l, int32_t from, int32_t to, int32_t made, th_error *err)
@@ -350,6 +390,8 @@ static int lower_op(lowering *l, int32_t i, th_error *err)
     if (from != NONE)
         wait_also(g, l->came[th_pipeline_number(l->s, op->kind, from, op->micro_batch)]);
     if (visit_all(l, at, step, op, err))
+        return -1;
+    if (is_last_gradient(l, op) && release_gradients(l, at, op->chunk, err))
         return -1;
     if (to == NONE)
         return 0;
@@ -402,7 +444,6 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
     if (send_gradients(l, at, err))
         return -1;
     wait_also(g, g->engine);
-    g->lost_s = 0;
     if (exchange_now(l, at, TH_REDUCE_SCATTER, g->pending_bytes, err) ||
         (x.s > 0 && compute(l, at, &x, TH_STEP_OPTIMIZER, err)))
         return -1;
@@ -424,6 +465,8 @@ static int lower(lowering *l, th_error *err)
         return -1;
     for (int32_t i = 0; i < stages; i++)
         l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}};
+    for (int32_t i = 0; i < l->s->shape.chunks; i++)
+        l->made[i] = NONE;
     l->message_bytes = th_boundary_bytes(l->c);
     for (int32_t k = 0; k < stages * l->s->n_ops; k++)
         if (lower_op(l, l->s->order[k], err))
@@ -460,9 +503,11 @@ int th_lower_step(const th_system *s, const th_work_context *c,
         return -1;
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
     out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);
+    l.made = th_alloc_array((size_t)schedule->shape.chunks, sizeof *l.made);
     l.came =
         th_alloc_array(th_pipeline_number(schedule, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.came);
-    int status = !l.stages || !l.came || !out->memory ? th_error_no_memory(err) : lower(&l, err);
+    int status =
+        !l.stages || !l.came || !l.made || !out->memory ? th_error_no_memory(err) : lower(&l, err);
     for (int32_t i = 0; status == 0 && i < schedule->shape.stages; i++)
         out->memory[i] = th_plan_memory_of(c, schedule, i);
     out->model.name = NULL; /* the caller's may be gone when the step is read */
@@ -471,6 +516,8 @@ int th_lower_step(const th_system *s, const th_work_context *c,
     th_step_tasks_clear(&tasks);
     th_free(l.stages);
     th_free(l.came);
+    th_free(l.made);
+    th_free(l.held);
     if (status)
         th_training_step_clear(out);
     return status;

@@ -120,11 +120,12 @@ static int32_t add_all(th_step_tasks *x, th_task *t, int32_t from, int32_t to, t
     return bundle;
 }
 
-static int32_t add_delay(th_step_tasks *x, th_time ps, th_step_task kind, th_bundles after,
-                         th_error *err)
+/* stage: beside whose computations it is. */
+static int32_t add_delay(th_step_tasks *x, th_time ps, int32_t stage, double slowdown,
+                         th_step_task kind, th_bundles after, th_error *err)
 {
-    th_task t = {.kind = TH_TASK_HOST, .compute_cost = -1, .delay_ps = ps, .layer = -1};
-    return ps < 0 ? -1 : add_all(x, &t, -1, -1, kind, after, err);
+    th_task t = {.kind = TH_TASK_HOST, .slowdown = (float)slowdown, .delay_ps = ps, .layer = -1};
+    return ps < 0 ? -1 : add_all(x, &t, -1, slowdown > 0 ? stage : -1, kind, after, err);
 }
 
 /* ---- what ranks do ---- */
@@ -165,7 +166,7 @@ static int32_t add_work(th_step_tasks *x, const th_step_work *w, th_error *err)
 int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *work,
                         th_step_task kind, th_bundles after, th_error *err)
 {
-    th_fixed_work w = {.duration_ps = sum_of_work(work)};
+    th_fixed_work w = {.duration_ps = sum_of_work(work), .waiting_ps = work->ps[TH_WORK_HOST]};
     w.steady_ps = w.duration_ps - work->ps[TH_WORK_PRODUCTS] - work->ps[TH_WORK_ATTENTION];
     th_task t = {.kind = TH_TASK_COMPUTE, .layer = -1};
     int32_t first = x->program->n_tasks, parts = add_work(x, work, err);
@@ -197,13 +198,14 @@ static th_step_task kind_of_group(th_plan_group group)
 }
 
 /* The collective of the members, which waits for what each of them waits for. */
-static int add_group(th_step_tasks *x, int32_t stage, const th_step_exchange *e, th_bundles after,
-                     th_error *err)
+static int add_group(th_step_tasks *x, int32_t stage, const th_step_exchange *e, double slowdown,
+                     th_bundles after, th_error *err)
 {
     int32_t n = th_plan_group_size(x->plan, e->group);
     for (int32_t i = 0; i < n; i++)
         x->nodes[i] = node_of(x, stage, x->members[i]);
     th_collective c = th_plan_collective(x->system, e->kind, x->nodes, n, e->bytes);
+    c.slowdown = slowdown;
     th_task t = {.kind = TH_TASK_COLLECTIVE, .node = x->nodes[0], .peer = -1, .layer = -1};
     t.bytes = c.bytes;
     t.collective = th_program_add_collective(x->program, &c, err);
@@ -216,26 +218,33 @@ static int add_group(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
     return task < 0 ? -1 : 0;
 }
 
-int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
-                           th_bundles after, th_error *err)
+int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
+                                  double slowdown, th_bundles after, th_error *err)
 {
     if (x->is_merged)
-        return add_delay(x, th_step_exchange_ps(x, e, err), kind_of_group(e->group), after, err);
+        return add_delay(x, th_step_exchange_ps(x, e, err), stage, slowdown,
+                         kind_of_group(e->group), after, err);
     int32_t bundle = new_bundle(x, err);
     for (int32_t rank = 0; bundle >= 0 && rank < x->ranks; rank++) {
         th_plan_group_of(x->plan, e->group, rank, x->members);
-        if (x->members[0] == rank && add_group(x, stage, e, after, err))
+        if (x->members[0] == rank && add_group(x, stage, e, slowdown, after, err))
             return -1;
     }
     return bundle;
+}
+
+int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
+                           th_bundles after, th_error *err)
+{
+    return th_step_collective_beside(x, stage, e, 0, after, err);
 }
 
 int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t bytes, th_bundles after,
                         th_error *err)
 {
     if (x->is_merged)
-        return add_delay(x, th_stage_message_time(x->times, bytes, err), TH_STEP_PIPELINE, after,
-                         err);
+        return add_delay(x, th_stage_message_time(x->times, bytes, err), from, 0, TH_STEP_PIPELINE,
+                         after, err);
     th_task t = {.kind = TH_TASK_TRANSFER, .compute_cost = -1, .bytes = bytes, .layer = -1};
     return add_all(x, &t, from, to, TH_STEP_PIPELINE, after, err);
 }

@@ -84,6 +84,9 @@ int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchan
                            th_bundles after, th_error *err);
 int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t bytes, th_bundles after,
                         th_error *err);
+/* An exchange beside computations, which lose a share of their rate to it. */
+int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
+                                  double slowdown, th_bundles after, th_error *err);
 /* How long an exchange takes by itself; 0: it has no bytes or no ranks. -1 on failure. */
 th_time th_step_exchange_ps(th_step_tasks *x, const th_step_exchange *e, th_error *err);
 

@@ -17,7 +17,7 @@ const th_number_meaning th_number_meanings[] = {
     [TH_NUMBER_PASSES_FUSED] = {"passes_fused", 1, "passes over memory of fused kernels"},
     [TH_NUMBER_PASSES_EAGER] = {"passes_eager", 2.047, "passes over memory of eager kernels"},
     [TH_NUMBER_OVERLAP_COST] = {"overlap_cost", 0.2896,
-                                "part of an overlapped message's time that computation loses"},
+                                "share of its rate that computation loses to a message beside it"},
     [TH_NUMBER_OVERLAP_TENSOR] = {"overlap_tensor", 0.2842, "the same of messages of tensor ranks"},
     [TH_NUMBER_HOST_KERNEL] = {"host_kernel", 6e-6, "s of the host per kernel"},
     [TH_NUMBER_HOST_EXPERTS] = {"host_experts", 1.686e-05,

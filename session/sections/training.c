@@ -183,11 +183,15 @@ int th_section_step_parts(th_session *s, th_report *r, th_error *err)
     th_time elapsed = th_machine_elapsed(s->simulation->machine);
     int32_t node = last_node(p, times);
     th_step_work sum = {.ps = {0}};
-    for (int32_t t = 0; t < p->n_tasks; t++)
-        for (int i = 0; i < TH_N_WORK_PARTS; i++)
-            if (p->tasks[t].kind == TH_TASK_COMPUTE && p->tasks[t].node == node &&
-                times[t].end_ps >= 0)
-                sum.ps[i] += x->work[x->work_of[t]].ps[i];
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        if (p->tasks[t].kind != TH_TASK_COMPUTE || p->tasks[t].node != node || times[t].end_ps < 0)
+            continue;
+        sum.ps[TH_WORK_OVERLAP] += times[t].end_ps - times[t].start_ps;
+        for (int i = 0; i < TH_N_WORK_PARTS; i++) {
+            sum.ps[i] += x->work[x->work_of[t]].ps[i];
+            sum.ps[TH_WORK_OVERLAP] -= x->work[x->work_of[t]].ps[i];
+        }
+    }
     th_table *table = th_report_table(r, "training_parts", NULL, columns);
     for (int i = 0; i < TH_N_WORK_PARTS; i++)
         if (sum.ps[i] > 0)

@@ -69,6 +69,7 @@ typedef struct th_collective {
                           * n_ranks */
     int32_t n_dims;      /* 0: the system's, where the group is the whole system */
     th_time delay_ps;    /* overhead of every message, before its first byte */
+    double slowdown;     /* share of its rate that each accelerator of a member loses meanwhile */
     const th_user_schedule *schedule; /* of TH_USER_SCHEDULE; outlives the program */
 } th_collective;
 

@@ -33,6 +33,7 @@ typedef struct writer {
     int32_t *before_start, *before; /* by task: the tasks that it waits for */
     th_map *groups;                 /* by members */
     int64_t n_unordered;
+    bool slows; /* messages slow computations: these take what they took in the run */
 } writer;
 
 static const int64_t ps_per_us = 1000000;
@@ -323,6 +324,18 @@ static th_time took(const writer *w, int32_t task)
     return w->o->times ? w->o->times[task].end_ps - w->o->times[task].start_ps : 0;
 }
 
+/* Do accelerators compute slower beside messages? The format has no word for it. */
+static bool slows(const th_program *p)
+{
+    bool any = false;
+    for (int32_t i = 0; i < p->n_tasks && !any; i++) {
+        const th_task *t = &p->tasks[i];
+        any = t->kind == TH_TASK_COLLECTIVE ? p->collectives[t->collective].slowdown > 0
+                                            : t->kind == TH_TASK_HOST && t->slowdown > 0;
+    }
+    return any;
+}
+
 static void set_duration(th_trace_node *n, th_time ps)
 {
     n->duration_ps = ps;
@@ -346,6 +359,8 @@ static void fill_compute(const writer *w, int32_t task, th_trace_node *n)
     const th_compute_cost *cost =
         is_fixed ? NULL : th_compute_cost_get(w->o->costs, t->compute_cost);
     th_fixed_work work = cost ? work_of(cost, took(w, task)) : w->program->works[t->compute_cost];
+    if (w->slows && w->o->times)
+        work.duration_ps = took(w, task);
     n->kind = TH_TRACE_COMPUTE;
     n->operations = work.operations;
     n->bytes = work.bytes;
@@ -552,7 +567,7 @@ static void clear(writer *w)
 th_trace *th_trace_of_program(const th_program_trace_options *o, int64_t *n_unordered,
                               th_error *err)
 {
-    writer w = {.o = o, .program = o->program};
+    writer w = {.o = o, .program = o->program, .slows = slows(o->program)};
     int status = begin(&w, err) || list_homes(&w, err) || number_nodes(&w, err) ? -1 : 0;
     if (status == 0)
         sort_dependencies(&w);

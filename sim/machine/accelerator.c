@@ -70,6 +70,39 @@ static void add_fault_time(th_machine *m, int32_t task, th_time lost)
     m->tasks.fault_times[task] = th_time_add(m->tasks.fault_times[task], lost);
 }
 
+/* The share of its full rate that messages beside its tasks leave it. */
+static double rate_of(const th_accel_state *a)
+{
+    static const double LEAST = 0.05; /* many messages take turns */
+    return fmax(1 - a->slowdown, LEAST);
+}
+
+/* Brings owed_ps to the present time: a running task falls behind, a delayed one catches up. */
+static void count_owed(const th_machine *m, th_accel_state *a)
+{
+    const double since = (double)(m->now - a->owed_at), rate = rate_of(a);
+    a->owed_at = m->now;
+    if (a->task >= 0 && a->mode != TH_ACCEL_FAILED && since > 0)
+        a->owed_ps += a->mode == TH_ACCEL_DELAYED ? -since * rate : since * (1 - rate);
+}
+
+/* How long it takes to do what it owes. */
+static th_time delay_of(const th_accel_state *a)
+{
+    const double rate = rate_of(a);
+    return (th_time)fmax(0, rate == 1 ? round(a->owed_ps) : ceil(a->owed_ps / rate));
+}
+
+void th_accelerator_slow(th_machine *m, int accel, double share, int sign)
+{
+    th_accel_state *a = &m->accels[accel];
+    count_owed(m, a);
+    a->n_beside += sign;
+    a->slowdown = a->n_beside > 0 ? a->slowdown + sign * share : 0;
+    if (a->mode == TH_ACCEL_DELAYED)
+        th_events_reschedule(m->events, a->event, th_time_add(m->now, delay_of(a)));
+}
+
 /* Its task runs from now on, from the beginning, at the present clock; settle decides how. */
 static int start_task(th_machine *m, th_accel_state *a, th_error *err)
 {
@@ -81,7 +114,8 @@ static int start_task(th_machine *m, th_accel_state *a, th_error *err)
         return -1;
     if (a->scaled >= 0)
         add_fault_time(m, a->task, clock_delay(m, a));
-    a->started = m->now;
+    a->started = a->owed_at = m->now;
+    a->owed_ps = 0;
     a->mode = TH_ACCEL_STARTING;
     a->was_contended = false;
     a->stretch = th_jitter_stretch(m, accel, a->task);
@@ -273,17 +307,21 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *s
     return th_machine_task_ends(m, task, err);
 }
 
-/* Its task would end now. With jitter it ends later, and the accelerator counts as busy until then;
- * it moves no data. */
+/* Its task would end now. With jitter, or after messages beside it, it ends later, and the
+ * accelerator counts as busy until then; it moves no data. */
 static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats,
                         th_error *err)
 {
-    th_time extra = (th_time)llround((double)(m->now - a->started) * a->stretch);
+    const th_time jitter = (th_time)llround((double)(m->now - a->started) * a->stretch);
+    count_owed(m, a);
+    a->owed_ps = fmax(0, a->owed_ps - (double)th_accel_cost(m, a)->fixed.waiting_ps);
+    a->owed_ps += (double)jitter;
+    const th_time extra = delay_of(a);
     if (extra == 0)
         return end_task(m, a, stats, err);
     a->stats_at_end = *stats;
-    a->stats_at_end.busy_ps = th_time_add(a->stats_at_end.busy_ps, extra);
-    add_fault_time(m, a->task, extra);
+    if (jitter > 0)
+        add_fault_time(m, a->task, jitter);
     a->mode = TH_ACCEL_DELAYED;
     if (demand_nothing(m, a, err))
         return -1;
@@ -311,8 +349,10 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
     if (e->argument == TH_COMPUTE_MAY_END)
         return th_history_find_completion(m, a, err);
     bool is_collapsed = a->mode == TH_ACCEL_COLLAPSED;
-    if (a->mode == TH_ACCEL_DELAYED)
-        return end_task(m, a, &a->stats_at_end, err);
+    if (a->mode == TH_ACCEL_DELAYED) {
+        const th_pipeline_stats all = th_accelerator_running(m, th_accel_number(m, a));
+        return end_task(m, a, &all, err);
+    }
     return end_or_delay(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->stats_at_end,
                         err);
 }

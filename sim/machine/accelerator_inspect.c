@@ -42,7 +42,7 @@ th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
     if (a->mode != TH_ACCEL_DELAYED)
         return get_pipeline(m, a, &p) ? p.stats : (th_pipeline_stats){0};
     p.stats = a->stats_at_end;
-    p.stats.busy_ps -= a->started + th_stats_occupied(&p.stats) - m->now;
+    p.stats.busy_ps += m->now - a->started - th_stats_occupied(&p.stats);
     return p.stats;
 }
 

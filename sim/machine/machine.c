@@ -116,6 +116,8 @@ static void reset_accels(th_machine *m)
         a->rates_are_stale = false;
         th_ready_queue_reset(&a->ready);
         a->observed.is_counted = false;
+        a->n_beside = 0;
+        a->slowdown = 0;
         a->sum = (th_accel_result){0};
     }
 }
@@ -228,8 +230,22 @@ th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time 
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
+/* The accelerators beside which a task is under way. */
+static void slow(th_machine *m, const th_task *t, int sign)
+{
+    const th_node *node = m->system->nodes;
+    if (t->kind == TH_TASK_HOST && t->node < 0 && t->slowdown > 0)
+        th_accelerator_slow(m, node[t->peer].accel, t->slowdown, sign);
+    const th_collective *c =
+        t->kind == TH_TASK_COLLECTIVE ? &m->program->collectives[t->collective] : NULL;
+    for (int32_t i = 0; c && c->slowdown > 0 && i < c->n_ranks; i++)
+        if (node[c->rank_node[i]].accel >= 0)
+            th_accelerator_slow(m, node[c->rank_node[i]].accel, c->slowdown, sign);
+}
+
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
 {
+    slow(m, &m->program->tasks[task], 1);
     m->tasks.times[task].start_ps = m->now;
     m->tasks.times[task].cause = cause;
     m->counts.events++;
@@ -241,6 +257,7 @@ void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
 int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
 {
     const th_program *p = m->program;
+    slow(m, &p->tasks[task], -1);
     m->tasks.times[task].end_ps = m->last_end = m->now;
     m->tasks.input_end[p->tasks[task].input] = m->now;
     m->counts.events++;

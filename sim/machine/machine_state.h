@@ -17,7 +17,7 @@ typedef enum {
     TH_ACCEL_COLLAPSED, /* one end event, at the collapsed time of its compute cost */
     TH_ACCEL_EXPANDED,  /* flows use its DRAM; the end follows from the demand history */
     TH_ACCEL_FAILED,    /* its task, if it had one, waits for a repair */
-    TH_ACCEL_DELAYED,   /* its task would have ended; jitter prolongs it */
+    TH_ACCEL_DELAYED,   /* its task would have ended; jitter or messages beside prolong it */
     TH_ACCEL_STEPPED    /* event by event: contended DRAM, or watched */
 } th_accel_mode;
 
@@ -45,11 +45,16 @@ typedef struct th_accel_state {
     bool rates_are_stale; /* stepped and contended: the network has new rates */
     bool was_contended;   /* since the task started: then its end depends on more than demand */
     double stretch;       /* jitter of its task: the share of its time that is added */
+    /* messages beside its tasks: how many, and the sum of the shares of its rate that they take */
+    int32_t n_beside;
+    double slowdown;
+    double owed_ps;   /* of its task, at the full rate: what such messages and jitter add to it */
+    th_time owed_at;  /* owed_ps is that of this time */
     /* stepped: its state; expanded: with the applied part of history. Of machine.pipelines, which
      * take no memory until they are written: most accelerators of large systems never need one */
     th_pipeline *pipeline;
     th_demand_history history;      /* expanded */
-    th_pipeline_stats stats_at_end; /* expanded, once its end is known; delayed: at its end */
+    th_pipeline_stats stats_at_end; /* expanded, once its end is known; delayed: without delay */
     th_accel_observers observed;
     th_ready_queue ready; /* compute tasks that wait for it */
     th_accel_result sum;  /* of finished tasks */
@@ -195,6 +200,9 @@ static inline bool th_accelerator_is_free(const th_accel_state *a)
 /* The task of an accelerator is in flight at time 0. 0 or -1. */
 int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *f, th_error *err);
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
+/* A message begins beside the tasks of an accelerator, which takes a share of its rate, or ends
+ * (sign -1). */
+void th_accelerator_slow(th_machine *m, int accel, double share, int sign);
 /* All accelerators, at the end of a time step. begin_contended: before the network settles; the
  * tasks with a contended DRAM; changed: the network has updated which DRAMs are contended. settle:
  * afterwards. 0 or -1. */

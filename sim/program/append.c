@@ -125,6 +125,8 @@ static int add_task(th_program *p, const th_program_part *x, const th_task *from
         t.peer = place(x, from->peer);
         break;
     case TH_TASK_HOST:
+        if (t.slowdown > 0)
+            t.peer = place(x, from->peer);
         break;
     }
     return th_program_add(p, &t, err) < 0 ? -1 : 0;

@@ -36,6 +36,9 @@ typedef struct th_task {
          * lowered from a mapping, the index of its fixed work, which is the same */
         int32_t compute_cost;
         int32_t collective; /* collective: index in the program's collectives */
+        /* host without a node: the share of its rate that the accelerator of peer loses
+         * meanwhile, as to a message of which the time is known; 0: none */
+        float slowdown;
     };
     int64_t bytes;      /* transfer, >= 0 */
     th_time release_ps; /* earliest start */

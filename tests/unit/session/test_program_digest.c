@@ -94,8 +94,8 @@ static void check(const th_hand_built *m, void *in, const number *n, int count)
 }
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_task) == 48 && sizeof(th_collective) == 112 &&
-                   sizeof(th_fixed_work) == 32 && sizeof(th_program_job) == 40,
+_Static_assert(sizeof(th_task) == 48 && sizeof(th_collective) == 120 &&
+                   sizeof(th_fixed_work) == 40 && sizeof(th_program_job) == 40,
                "one more: has it a row?");
 #endif
 
@@ -106,11 +106,12 @@ TEST(every_number_of_a_program_is_in_its_digest)
                                   OF(th_task, bytes),   OF(th_task, release_ps),
                                   OF(th_task, delay_ps)},
                         work[] = {OF(th_fixed_work, duration_ps), OF(th_fixed_work, steady_ps),
-                                  OF(th_fixed_work, operations), OF(th_fixed_work, bytes)},
+                                  OF(th_fixed_work, operations), OF(th_fixed_work, bytes),
+                                  OF(th_fixed_work, waiting_ps)},
                         collective[] = {OF(th_collective, kind),   OF(th_collective, bytes),
                                         OF(th_collective, root),   OF(th_collective, chunks),
                                         OF(th_collective, n_dims), OF(th_collective, delay_ps),
-                                        OF(th_collective, dims[0])},
+                                        OF(th_collective, dims[0]), OF(th_collective, slowdown)},
                         job[] = {OF(th_program_job, start_ps), OF(th_program_job, first_task),
                                  OF(th_program_job, n_tasks)},
                         placed[] = {OF(th_placed_work, accel), OF(th_placed_work, design),
