@@ -18,12 +18,13 @@ enum { ELEMENT = 2 }; /* bytes of 16 bits */
  * fused into what wrote the operand. Launches: kernels that scale and cast an operand. */
 typedef struct narrow {
     double slower, cast_bytes, launches;
+    double kept_bytes; /* of an element of an operand, its share of a scale included */
     bool has_4_bits;
 } narrow;
-static const narrow narrow_types[] = {[TH_TRAIN_FP8] = {1, 2.4, 1, false},
-                                      [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, false},
-                                      [TH_TRAIN_MXFP8] = {1, 4, 1, false},
-                                      [TH_TRAIN_NVFP4] = {1, 5, 2, true}};
+static const narrow narrow_types[] = {[TH_TRAIN_FP8] = {1, 2.4, 1, 1, false},
+                                      [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, 1, false},
+                                      [TH_TRAIN_MXFP8] = {1, 4, 1, 1 + 1 / 32.0, false},
+                                      [TH_TRAIN_NVFP4] = {1, 5, 2, 0.5 + 1 / 16.0, true}};
 
 const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
                                           [TH_WORK_ATTENTION] = "attention",
@@ -487,13 +488,19 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
         is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
     if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
         return (int64_t)(ELEMENT * rows * t->hidden / whole);
-    double elements = (4.0 + (is_sparse ? 2 * t->experts.top_k : 0)) * t->hidden / whole +
+    /* of them, inputs of products: what norms and the activation function made, and the tokens of
+     * experts; attention needs its output in 16 bits */
+    double copies = is_sparse ? t->experts.top_k : 0;
+    double inputs = (2.0 + copies) * t->hidden / whole + width / n;
+    double elements = inputs + (2.0 + copies) * t->hidden / whole +
                       2.0 * t->head_dim * (t->heads + t->kv_heads) / n +
-                      (t->gated ? 3 : 2) * width / n;
+                      (t->gated ? 2 : 1) * width / n;
+    const narrow *x = narrow_of(c);
+    double spared = x ? (ELEMENT - x->kept_bytes) * inputs : 0;
     bool keeps_scores =
         c->p->attention == TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
     double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * t->heads / n : 0;
-    return (int64_t)(ELEMENT * rows * elements + scores);
+    return (int64_t)(rows * (ELEMENT * elements - spared) + scores);
 }
 
 int64_t th_boundary_bytes(const th_work_context *c)

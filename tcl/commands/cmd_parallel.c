@@ -8,6 +8,7 @@
 #include "tcl/command.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
+#include "tcl/warning.h"
 
 enum {
     PLAN_TENSOR,
@@ -264,7 +265,10 @@ static int make_step(th_call *c, th_plan_file *f)
     if (f->plan.exchanges_by_node)
         f->plan.experts_on_node = th_plan_experts_on_node(s->system, &f->plan);
     th_hand_built *made = NULL;
-    if (f->ignores_memory || !th_plan_memory_check(&work, &schedule, &c->err))
+    const int full = f->ignores_memory ? 0 : th_plan_memory_check(&work, &schedule, &c->err);
+    if (full > 0)
+        th_warn(c, "TCL-1520", "%s", c->err.text);
+    if (full >= 0)
         made = th_hand_built_of_step(s->model.name, s->system, &work, &schedule, f, &c->err);
     th_pipeline_clear(&schedule);
     if (!made)

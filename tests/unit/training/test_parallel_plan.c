@@ -232,6 +232,8 @@ TEST(activations_as_published)
     p.n.tensor = 8;
     p.sequence_parallel = true;
     CU_ASSERT_EQUAL(th_layer_activation_bytes(&c, 0), INT64_C(2048) * 12288 * 32 / 8);
+    p.precision = TH_TRAIN_FP8; /* 6 h of the 16 h numbers are inputs of products */
+    CU_ASSERT_EQUAL(th_layer_activation_bytes(&c, 0), INT64_C(2048) * 12288 * 26 / 8);
 }
 
 /* 96 / (2 x 3) = 16 micro-batches of 1F1B: stage 0 keeps 2 of them, 2 x 1024 tokens x 512 / 2 / 2
