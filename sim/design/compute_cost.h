@@ -24,7 +24,7 @@ typedef struct th_fixed_work {
     int64_t steady_ps;   /* the part of it that follows no clock */
     int64_t operations;  /* 0: unknown */
     int64_t bytes;       /* that it reads and writes in its DRAM */
-    int64_t waiting_ps;  /* the part of it in which it only waits: messages beside it cost nothing */
+    int64_t waiting_ps;  /* the part that only waits, which messages beside it cost nothing */
 } th_fixed_work;
 
 typedef struct th_compute_cost {
