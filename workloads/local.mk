@@ -19,6 +19,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/fold.c \
 	workloads/onnx/fold.h \
 	workloads/onnx/fold_axes.c \
+	workloads/onnx/given.c \
 	workloads/onnx/graph.c \
 	workloads/onnx/graph.h \
 	workloads/onnx/inputs.c \

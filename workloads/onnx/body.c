@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "workloads/onnx/nodes.h"
 
-enum { NAME_BYTES = 256, WORDS = 16 };
+enum { NAME_BYTES = 256 };
 
 const char th_onnx_body_whole[] = "";
 
@@ -56,15 +56,14 @@ bool th_onnx_body_give(th_onnx_body *b, const char *name, size_t input)
     if (b->status)
         return false;
     b->r->scope = b->outer;
-    const th_onnx_value *v = th_onnx_input_or_none(b->r, input);
+    bool is_there = th_onnx_input_or_none(b->r, input);
+    const th_onnx_value *v = is_there ? th_onnx_given(b->r, input) : NULL;
     b->r->scope = &b->scope;
-    if (!v)
-        return false;
-    th_onnx_value shared = *v;
-    shared.is_shared |= !th_onnx_is_sole_reader(b->r, input);
-    shared.other_layout = NULL;
-    th_onnx_body_bind(b, name, &shared);
-    return b->status == 0;
+    if (v)
+        th_onnx_body_bind(b, name, v);
+    else if (is_there)
+        b->status = -1;
+    return v && b->status == 0;
 }
 
 void th_onnx_body_numbers(th_onnx_body *b, const char *name, const int64_t *numbers, int n)
@@ -79,17 +78,31 @@ void th_onnx_body_numbers(th_onnx_body *b, const char *name, const int64_t *numb
     th_onnx_body_bind(b, name, &v);
 }
 
-/* The words of a text as names; how many. */
-static size_t split(th_onnx_body *b, const char *text, char **words)
+/* The words of a text as names; *n of them. NULL: memory is out. */
+static char **split(th_onnx_body *b, const char *text, size_t *n)
 {
-    size_t n = 0;
-    for (; *text && n < WORDS; text += strspn(text, " ")) {
+    int64_t most = 1;
+    for (const char *c = text; *c; c++)
+        most += *c == ' ';
+    char **words = b->status ? NULL : th_onnx_room(b->r, most, sizeof *words);
+    if (!words)
+        b->status = -1;
+    for (*n = 0; words && *text; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
         bool is_none = length == 1 && *text == '-';
-        words[n++] = is_none ? keep(b, "", 0) : inner_name(b, text, length);
+        words[(*n)++] = is_none ? keep(b, "", 0) : inner_name(b, text, length);
         text += length;
     }
-    return n;
+    return words;
+}
+
+/* The same of outputs, where an empty text is one name. */
+static char **split_outputs(th_onnx_body *b, const char *text, size_t *n)
+{
+    char **words = split(b, text, n);
+    if (words && *n == 0)
+        words[(*n)++] = inner_name(b, "", 0);
+    return words;
 }
 
 static char *layer_name(th_onnx_body *b, const char *outputs)
@@ -104,8 +117,7 @@ static char *layer_name(th_onnx_body *b, const char *outputs)
 void th_onnx_body_add(th_onnx_body *b, const char *op, const char *inputs, const char *outputs)
 {
     th_onnx_node *n = b->status ? NULL : th_onnx_room(b->r, 1, sizeof *n);
-    char **words = n ? th_onnx_room(b->r, (int64_t)2 * WORDS, sizeof *words) : NULL;
-    if (!words || th_grow(&b->nodes, &b->room, b->n + 1, sizeof *b->nodes)) {
+    if (!n || th_grow(&b->nodes, &b->room, b->n + 1, sizeof *b->nodes)) {
         if (b->status == 0)
             b->status = th_error_no_memory(b->r->err);
         return;
@@ -113,12 +125,8 @@ void th_onnx_body_add(th_onnx_body *b, const char *op, const char *inputs, const
     th_onnx__node__init(n);
     n->op_type = (char *)op; /* which nothing writes */
     n->name = layer_name(b, outputs);
-    n->input = words;
-    n->n_input = split(b, inputs, words);
-    n->output = words + WORDS;
-    n->n_output = split(b, outputs, n->output);
-    if (outputs[0] == '\0')
-        n->output[n->n_output++] = inner_name(b, "", 0);
+    n->input = split(b, inputs, &n->n_input);
+    n->output = split_outputs(b, outputs, &n->n_output);
     b->nodes[b->n++] = n;
 }
 
@@ -181,39 +189,49 @@ void th_onnx_body_copy_attributes(th_onnx_body *b)
     b->nodes[b->n - 1]->n_attribute = b->call->n_attribute;
 }
 
-static int count(th_onnx_body *b, char *const *outputs, size_t n_outputs)
+static int count(th_onnx_body *b, char *const *outputs, size_t n_outputs, int by)
 {
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < b->nodes[i]->n_input; k++)
-            if (th_onnx_count_use(b->r, b->nodes[i]->input[k]))
+            if (th_onnx_count_use(b->r, b->nodes[i]->input[k], by))
                 return -1;
     for (size_t i = 0; i < n_outputs; i++)
-        if (th_onnx_count_use(b->r, outputs[i]))
+        if (th_onnx_count_use(b->r, outputs[i], by))
             return -1;
     return 0;
 }
 
-int th_onnx_body_end(th_onnx_body *b, const char *outputs)
+th_onnx_value **th_onnx_body_values(th_onnx_body *b, const char *words, size_t *n)
 {
-    char *names[WORDS] = {NULL};
-    size_t n = b->status ? 0 : split(b, outputs, names);
-    if (b->status == 0 && outputs[0] == '\0')
-        names[n++] = inner_name(b, "", 0);
-    if (b->status == 0)
-        b->status = count(b, names, n) || th_onnx_read_nodes(b->r, b->nodes, b->n) ? -1 : 0;
+    char **names = split_outputs(b, words, n);
+    th_onnx_value **out = names ? th_onnx_room(b->r, (int64_t)*n, sizeof(*out)) : NULL;
+    if (!out || count(b, names, *n, 1) || th_onnx_read_nodes(b->r, b->nodes, b->n))
+        b->status = -1;
     b->r->scope = b->outer;
     b->r->node = b->call;
     b->r->call = b->outer_call;
-    for (size_t i = 0; i < n && i < b->call->n_output && b->status == 0; i++)
-        if (names[i][0] && b->call->output[i][0])
-            b->status = th_onnx_bind_output(b->r, &b->scope, names[i], i);
-    for (size_t i = n; i < b->call->n_output && b->status == 0; i++)
-        if (th_onnx_is_used(b->r, i))
-            b->status =
-                th_onnx_refuse(b->r, "WORK-0709", "output %zu \"%.80s\": the rule has %zu outputs",
-                               i + 1, b->call->output[i], n);
+    for (size_t i = 0; b->status == 0 && i < *n; i++)
+        if (names[i][0] && !(out[i] = th_onnx_take(b->r, &b->scope, names[i])))
+            b->status = -1;
+    if (b->status == 0) /* what calls this node may be read once more */
+        count(b, names, *n, -1);
     if (b->is_entered)
         th_onnx_leave(b->r, &b->scope);
     th_free(b->nodes);
-    return b->status;
+    return b->status ? NULL : out;
+}
+
+int th_onnx_body_end(th_onnx_body *b, const char *outputs)
+{
+    size_t n = 0;
+    th_onnx_value **out = th_onnx_body_values(b, outputs, &n);
+    for (size_t i = 0; out && i < b->call->n_output; i++) {
+        if (i < n && out[i] && th_onnx_define_output(b->r, i, out[i]))
+            return -1;
+        if (i >= n && th_onnx_is_used(b->r, i))
+            return th_onnx_refuse(b->r, "WORK-0709",
+                                  "output %zu \"%.80s\": the rule has %zu outputs", i + 1,
+                                  b->call->output[i], n);
+    }
+    return out ? 0 : -1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* body.h - nodes of standard operators in the place of one node, in a scope of their own.
- *   begin -> (give | bind | numbers)* -> (add -> set*)* -> end
+ *   begin -> (give | bind | numbers)* -> (add -> set*)* -> (end | values)
  * After a failure the other functions do nothing, and end returns -1. Layers are called
  * NODE.OUTPUT, and those of the output that is th_onnx_body_whole as the node. */
 #ifndef TH_WORKLOADS_ONNX_BODY_H
@@ -35,8 +35,10 @@ void th_onnx_body_add(th_onnx_body *b, const char *op, const char *inputs, const
 void th_onnx_body_set(th_onnx_body *b, const char *attribute, int64_t value);
 void th_onnx_body_set_text(th_onnx_body *b, const char *attribute, const char *text);
 void th_onnx_body_set_list(th_onnx_body *b, const char *attribute, const int64_t *values, int n);
-void th_onnx_body_copy_attributes(th_onnx_body *b); /* all of the node's */
-/* Reads the nodes; the words are the node's outputs in order, "-" for none. 0 or -1. */
+void th_onnx_body_copy_attributes(th_onnx_body *b); /* the node's, but channels_last */
+/* Reads the nodes; the values of these words, *n of them, "-" for none. NULL: refused. */
+th_onnx_value **th_onnx_body_values(th_onnx_body *b, const char *words, size_t *n);
+/* Defines these as the node's outputs in order. 0 or -1. */
 int th_onnx_body_end(th_onnx_body *b, const char *outputs);
 
 #endif

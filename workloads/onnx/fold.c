@@ -330,10 +330,21 @@ int th_onnx_fold_cast(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
+/* Two readings of one tensor of the file (in the rounds of a loop) are one constant. */
+static int set_source(th_onnx_reader *r, th_onnx_value *v, const th_onnx_tensor *t)
+{
+    if (th_map_get(r->sources, &t, sizeof t, &v->source))
+        return 0;
+    v->source = (int64_t)r->values.n + 1; /* which no other value has */
+    return th_map_put(r->sources, &t, sizeof t, v->source) ? th_error_no_memory(r->err) : 0;
+}
+
 int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t)
 {
     int64_t n = th_onnx_elements(out);
     out->unread = t;
+    if (set_source(r, out, t))
+        return -1;
     if (n < 0 || n > TH_ONNX_NUMBERS_MAX ||
         (n > 0 && !t->has_raw_data && !t->n_float_data && !t->n_int32_data && !t->n_int64_data &&
          !t->n_double_data && !t->n_uint64_data))

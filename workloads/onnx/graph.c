@@ -8,15 +8,20 @@
 
 #include "base/files/text_file.h"
 
-static bool is_whole_tensor(const th_onnx_tensor *t)
+static bool are_whole_extents(const int64_t *dims, size_t n_dims)
 {
     int64_t n = 1;
-    for (size_t i = 0; i < t->n_dims; i++) {
-        if (t->dims[i] < 0 || (t->dims[i] > 0 && n > INT64_MAX / t->dims[i]))
+    for (size_t i = 0; i < n_dims; i++) {
+        if (dims[i] < 0 || (dims[i] > 0 && n > INT64_MAX / dims[i]))
             return false;
-        n *= t->dims[i] > 0 ? t->dims[i] : 1;
+        n *= dims[i] > 0 ? dims[i] : 1;
     }
     return true;
+}
+
+static bool is_whole_tensor(const th_onnx_tensor *t)
+{
+    return are_whole_extents(t->dims, t->n_dims);
 }
 
 static bool is_whole_graph(const ThOnnx__Graph *g);
@@ -48,6 +53,11 @@ static bool is_whole_graph(const ThOnnx__Graph *g)
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!g->initializer[i]->name || !is_whole_tensor(g->initializer[i]))
             return false;
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) {
+        const ThOnnx__SparseTensor *t = g->sparse_initializer[i];
+        if (!t->values || !t->values->name || !are_whole_extents(t->dims, t->n_dims))
+            return false;
+    }
     return are_whole_nodes(g->node, g->n_node) && are_named(g->input, g->n_input) &&
            are_named(g->output, g->n_output) && are_named(g->value_info, g->n_value_info);
 }

@@ -28,7 +28,8 @@ TEST(bad_files_are_refused)
     node("Relu", "x", "y", "");
     expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {x.1 N} was expected");
     m.dimension[0][1].has_dim_value = true;
-    expect("WORK-0106", "input \"x\": axis 1 is 0 long: -dim {x.1 N} was expected");
+    expect("WORK-0945", "input \"x\": axis 1 is 0 long, and nothing is left to compute: -dim {x.1 N} "
+                        "was expected");
     m.dimension[0][1].has_dim_value = false;
     m.dimension[0][1].dim_param = (char *)"features";
     expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {features N} was expected");
