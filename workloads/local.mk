@@ -26,6 +26,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/inputs.h \
 	workloads/onnx/layout.c \
 	workloads/onnx/layout.h \
+	workloads/onnx/attention.c \
 	workloads/onnx/body.c \
 	workloads/onnx/body.h \
 	workloads/onnx/fused.c \

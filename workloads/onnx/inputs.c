@@ -301,6 +301,8 @@ static int make_workload(th_onnx_reader *r, const th_onnx_value *first)
  * lookup. */
 static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
 {
+    in->v.origin = in->value->name;
+    in->v.origin_n = th_onnx_elements(&in->v);
     th_onnx_value *v = th_onnx_define(r, in->value->name, &in->v);
     const th_onnx_node *n = reader_of(g, in->value->name);
     int64_t uses = 0;

@@ -116,9 +116,9 @@ static const th_onnx_operator *operator_of(const th_onnx_reader *r)
         o = th_onnx_operator_find(n->op_type, true);
     if (!o && (is_microsoft || is_domain(n, "") || is_domain(n, "ai.onnx")))
         o = th_onnx_operator_find(n->op_type, false);
-    /* exporters put these into the default domain, too */
-    bool is_other = r->opset >= OWN_ATTENTION && strcmp(n->op_type, "Attention") == 0;
-    if (!o && !is_other && (is_domain(n, "") || is_domain(n, "ai.onnx")))
+    /* exporters put these into the default domain, too, which has an Attention of its own */
+    bool is_own = o && (strcmp(n->op_type, "Attention") != 0 || r->opset >= OWN_ATTENTION);
+    if (!is_own && (is_domain(n, "") || is_domain(n, "ai.onnx")))
         o = th_onnx_operator_find(n->op_type, true);
     return o;
 }

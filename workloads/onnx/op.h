@@ -153,7 +153,8 @@ TH_ONNX_RULE(th_onnx_fold_eye);
 TH_ONNX_RULE(th_onnx_replace_same_as); /* a standard operator on some of the inputs */
 TH_ONNX_RULE(th_onnx_replace_sum);     /* one without an input, which is added behind it */
 TH_ONNX_RULE(th_onnx_replace_einsum);
-TH_ONNX_RULE(th_onnx_replace_attention);
+TH_ONNX_RULE(th_onnx_replace_attention); /* attention.c */
+TH_ONNX_RULE(th_onnx_replace_own_attention);
 TH_ONNX_RULE(th_onnx_replace_multi_head_attention);
 TH_ONNX_RULE(th_onnx_replace_group_query_attention);
 TH_ONNX_RULE(th_onnx_replace_embed_layer_norm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* op_table.c - the operators of ONNX, one row each: ai.onnx up to version 21, and the fused ones of
+/* op_table.c - the operators of ONNX, one row each: ai.onnx up to version 26, and the fused ones of
  * com.microsoft. */
 #include <config.h>
 #include "workloads/onnx/op.h"
@@ -92,11 +92,13 @@ static const th_onnx_operator operators[] = {
     UNARY("Asinh", POWER),
     UNARY("Atan", POWER),
     UNARY("Atanh", POWER),
+    REPLACED("Attention", PRODUCT, own_attention, 0, false),
     ROW("AveragePool", PASS, pool, READ(pool), NULL, true),
     {"BatchNormalization", PASS, RULE(batch_norm), READ(batch_norm), NULL, NULL, 0,
      TH_FUNCTION_BATCH_NORM, false},
     UNARY("Bernoulli", COPY),
     COMBINED("BitShift", MUL),
+    ROW("BitCast", VIEW, cast, READ(same), NULL, 0),
     BINARY("BitwiseAnd", broadcast, MUL, BIT_AND),
     UNARY("BitwiseNot", SCALE),
     BINARY("BitwiseOr", broadcast, ADD, BIT_OR),
@@ -120,6 +122,7 @@ static const th_onnx_operator operators[] = {
     ROW("ConvTranspose", PRODUCT, conv_transpose, READ(conv_transpose), NULL, 1),
     UNARY("Cos", POWER),
     UNARY("Cosh", POWER),
+    UNARY("CumProd", COPY),
     {"CumSum", PASS, RULE(same), READ(unary), FOLD(cumsum), NULL, 0, TH_FUNCTION_COPY, false},
     ROW("DFT", PRODUCT, dft, READ(copy), NULL, 0),
     ROW("DeformConv", PRODUCT, conv, READ(conv), NULL, 1),
@@ -207,6 +210,7 @@ static const th_onnx_operator operators[] = {
     ROW("QLinearConv", PRODUCT, conv, READ(conv), NULL, 3),
     ROW("QLinearMatMul", PRODUCT, matmul, READ(matmul), NULL, 3),
     UNARY("QuantizeLinear", SCALE),
+    {"RMSNormalization", PASS, RULE(norm), READ(norm), NULL, NULL, 0, TH_FUNCTION_RMS_NORM, false},
     ROW("RNN", PRODUCT, recurrent, READ(recurrent), NULL, TH_LAYER_RNN),
     ROW("RandomNormal", SHAPE, filled, READ(copy), NULL, 0),
     ROW("RandomNormalLike", SHAPE, filled, READ(copy), NULL, 1),
@@ -231,6 +235,7 @@ static const th_onnx_operator operators[] = {
     ROW("Resize", PASS, resize, READ(copy), NULL, 0),
     UNARY("ReverseSequence", COPY),
     ROW("RoiAlign", PASS, roi, READ(copy), NULL, 0),
+    {"RotaryEmbedding", PASS, RULE(same), READ(unary), NULL, NULL, 0, TH_FUNCTION_SCALE, false},
     FOLDED("Round", SCALE, ROUND),
     ROW("STFT", PRODUCT, stft, READ(copy), NULL, 0),
     UNREAD("Scan"),
@@ -267,8 +272,10 @@ static const th_onnx_operator operators[] = {
     DATA("StringSplit"),
     BINARY("Sub", broadcast, ADD, SUB),
     BINARY("Sum", broadcast, ADD, ADD),
+    ACTIVATION("Swish", SILU),
     UNARY("Tan", POWER),
     ACTIVATION("Tanh", TANH),
+    ROW("TensorScatter", PASS, same, READ(copy), NULL, 0),
     UNREAD("TfIdfVectorizer"),
     ACTIVATION("ThresholdedRelu", RELU),
     ROW("Tile", PASS, tile, READ(copy), FOLD(tile), 0),
@@ -281,9 +288,11 @@ static const th_onnx_operator operators[] = {
     {"Where", PASS, RULE(broadcast), READ(binary), FOLD(where), NULL, 0, TH_FUNCTION_MUL, false},
     BINARY("Xor", boolean, ADD, XOR),
     /* com.microsoft */
-    REPLACED("Attention", PRODUCT, attention, 0, true),
+    REPLACED("Attention", PRODUCT, attention, 4, true),
     MICROSOFT("BiasGelu", PASS, same, activation, 0, GELU),
     MICROSOFT("BiasSoftmax", PASS, same, softmax, 1, COPY),
+    REPLACED("DecoderMaskedMultiHeadAttention", PRODUCT, multi_head_attention, 1, true),
+    REPLACED("DecoderMaskedSelfAttention", PRODUCT, attention, 4, true),
     REPLACED("DynamicQuantizeMatMul", PRODUCT, same_as, 0, true),
     REPLACED("EmbedLayerNormalization", PASS, embed_layer_norm, 0, true),
     MICROSOFT("FastGelu", PASS, same, activation, 0, GELU),
@@ -296,6 +305,8 @@ static const th_onnx_operator operators[] = {
     REPLACED("MatMulIntegerToFloat", PRODUCT, same_as, 0, true),
     MICROSOFT("MatMulNBits", PRODUCT, matmul, matmul, 0, COPY),
     REPLACED("MultiHeadAttention", PRODUCT, multi_head_attention, 0, true),
+    REPLACED("PackedAttention", PRODUCT, attention, 0, true),
+    REPLACED("PackedMultiHeadAttention", PRODUCT, multi_head_attention, 2, true),
     REPLACED("QAttention", PRODUCT, attention, 8, true),
     REPLACED("QGemm", PRODUCT, same_as, 0, true),
     REPLACED("QLinearAdd", PASS, same_as, 0, true),

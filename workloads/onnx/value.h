@@ -54,6 +54,8 @@ typedef struct th_onnx_value {
     bool is_shared;                     /* other nodes read the same output of the layer */
     bool is_activated;                  /* an activation node was fused into the layer */
     struct th_onnx_value *other_layout; /* a copy of it in another layout, or NULL */
+    const char *origin; /* the smallest input of the graph that it depends on, or NULL; its size */
+    int64_t origin_n;
     /* Where the numbers of a constant are not known: the tensor of the file that has none, or the
      * node that is not computed; neither: they depend on the inputs. */
     const th_onnx_tensor *unread;
