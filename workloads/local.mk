@@ -52,6 +52,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/shape_resize.c \
 	workloads/onnx/shape_window.c \
 	workloads/onnx/stated.c \
+	workloads/onnx/unrolled.c \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
 	workloads/trace/groups_read.c workloads/trace/groups_read.h \

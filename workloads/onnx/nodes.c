@@ -485,16 +485,23 @@ static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
+int th_onnx_count_read(th_onnx_reader *r, int64_t n)
+{
+    r->n_read = n < r->read_max - r->n_read ? r->n_read + n : r->read_max + 1;
+    if (r->n_read <= r->read_max)
+        return 0;
+    return th_onnx_refuse(r, "WORK-0152",
+                          "it is behind %lld nodes and outputs, with those of functions, branches "
+                          "and loops: at most so many were expected in a graph of %zu nodes",
+                          (long long)r->read_max, r->model->graph->n_node);
+}
+
 static int read_node(th_onnx_reader *r)
 {
     if (!r->functions && r->model->n_functions > 0 && map_functions(r))
         return -1;
-    r->n_read += 1 + (int64_t)r->node->n_output;
-    if (r->n_read > r->read_max)
-        return th_onnx_refuse(r, "WORK-0152",
-                              "it is behind %lld nodes and outputs, with those of functions and "
-                              "branches: at most so many were expected in a graph of %zu nodes",
-                              (long long)r->read_max, r->model->graph->n_node);
+    if (th_onnx_count_read(r, 1 + (int64_t)r->node->n_output))
+        return -1;
     const ThOnnx__Function *f = function_of(r);
     const th_onnx_operator *o = operator_of(r);
     int32_t first = r->w->n_layers;

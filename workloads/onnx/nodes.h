@@ -15,6 +15,8 @@ int th_onnx_count_graph(th_onnx_reader *r, const ThOnnx__Graph *g, int by);
 int th_onnx_add_constants(th_onnx_reader *r, const ThOnnx__Graph *g);
 int th_onnx_read_nodes(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n);
 
+/* So many nodes and outputs more are read. -1: too many, with those of functions and loops. */
+int th_onnx_count_read(th_onnx_reader *r, int64_t n);
 /* A new scope, not yet that of the reader. -1: too deep. */
 int th_onnx_enter(th_onnx_reader *r, th_onnx_scope *inner);
 /* A copy of input i of the node, for a scope inside. NULL: refused. */

@@ -149,7 +149,7 @@ TH_ONNX_RULE(th_onnx_fold_scatter_nd);
 TH_ONNX_RULE(th_onnx_fold_cumsum);
 TH_ONNX_RULE(th_onnx_fold_eye);
 
-/* ---- other nodes in the place of one: fused.c, sequence.c ---- */
+/* ---- other nodes in the place of one: fused.c, sequence.c, unrolled.c ---- */
 TH_ONNX_RULE(th_onnx_replace_same_as); /* a standard operator on some of the inputs */
 TH_ONNX_RULE(th_onnx_replace_sum);     /* one without an input, which is added behind it */
 TH_ONNX_RULE(th_onnx_replace_einsum);
@@ -165,6 +165,9 @@ TH_ONNX_RULE(th_onnx_replace_sequence_length);
 TH_ONNX_RULE(th_onnx_replace_split_to_sequence);
 TH_ONNX_RULE(th_onnx_replace_concat_from_sequence);
 TH_ONNX_RULE(th_onnx_replace_optional);
+TH_ONNX_RULE(th_onnx_replace_loop);
+TH_ONNX_RULE(th_onnx_replace_scan);
+TH_ONNX_RULE(th_onnx_replace_sequence_map);
 
 /* Functions of one and two numbers, and reductions of them, of th_onnx_operator.variant. */
 typedef enum {
