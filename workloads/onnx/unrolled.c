@@ -69,10 +69,11 @@ static void share(const th_onnx_reader *r, const ThOnnx__Graph *g)
     }
 }
 
-/* Reads the body once more; first_in: the place of the carried values among its inputs. */
-static int read_round(th_onnx_reader *r, rounds *x, size_t first_in)
+/* Reads the body once more, at most this often; first_in: the place of the carried values among its
+ * inputs. */
+static int read_round(th_onnx_reader *r, rounds *x, size_t first_in, int64_t most)
 {
-    if (x->n == 1)
+    if (x->n == 0 && most > 1)
         share(r, x->body);
     if (th_onnx_count_read(r, 1) ||
         th_onnx_read_inner(r, &x->inner, (const th_onnx_value *const *)x->in, x->out))
@@ -198,7 +199,7 @@ int th_onnx_replace_loop(th_onnx_reader *r, const th_onnx_operator *o)
     while (status == 0 && x.n < most && goes_on) {
         x.in[0] = new_number(r, x.n, TH_ONNX_INT64);
         x.in[1] = new_number(r, 1, TH_ONNX_BOOL);
-        status = x.in[0] && x.in[1] ? read_round(r, &x, CARRIED) : -1;
+        status = x.in[0] && x.in[1] ? read_round(r, &x, CARRIED, most) : -1;
         if (status == 0 && x.n < most)
             status = number_of(r, x.out[0], "condition after a round", &goes_on);
     }
@@ -278,7 +279,7 @@ int th_onnx_replace_scan(th_onnx_reader *r, const th_onnx_operator *o)
     while (status == 0 && x.n < n) {
         for (size_t i = 0; i < (size_t)n_scans; i++)
             x.in[n_carried + i] = rows[x.n * n_scans + (int64_t)i];
-        status = read_round(r, &x, 0);
+        status = read_round(r, &x, 0, n);
     }
     if (status == 0)
         status = end(r, &x, 0, true);
@@ -307,7 +308,7 @@ int th_onnx_replace_sequence_map(th_onnx_reader *r, const th_onnx_operator *o)
             else
                 status = v ? th_onnx_expected(r, "sequences of equal lengths") : -1;
         }
-        status = status ? status : read_round(r, &x, 0);
+        status = status ? status : read_round(r, &x, 0, items->n_items);
     }
     for (size_t i = 0; i < x.n_scans && i < r->node->n_output && status == 0; i++) {
         th_onnx_value v = {.is_sequence = true, .n_items = (int32_t)x.n};
