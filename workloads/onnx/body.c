@@ -183,10 +183,18 @@ void th_onnx_body_set_list(th_onnx_body *b, const char *attribute, const int64_t
 
 void th_onnx_body_copy_attributes(th_onnx_body *b)
 {
-    if (b->status)
+    th_onnx_node *n = b->status ? NULL : b->nodes[b->n - 1];
+    th_onnx_attribute **list =
+        n ? th_onnx_room(b->r, (int64_t)b->call->n_attribute, sizeof(*list)) : NULL;
+    if (!list) {
+        b->status = -1;
         return;
-    b->nodes[b->n - 1]->attribute = b->call->attribute;
-    b->nodes[b->n - 1]->n_attribute = b->call->n_attribute;
+    }
+    n->attribute = list;
+    n->n_attribute = 0;
+    for (size_t i = 0; i < b->call->n_attribute; i++)
+        if (strcmp(b->call->attribute[i]->name, "channels_last") != 0)
+            list[n->n_attribute++] = b->call->attribute[i];
 }
 
 static int count(th_onnx_body *b, char *const *outputs, size_t n_outputs, int by)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/strbuf.h"
+
 /* ---- another operator ------------------------------------------------------------------------ */
 
 /* By th_onnx_operator.name: the standard operator, and which n of the node's inputs it reads; with
@@ -16,8 +18,17 @@ static const struct {
     const char *name, *is;
     int inputs[3], n, step;
 } others[] = {
+    {"BiasDropout", "Sum", {0, 1, 2}, 3, 0},
+    {"BitmaskBiasDropout", "Sum", {0, 1, 2}, 3, 0},
+    {"BitmaskDropout", "Identity", {0}, 1, 0},
     {"DynamicQuantizeMatMul", "MatMul", {0, 1}, 2, 0},
+    {"ExpandDims", "Unsqueeze", {0, 1}, 2, 0},
+    {"FusedMatMulActivation", "FusedMatMul", {0, 1}, 2, 0},
+    {"GemmFloat8", "Gemm", {0, 1, 2}, 3, 0},
+    {"MatMulInteger16", "MatMul", {0, 1}, 2, 0},
     {"MatMulIntegerToFloat", "MatMul", {0, 1}, 2, 0},
+    {"MaxpoolWithMask", "MaxPool", {0}, 1, 0},
+    {"MulInteger", "Mul", {0, 2}, 2, 0},
     {"QGemm", "Gemm", {0, 3, 6}, 3, 0},
     {"QLinearAdd", "Add", {0, 3}, 2, 0},
     {"QLinearAveragePool", "AveragePool", {0}, 1, 0},
@@ -29,32 +40,37 @@ static const struct {
     {"QLinearSigmoid", "Sigmoid", {0}, 1, 0},
     {"QLinearSoftmax", "Softmax", {0}, 1, 0},
     {"QLinearWhere", "Where", {0, 1, 4}, 3, 0},
+    {"QOrderedGelu", "Gelu", {0}, 1, 0},
+    {"QOrderedLayerNormalization", "LayerNormalization", {0, 2, 3}, 3, 0},
+    {"QOrderedMatMul", "MatMul", {0, 2}, 2, 0},
+    {"ReduceSumInteger", "ReduceSum", {0}, 1, 0},
+    {"TorchEmbedding", "Gather", {0, 1}, 2, 0},
 };
 
 int th_onnx_replace_same_as(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;
-    char inputs[256] = "";
-    size_t k = 0, used = 0;
+    th_strbuf inputs = TH_STRBUF_INIT;
+    size_t k = 0;
     while (strcmp(others[k].name, o->name) != 0)
         k++;
     int n = others[k].n;
     if (others[k].step > 0)
         n = 1 + ((int)r->node->n_input - 1 - others[k].inputs[0]) / others[k].step;
-    if (n > 15)
-        return th_onnx_expected(r, "at most 15 inputs");
     th_onnx_body_begin(&b, r);
     for (int i = 0; i < n; i++) {
-        char name[16];
+        char name[24];
         int input =
             others[k].step > 0 ? others[k].inputs[0] + i * others[k].step : others[k].inputs[i];
         snprintf(name, sizeof name, "in%d", i);
         if (th_onnx_body_give(&b, name, (size_t)input))
-            used +=
-                (size_t)snprintf(inputs + used, sizeof inputs - used, "%s%s", i ? " " : "", name);
+            th_strbuf_printf(&inputs, "%s%s", i ? " " : "", name);
     }
-    th_onnx_body_add(&b, others[k].is, inputs, th_onnx_body_whole);
+    if (inputs.failed)
+        b.status = th_error_no_memory(r->err);
+    th_onnx_body_add(&b, others[k].is, inputs.text ? inputs.text : "", th_onnx_body_whole);
     th_onnx_body_copy_attributes(&b);
+    th_strbuf_clear(&inputs);
     return th_onnx_body_end(&b, th_onnx_body_whole);
 }
 
@@ -116,4 +132,126 @@ int th_onnx_replace_embed_layer_norm(th_onnx_reader *r, const th_onnx_operator *
         .rank = 1, .dim = {ids->dim[0]}, .type = TH_ONNX_INT32, .is_constant = true};
     th_onnx_body_bind(&b, "lengths", &lengths);
     return th_onnx_body_end(&b, "norm lengths sum");
+}
+
+/* ---- channels behind the pixels -------------------------------------------------------------- */
+
+/* From channels behind the pixels to channels before them, or back. */
+static void turn(th_onnx_body *b, const char *from, const char *to, int32_t rank, bool to_front)
+{
+    int64_t order[TH_ONNX_RANK_MAX];
+    for (int32_t i = 0; i < rank; i++)
+        order[i] = i == 0 ? 0 : to_front ? (i == 1 ? rank - 1 : i - 1) : i == rank - 1 ? 1 : i + 1;
+    th_onnx_body_add(b, "Transpose", from, to);
+    th_onnx_body_set_list(b, "perm", order, rank);
+}
+
+static bool give_turned(th_onnx_body *b, const char *name, size_t input, int32_t rank)
+{
+    char behind[32];
+    snprintf(behind, sizeof behind, "%s_behind", name);
+    if (!th_onnx_body_give(b, behind, input))
+        return false;
+    turn(b, behind, name, rank, true);
+    return true;
+}
+
+/* Do the weights of a convolution have their channels behind the kernel? NhwcConv has them there,
+ * NhwcFusedConv and quantized ones before it, where the extents leave both. */
+static bool are_weights_behind(const th_onnx_reader *r, const th_onnx_value *x,
+                               const th_onnx_value *w)
+{
+    int64_t kernel[TH_ONNX_RANK_MAX], groups = th_onnx_int(r->node, "group", 1);
+    int32_t last = w->rank - 1;
+    bool is_before = w->dim[1] * groups == x->dim[last],
+         is_behind = w->dim[last] * groups == x->dim[last];
+    if (is_before && is_behind && th_onnx_ints(r->node, "kernel_shape", kernel, last) == last - 1)
+        for (int32_t i = 1; i < last; i++) {
+            is_before &= w->dim[i + 1] == kernel[i - 1];
+            is_behind &= w->dim[i] == kernel[i - 1];
+        }
+    return is_behind && (!is_before || strcmp(r->node->op_type, "NhwcConv") == 0);
+}
+
+/* The operator on images with channels before the pixels, as which it is read: that of its name
+ * behind "Nhwc". What a FusedConv adds is such an image, too. */
+int th_onnx_replace_channels_last(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    enum { NHWC = 4, IMAGE = 3 };
+    th_onnx_body b;
+    th_strbuf names = TH_STRBUF_INIT;
+    const char *name = r->node->op_type;
+    const th_onnx_value *x = th_onnx_input(r, 0);
+    (void)o;
+    if (!x || x->rank < 3)
+        return x ? th_onnx_expected(r, "inputs of at least 3 axes") : -1;
+    name += strncmp(name, "Nhwc", NHWC) == 0 ? NHWC : 0;
+    size_t weights = strcmp(name, "QLinearConv") == 0 ? 3
+                     : strstr(name, "Conv")           ? 1
+                                                      : 0,
+           image = strcmp(name, "FusedConv") == 0 ? IMAGE : 0;
+    const th_onnx_value *w = weights ? th_onnx_input_or_none(r, weights) : NULL;
+    bool turns_w = w && w->rank == x->rank && are_weights_behind(r, x, w);
+    th_onnx_body_begin(&b, r);
+    for (size_t i = 0; i < r->node->n_input; i++) {
+        char in[24];
+        snprintf(in, sizeof in, "in%zu", i);
+        bool turns = i == 0 || (i == image && image > 0) || (i == weights && turns_w);
+        bool is_given = turns ? give_turned(&b, in, i, x->rank) : th_onnx_body_give(&b, in, i);
+        th_strbuf_printf(&names, "%s ", is_given ? in : "-");
+    }
+    if (names.failed)
+        b.status = th_error_no_memory(r->err);
+    th_onnx_body_add(&b, name, names.text ? names.text : "", "image");
+    th_onnx_body_copy_attributes(&b);
+    turn(&b, "image", "out", x->rank, false);
+    th_strbuf_clear(&names);
+    return th_onnx_body_end(&b, "out");
+}
+
+/* GroupNorm; variant: SkipGroupNorm, which adds a tensor and a bias before, and outputs the sum. */
+int th_onnx_replace_group_norm(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    th_onnx_body b;
+    const th_onnx_value *x = th_onnx_input(r, 0), *skip = o->variant ? th_onnx_input(r, 3) : NULL;
+    bool is_behind = th_onnx_int(r->node, "channels_last", 1) != 0,
+         is_active = th_onnx_int(r->node, "activation", 0) != 0;
+    if (!x || (o->variant && !skip))
+        return -1;
+    if (x->rank < 3 || (skip && skip->rank != x->rank && skip->rank != 2))
+        return th_onnx_expected(r, "an image, and what is added to it: one, or its channels");
+    const int64_t pixels[] = {-2, -1}, before[] = {1, 2};
+    const char *sum = o->variant ? "sum" : "in";
+    th_onnx_body_begin(&b, r);
+    if (!is_behind || !give_turned(&b, "in", 0, x->rank))
+        th_onnx_body_give(&b, "in", 0);
+    th_onnx_body_give(&b, "gamma", 1);
+    th_onnx_body_give(&b, "beta", 2);
+    bool has_bias = o->variant && th_onnx_body_give(&b, "bias", 4);
+    if (skip && skip->rank == x->rank) {
+        if (!is_behind || !give_turned(&b, "skip", 3, x->rank))
+            th_onnx_body_give(&b, "skip", 3);
+    } else if (skip) {
+        th_onnx_body_give(&b, "flat_skip", 3);
+        th_onnx_body_add(&b, "Unsqueeze", "flat_skip", "skip");
+        th_onnx_body_set_list(&b, "axes", pixels, 2);
+    }
+    if (has_bias) {
+        th_onnx_body_add(&b, "Unsqueeze", "bias", "wide_bias");
+        th_onnx_body_set_list(&b, "axes", before, 2);
+        th_onnx_body_add(&b, "Add", "in wide_bias", "biased");
+    }
+    if (skip)
+        th_onnx_body_add(&b, "Add", has_bias ? "biased skip" : "in skip", "sum");
+    char norm[32];
+    snprintf(norm, sizeof norm, "%s gamma beta", sum);
+    th_onnx_body_add(&b, "GroupNormalization", norm, is_active ? "norm" : "image");
+    if (is_active)
+        th_onnx_body_add(&b, "Swish", "norm", "image");
+    if (!is_behind)
+        return th_onnx_body_end(&b, o->variant ? "image sum" : "image");
+    turn(&b, "image", "out", x->rank, false);
+    if (o->variant)
+        turn(&b, "sum", "sum_out", x->rank, false);
+    return th_onnx_body_end(&b, o->variant ? "out sum_out" : "out");
 }

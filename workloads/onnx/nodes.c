@@ -512,9 +512,11 @@ static int read_node(th_onnx_reader *r)
     if ((is_domain(r->node, "") || is_domain(r->node, "ai.onnx")) &&
         strcmp(r->node->op_type, "If") == 0)
         return read_if(r);
-    if (th_onnx_int(r->node, "channels_last", 0) != 0)
-        return th_onnx_expected(r, "channels_last 0: channels behind the pixels are not read");
-    int status = o && o->replace ? o->replace(r, o) : 1;
+    bool turns = o && th_onnx_int(r->node, "channels_last", 0) != 0 &&
+                 o->replace != th_onnx_replace_group_norm;
+    int status = turns             ? th_onnx_replace_channels_last(r, o)
+                 : o && o->replace ? o->replace(r, o)
+                                   : 1;
     if (status > 0 && make_room(r))
         return -1;
     if (status > 0 && o && o->shape)

@@ -158,6 +158,8 @@ TH_ONNX_RULE(th_onnx_replace_own_attention);
 TH_ONNX_RULE(th_onnx_replace_multi_head_attention);
 TH_ONNX_RULE(th_onnx_replace_group_query_attention);
 TH_ONNX_RULE(th_onnx_replace_embed_layer_norm);
+TH_ONNX_RULE(th_onnx_replace_channels_last); /* channels behind the pixels */
+TH_ONNX_RULE(th_onnx_replace_group_norm);
 TH_ONNX_RULE(th_onnx_replace_sequence);
 TH_ONNX_RULE(th_onnx_replace_sequence_at);
 TH_ONNX_RULE(th_onnx_replace_sequence_insert);
