@@ -160,6 +160,7 @@ TH_ONNX_RULE(th_onnx_replace_group_query_attention);
 TH_ONNX_RULE(th_onnx_replace_embed_layer_norm);
 TH_ONNX_RULE(th_onnx_replace_channels_last); /* channels behind the pixels */
 TH_ONNX_RULE(th_onnx_replace_group_norm);
+TH_ONNX_RULE(th_onnx_replace_experts); /* experts.c */
 TH_ONNX_RULE(th_onnx_replace_sequence);
 TH_ONNX_RULE(th_onnx_replace_sequence_at);
 TH_ONNX_RULE(th_onnx_replace_sequence_insert);
