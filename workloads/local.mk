@@ -17,6 +17,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/emit.c \
 	workloads/onnx/emit.h \
 	workloads/onnx/experts.c \
+	workloads/onnx/external.c \
 	workloads/onnx/fold.c \
 	workloads/onnx/fold.h \
 	workloads/onnx/fold_axes.c \
@@ -87,7 +88,7 @@ workloads/trace/trace.pb-c.h: workloads/trace/trace.pb-c.c
 workloads/trace/node_read.lo workloads/trace/node_write.lo workloads/trace/trace_read.lo: workloads/trace/trace.pb-c.h
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
 workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
-workloads/onnx/attention.lo workloads/onnx/experts.lo workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/given.lo workloads/onnx/unrolled.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
+workloads/onnx/attention.lo workloads/onnx/external.lo workloads/onnx/experts.lo workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/given.lo workloads/onnx/unrolled.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
 workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
 workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
 workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/stated.lo workloads/onnx/value.lo \

@@ -345,12 +345,18 @@ int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_ten
     out->unread = t;
     if (set_source(r, out, t))
         return -1;
+    bool is_external = !t->has_raw_data && th_onnx_external(t, "location");
     if (n < 0 || n > TH_ONNX_NUMBERS_MAX ||
         (n > 0 && !t->has_raw_data && !t->n_float_data && !t->n_int32_data && !t->n_int64_data &&
-         !t->n_double_data && !t->n_uint64_data))
+         !t->n_double_data && !t->n_uint64_data && !is_external))
         return 0;
     int status = th_onnx_fold_begin(r, out);
-    if (status > 0 && th_onnx_tensor_numbers(t, TH_ONNX_NUMBERS_MAX, out->ints, out->reals) < 0) {
+    int64_t found = 0;
+    if (status > 0 && is_external && n > 0)
+        found = th_onnx_external_numbers(r, t, n, out->ints, out->reals);
+    else if (status > 0)
+        found = th_onnx_tensor_numbers(t, TH_ONNX_NUMBERS_MAX, out->ints, out->reals);
+    if (found < 0) {
         out->ints = NULL;
         out->reals = NULL;
         status = 0;

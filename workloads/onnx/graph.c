@@ -224,8 +224,7 @@ bool th_onnx_is_real(int32_t type)
            type == TH_ONNX_BFLOAT16;
 }
 
-/* Bytes of an element in raw data; 0: none that are read. */
-static size_t size_of_type(int32_t type)
+size_t th_onnx_bytes_of_type(int32_t type)
 {
     switch (type) {
     case TH_ONNX_UINT8:
@@ -346,7 +345,7 @@ static size_t count_typed(const th_onnx_tensor *t)
 int64_t th_onnx_tensor_numbers(const th_onnx_tensor *t, int64_t max, int64_t *ints, double *reals)
 {
     int64_t n = 1;
-    size_t size = size_of_type(t->data_type);
+    size_t size = th_onnx_bytes_of_type(t->data_type);
     for (size_t i = 0; i < t->n_dims; i++)
         n = t->dims[i] > max && n > 0 ? max + 1 : n * t->dims[i] > max ? max + 1 : n * t->dims[i];
     if (size == 0 || n > max)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "workloads/onnx/fold.h"
 
 enum { HINT_MAX = 64 }; /* elements of an input that somebody may tell */
 
@@ -83,20 +84,19 @@ th_onnx_words th_onnx_why(const th_onnx_reader *r, const th_onnx_value *v)
 {
     th_onnx_words w = {" without running the model"};
     const th_onnx_tensor *t = v->unread;
-    const char *name = t && t->name ? t->name : "", *file = NULL;
+    const char *name = t && t->name ? t->name : "",
+               *file = t ? th_onnx_external(t, "location") : NULL;
     int64_t n = 1;
-    for (size_t i = 0; t && i < t->n_external_data; i++)
-        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, "location") == 0)
-            file = t->external_data[i]->value;
     for (size_t i = 0; t && i < t->n_dims && n <= TH_ONNX_NUMBERS_MAX; i++)
         n *= t->dims[i];
     if (th_onnx_is_tensor(v) && v->origin && v->origin_n <= HINT_MAX)
         snprintf(w.text, sizeof w.text, " without running the model, or -value {%.80s ...}",
                  v->origin);
-    else if (file)
+    else if (file && n <= TH_ONNX_NUMBERS_MAX)
         snprintf(w.text, sizeof w.text,
-                 ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not read", name,
-                 file);
+                 ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not there or does "
+                 "not have them",
+                 name, file);
     else if (t)
         snprintf(w.text, sizeof w.text, ": the numbers of \"%.60s\" are %s", name,
                  n > TH_ONNX_NUMBERS_MAX ? "more than 16384" : "not in the file as numbers");
