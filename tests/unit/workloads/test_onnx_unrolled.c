@@ -262,7 +262,7 @@ TEST(loops_that_depend_on_the_data_are_refused)
                         "without running the model, or -value {b ...}");
     make_loop(&d, 200000, false);
     expect("WORK-0152",
-           "node \"y\" (Loop of ai.onnx): it is behind 100016 nodes and outputs, with "
+           "node \"to\" (Relu of ai.onnx): it is behind 100016 nodes and outputs, with "
            "those of functions, branches and loops: at most so many were expected in a "
            "graph of 4 nodes");
 }
