@@ -28,124 +28,90 @@ typedef struct {
     int64_t keys;   /* the first of all, that any token sees; 0: all */
 } attention;
 
-static const int64_t heads_first[] = {0, 2, 1, 3};
-
-static void reshape(th_onnx_body *b, const char *from, const char *to, const int64_t *shape, int n)
-{
-    char name[48], words[96];
-    snprintf(name, sizeof name, "%s_shape", to);
-    snprintf(words, sizeof words, "%s %s", from, name);
-    th_onnx_body_numbers(b, name, shape, n);
-    th_onnx_body_add(b, "Reshape", words, to);
-}
-
-static void transpose(th_onnx_body *b, const char *from, const char *to, const int64_t *order,
-                      int rank)
-{
-    th_onnx_body_add(b, "Transpose", from, to);
-    th_onnx_body_set_list(b, "perm", order, rank);
-}
-
 /* batch x rows x channels as batch x heads x rows x width */
 static void split_heads(th_onnx_body *b, const char *from, const char *to, int64_t heads)
 {
-    char four[40];
-    snprintf(four, sizeof four, "%s_rows", to);
-    reshape(b, from, four, (const int64_t[]){0, 0, heads, -1}, 4);
-    transpose(b, four, to, heads_first, 4);
+    th_onnx_body_do(b, "Reshape %s > %s_rows shape=0,0,%lld,-1;Transpose %s_rows > %s perm=0,2,1,3",
+                    from, to, (long long)heads, to, to);
 }
 
 /* The first n tokens of keys or values with their heads apart; 0: all. */
-static void take_first(th_onnx_body *b, const char *from, const char *to, int64_t n)
+static void take_first(th_onnx_body *b, const char *from, const char *to, char which, int64_t n)
 {
-    const int64_t axis = 2, start = 0;
-    if (n == 0) {
-        th_onnx_body_add(b, "Identity", from, to);
-        return;
-    }
-    th_onnx_body_add(b, "Slice", from, to);
-    th_onnx_body_set_list(b, "starts", &start, 1);
-    th_onnx_body_set_list(b, "ends", &n, 1);
-    th_onnx_body_set_list(b, "axes", &axis, 1);
+    if (n == 0)
+        th_onnx_body_do(b, "Identity %s%c > %s%c", from, which, to, which);
+    else
+        th_onnx_body_do(b, "Slice %s%c > %s%c starts=0, ends=%lld, axes=2,", from, which, to, which,
+                        (long long)n);
 }
 
 /* k and v with their heads apart, behind those of earlier tokens: all_k and all_v, and what is seen
  * of these. */
 static void add_keys(th_onnx_body *b, const attention *a)
 {
-    static const char *const names[][6] = {
-        {"k", "new_k", "past_k", "seen_past_k", "all_k", "seen_k"},
-        {"v", "new_v", "past_v", "seen_past_v", "all_v", "seen_v"}};
-    for (int i = 0; i < 2; i++) {
-        const char *const *n = names[i], *to = a->has_past ? n[1] : n[4];
+    for (const char *c = "kv"; *c; c++) {
+        const char plain[] = {*c, '\0'};
+        char to[] = {'a', 'l', 'l', '_', *c, '\0'};
+        if (a->has_past)
+            memcpy(to, "new", 3);
         if (a->is_split)
-            th_onnx_body_add(b, "Identity", n[0], to);
+            th_onnx_body_do(b, "Identity %s > %s", plain, to);
         else
-            split_heads(b, n[0], to, a->kv_heads);
+            split_heads(b, plain, to, a->kv_heads);
         if (a->has_past) {
-            char both[40];
-            snprintf(both, sizeof both, "%s %s", n[3], n[1]);
-            take_first(b, n[2], n[3], a->past);
-            th_onnx_body_add(b, "Concat", both, n[4]);
-            th_onnx_body_set(b, "axis", 2);
+            take_first(b, "past_", "seen_past_", *c, a->past);
+            th_onnx_body_do(b, "Concat seen_past_%c new_%c > all_%c axis=2", *c, *c, *c);
         }
-        take_first(b, n[4], n[5], a->keys);
+        take_first(b, "all_", "seen_", *c, a->keys);
     }
 }
 
 /* Queries of the heads that share keys lie side by side: axes batch, key heads, group, rows. */
-static void share_keys(th_onnx_body *b, const attention *a)
-{
-    const int64_t group[] = {2}, groups = a->heads / a->kv_heads;
-    reshape(b, "heads_q", "group_q",
-            (const int64_t[]){a->batch, a->kv_heads, groups, a->rows, a->width}, 5);
-    th_onnx_body_add(b, "Unsqueeze", "seen_k", "group_k");
-    th_onnx_body_set_list(b, "axes", group, 1);
-    th_onnx_body_add(b, "Unsqueeze", "seen_v", "group_v");
-    th_onnx_body_set_list(b, "axes", group, 1);
-}
-
 static void add_attention(th_onnx_body *b, const attention *a)
 {
-    static const int64_t turned[] = {0, 1, 3, 2}, turned_group[] = {0, 1, 2, 4, 3};
-    const int64_t rows[] = {a->batch, a->rows, a->heads * a->v_width},
-                  all_rows[] = {a->batch * a->rows, a->heads * a->v_width};
     bool shares = a->kv_heads != a->heads;
+    long long batch = a->batch, rows = a->rows, heads = a->heads;
     if (a->is_q_split)
-        th_onnx_body_add(b, "Identity", "q", "heads_q");
+        th_onnx_body_do(b, "Identity q > heads_q");
     else
         split_heads(b, "q", "heads_q", a->heads);
     add_keys(b, a);
     if (shares)
-        share_keys(b, a);
-    transpose(b, shares ? "group_k" : "seen_k", "turned_k", shares ? turned_group : turned,
-              shares ? 5 : 4);
-    th_onnx_body_add(b, "MatMul", shares ? "group_q turned_k" : "heads_q turned_k", "scores");
-    th_onnx_body_add(b, "Softmax", "scores", "softmax");
-    th_onnx_body_set(b, "axis", -1);
-    th_onnx_body_set(b, TH_ONNX_CAUSAL_ROWS, a->is_causal ? a->rows : 0);
-    th_onnx_body_set(b, TH_ONNX_WINDOW, a->window);
-    th_onnx_body_add(b, "MatMul", shares ? "softmax group_v" : "softmax seen_v", "context");
-    const char *heads = shares ? "heads_out" : "context";
+        th_onnx_body_do(b,
+                        "Reshape heads_q > group_q shape=%lld,%lld,%lld,%lld,%lld;"
+                        "Unsqueeze seen_k > group_k axes=2,;Unsqueeze seen_v > group_v axes=2,",
+                        batch, (long long)a->kv_heads, (long long)(heads / a->kv_heads), rows,
+                        (long long)a->width);
+    const char *kind = shares ? "group" : "seen";
+    th_onnx_body_do(b,
+                    "Transpose %s_k > turned_k perm=%s;MatMul %s_q turned_k > scores;"
+                    "Softmax scores > softmax axis=-1 " TH_ONNX_CAUSAL_ROWS "=%lld " TH_ONNX_WINDOW
+                    "=%lld;MatMul softmax %s_v > context",
+                    kind, shares ? "0,1,2,4,3" : "0,1,3,2", shares ? kind : "heads",
+                    a->is_causal ? rows : 0, (long long)a->window, kind);
     if (shares)
-        reshape(b, "context", heads, (const int64_t[]){a->batch, a->heads, a->rows, a->v_width}, 4);
-    if (a->is_q_split) {
-        th_onnx_body_add(b, "Identity", heads, "out");
-    } else {
-        transpose(b, heads, "rows_out", heads_first, 4);
-        reshape(b, "rows_out", "out", a->is_packed ? all_rows : rows, a->is_packed ? 2 : 3);
-    }
+        th_onnx_body_do(b, "Reshape context > heads_out shape=%lld,%lld,%lld,%lld", batch, heads,
+                        rows, (long long)a->v_width);
+    const char *out = shares ? "heads_out" : "context";
+    if (a->is_q_split)
+        th_onnx_body_do(b, "Identity %s > out", out);
+    else
+        th_onnx_body_do(b,
+                        "Transpose %s > rows_out perm=0,2,1,3;Reshape rows_out > out shape=%s%lld",
+                        out, a->is_packed ? "-1," : "0,0,", (long long)(heads * a->v_width));
 }
 
 /* Ends the body; the outputs of the node are the attention's, the keys and values, and what is
  * made of queries and keys, before the softmax or behind it. */
 static int end_attention(th_onnx_body *b, const attention *a, bool is_behind)
 {
-    bool has_scores = b->call->n_output > 3 && th_onnx_is_used(b->r, 3);
-    if (has_scores)
-        reshape(b, is_behind ? "softmax" : "scores", "qk",
-                (const int64_t[]){a->batch, a->heads, a->rows, -1}, 4);
-    return th_onnx_body_end(b, has_scores ? "out all_k all_v qk" : "out all_k all_v");
+    if (b->call->n_output > 3 && th_onnx_is_used(b->r, 3))
+        th_onnx_body_do(b, "Reshape %s > qk shape=%lld,%lld,%lld,-1",
+                        is_behind ? "softmax" : "scores", (long long)a->batch, (long long)a->heads,
+                        (long long)a->rows);
+    else
+        return th_onnx_body_end(b, "out all_k all_v -");
+    return th_onnx_body_end(b, "out all_k all_v qk");
 }
 
 static int bad_heads(th_onnx_reader *r, int64_t heads, int64_t kv_heads)
@@ -176,36 +142,6 @@ static int64_t past_of_buffer(th_onnx_reader *r, size_t length, int64_t size, in
     if (past >= 0 && past <= size - rows)
         return past;
     return th_onnx_refuse_extent(r, past + rows, rows, size);
-}
-
-/* One part of past (2 x batch x heads x rows x width), as that name. */
-static void take_past(th_onnx_body *b, int64_t part, const char *index, const char *to)
-{
-    char words[40];
-    const th_onnx_value at = {.type = TH_ONNX_INT64, .is_constant = true};
-    th_onnx_value v = at;
-    v.ints = th_onnx_room(b->r, 1, sizeof *v.ints);
-    if (!v.ints) {
-        b->status = -1;
-        return;
-    }
-    v.ints[0] = part;
-    th_onnx_body_bind(b, index, &v);
-    snprintf(words, sizeof words, "past %s", index);
-    th_onnx_body_add(b, "Gather", words, to);
-    th_onnx_body_set(b, "axis", 0);
-}
-
-/* The keys and values together, as past holds them. */
-static void add_present(th_onnx_body *b)
-{
-    const int64_t first[] = {0};
-    th_onnx_body_add(b, "Unsqueeze", "all_k", "present_k");
-    th_onnx_body_set_list(b, "axes", first, 1);
-    th_onnx_body_add(b, "Unsqueeze", "all_v", "present_v");
-    th_onnx_body_set_list(b, "axes", first, 1);
-    th_onnx_body_add(b, "Concat", "present_k present_v", "present");
-    th_onnx_body_set(b, "axis", 0);
 }
 
 /* The channels of queries, keys and values in the product's output. */
@@ -253,49 +189,30 @@ static th_onnx_value unpacked(const attention *a, const th_onnx_value *v)
 }
 
 /* Input i of the node in that shape. */
-static bool give_unpacked(th_onnx_body *b, const attention *a, const char *name, size_t i,
+static void give_unpacked(th_onnx_body *b, const attention *a, const char *name, size_t i,
                           const th_onnx_value *v)
 {
-    char packed[40];
+    char tokens[40];
+    const th_onnx_value out = v ? unpacked(a, v) : (th_onnx_value){0};
+    snprintf(tokens, sizeof tokens, "%s_tokens", name);
     if (!a->is_packed || !v)
-        return th_onnx_body_give(b, name, i);
-    const th_onnx_value out = unpacked(a, v);
-    snprintf(packed, sizeof packed, "%s_packed", name);
-    th_onnx_body_give(b, packed, i);
-    reshape(b, packed, name, out.dim, out.rank);
-    return true;
-}
-
-static void project(th_onnx_body *b, const int64_t *sizes)
-{
-    bool has_bias = th_onnx_body_give(b, "bias", 2);
-    th_onnx_body_add(b, "MatMul", "x w", has_bias ? "product" : "qkv");
-    if (has_bias)
-        th_onnx_body_add(b, "Add", "product bias", "qkv");
-    th_onnx_body_add(b, "Split", "qkv", "q k v");
-    th_onnx_body_set(b, "axis", 2);
-    th_onnx_body_set_list(b, "split", sizes, 3);
-}
-
-/* Of the past, 2 x batch x heads x rows x width, the two parts. */
-static void split_past(th_onnx_body *b, attention *a)
-{
-    a->has_past = true;
-    take_past(b, 0, "first", "past_k");
-    take_past(b, 1, "second", "past_v");
+        th_onnx_body_give(b, name, i);
+    else if (th_onnx_body_give(b, tokens, i))
+        th_onnx_body_do(b, "Reshape %s > %s shape=%s", tokens, name,
+                        th_onnx_body_list(b, out.dim, out.rank));
 }
 
 /* One product makes queries, keys and values. variant: the input that holds the past, 0: none,
  * for the tokens are packed. The past of DecoderMaskedSelfAttention is always a buffer. */
 int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
 {
+    enum { LENGTH = 6, OFFSETS = 3 };
     th_onnx_body b;
     int64_t sizes[3];
     bool is_packed = o->variant == 0,
          is_decoder = strcmp(o->name, "DecoderMaskedSelfAttention") == 0;
-    size_t past = (size_t)o->variant;
     const th_onnx_value *x = th_onnx_input(r, 0), *w = x ? th_onnx_input(r, 1) : NULL,
-                        *old = past ? th_onnx_input_or_none(r, past) : NULL;
+                        *past = is_packed ? NULL : th_onnx_input_or_none(r, (size_t)o->variant);
     if (!w || (x->rank == (is_packed ? 2 : 3)
                    ? split_projection(r, w, sizes)
                    : th_onnx_expected(r, is_packed ? "two axes" : "three axes")))
@@ -308,36 +225,40 @@ int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
                    .width = sizes[0] / heads,
                    .v_width = sizes[2] / heads,
                    .is_causal = is_unidirectional(r)};
-    if (is_packed && set_packed(r, 3, x->dim[0], &a))
+    if (is_packed && set_packed(r, OFFSETS, x->dim[0], &a))
         return -1;
-    bool is_buffer = old && old->rank == 5 &&
+    bool is_buffer = past && past->rank == 5 &&
                      (is_decoder || th_onnx_int(r->node, "past_present_share_buffer", 0) != 0);
-    if (is_buffer && (a.past = past_of_buffer(r, 6, old->dim[3], a.rows)) < 0)
+    if (is_buffer && (a.past = past_of_buffer(r, LENGTH, past->dim[3], a.rows)) < 0)
         return -1;
-    bool is_empty = is_buffer && a.past == 0;
     th_onnx_body_begin(&b, r);
     give_unpacked(&b, &a, "x", 0, x);
     th_onnx_body_give(&b, "w", 1);
-    project(&b, sizes);
-    if (old && !is_empty && th_onnx_body_give(&b, "past", past))
-        split_past(&b, &a);
+    bool has_bias = th_onnx_body_give(&b, "bias", 2);
+    th_onnx_body_do(&b, "MatMul x w > %s", has_bias ? "product;Add product bias > qkv" : "qkv");
+    th_onnx_body_do(&b, "Split qkv > q k v axis=2 split=%s", th_onnx_body_list(&b, sizes, 3));
+    a.has_past =
+        past && !(is_buffer && a.past == 0) && th_onnx_body_give(&b, "past", (size_t)o->variant);
+    if (a.has_past)
+        th_onnx_body_do(&b, "Split past > both_k both_v axis=0 split=1,1;"
+                            "Squeeze both_k > past_k axes=0,;Squeeze both_v > past_v axes=0,");
     add_attention(&b, &a);
-    bool has_present = r->node->n_output > 1 && th_onnx_is_used(r, 1);
-    if (has_present)
-        add_present(&b);
-    return th_onnx_body_end(&b, has_present ? "out present" : "out");
+    if (r->node->n_output < 2 || !th_onnx_is_used(r, 1))
+        return th_onnx_body_end(&b, "out");
+    th_onnx_body_do(&b, "Unsqueeze all_k > present_k axes=0,;Unsqueeze all_v > present_v axes=0,;"
+                        "Concat present_k present_v > present axis=0");
+    return th_onnx_body_end(&b, "out present");
 }
 
 /* Queries, keys and values in one input: batch x rows x heads x (what) x width. */
-static void unpack(th_onnx_body *b, const char *from, const char *to, const th_onnx_value *v)
+static void unpack(th_onnx_body *b, const th_onnx_value *v)
 {
-    static const char *const all[] = {"q_", "k_", "v_"}, *const made[] = {"q", "k", "v"};
-    int first = v->dim[3] == 3 ? 0 : 1;
-    th_onnx_body_add(b, "Split", from, to);
-    th_onnx_body_set(b, "axis", 3);
-    for (int i = first; i < 3; i++)
-        reshape(b, all[i], made[i], (const int64_t[]){v->dim[0], v->dim[1], v->dim[2] * v->dim[4]},
-                3);
+    const char *made = v->dim[3] == 3 ? "qkv" : "kv";
+    th_onnx_body_do(b, "Split packed > %s axis=3 num_outputs=%d",
+                    v->dim[3] == 3 ? "q_ k_ v_" : "k_ v_", (int)v->dim[3]);
+    for (; *made; made++)
+        th_onnx_body_do(b, "Reshape %c_ > %c shape=0,0,%lld", *made, *made,
+                        (long long)(v->dim[2] * v->dim[4]));
 }
 
 /* Where a node has its inputs. */
@@ -399,18 +320,13 @@ int th_onnx_replace_multi_head_attention(th_onnx_reader *r, const th_onnx_operat
     give_unpacked(&b, &a, is_kv_packed ? "packed" : "k", 1, k);
     give_unpacked(&b, &a, "v", 2, v);
     if (is_packed)
-        unpack(&b, "packed", "q_ k_ v_", &wide_q);
+        unpack(&b, &wide_q);
     else if (is_kv_packed)
-        unpack(&b, "packed", "k_ v_", &wide_k);
+        unpack(&b, &wide_k);
     a.has_past = past && !(is_buffer && a.past == 0) && th_onnx_body_give(&b, "past_k", at.past) &&
                  th_onnx_body_give(&b, "past_v", at.past + 1);
     add_attention(&b, &a);
     return end_attention(&b, &a, false);
-}
-
-static void rotate(th_onnx_body *b, const char *from, const char *to)
-{
-    th_onnx_body_add(b, "RotaryEmbedding", from, to);
 }
 
 /* Keys and values may be in the queries: heads of these, then of keys, then of values. The operator
@@ -441,16 +357,12 @@ int th_onnx_replace_group_query_attention(th_onnx_reader *r, const th_onnx_opera
     th_onnx_body_give(&b, k ? (turns ? "plain_q" : "q") : "packed", 0);
     th_onnx_body_give(&b, turns ? "plain_k" : "k", 1);
     th_onnx_body_give(&b, "v", 2);
-    if (!k) {
-        th_onnx_body_add(&b, "Split", "packed", turns ? "plain_q plain_k v" : "q k v");
-        th_onnx_body_set(&b, "axis", 2);
-        th_onnx_body_set_list(&b, "split", (const int64_t[]){heads * width, kv * width, kv * width},
-                              3);
-    }
-    if (turns) {
-        rotate(&b, "plain_q", "q");
-        rotate(&b, "plain_k", "k");
-    }
+    if (!k)
+        th_onnx_body_do(&b, "Split packed > %s axis=2 split=%lld,%lld,%lld",
+                        turns ? "plain_q plain_k v" : "q k v", (long long)(heads * width),
+                        (long long)(kv * width), (long long)(kv * width));
+    if (turns)
+        th_onnx_body_do(&b, "RotaryEmbedding plain_q > q;RotaryEmbedding plain_k > k");
     a.has_past = th_onnx_body_give(&b, "past_k", 3) && th_onnx_body_give(&b, "past_v", 4);
     add_attention(&b, &a);
     return end_attention(&b, &a, false);

@@ -4,7 +4,9 @@
 #include <config.h>
 #include "workloads/onnx/body.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,8 +14,6 @@
 #include "workloads/onnx/nodes.h"
 
 enum { NAME_BYTES = 256 };
-
-const char th_onnx_body_whole[] = "";
 
 void th_onnx_body_begin(th_onnx_body *b, th_onnx_reader *r)
 {
@@ -35,18 +35,29 @@ static char *keep(th_onnx_body *b, const char *text, size_t length)
     return kept;
 }
 
-/* The name of a value of the body. */
-static char *inner_name(th_onnx_body *b, const char *word, size_t length)
+/* The name of a value of the body; "-": none. */
+static char *inner_name(th_onnx_body *b, const char *word)
 {
     char name[NAME_BYTES];
-    int n =
-        snprintf(name, sizeof name, "%.180s\n%.*s", th_onnx_node_name(b->call), (int)length, word);
-    return keep(b, name, n < NAME_BYTES ? (size_t)n : NAME_BYTES - 1);
+    if (strcmp(word, "-") == 0)
+        return keep(b, "", 0);
+    int n = snprintf(name, sizeof name, "%.180s\n%.60s", th_onnx_node_name(b->call), word);
+    return keep(b, name, (size_t)n);
+}
+
+/* That of the layer which makes it. */
+static char *layer_name(th_onnx_body *b, const char *word)
+{
+    char name[NAME_BYTES];
+    bool is_whole = strcmp(word, TH_ONNX_WHOLE) == 0;
+    th_print(name, sizeof name, "%.180s%s%.60s", th_onnx_node_name(b->call), is_whole ? "" : ".",
+             is_whole ? "" : word);
+    return keep(b, name, strlen(name));
 }
 
 void th_onnx_body_bind(th_onnx_body *b, const char *name, const th_onnx_value *v)
 {
-    char *inner = b->status ? NULL : inner_name(b, name, strlen(name));
+    char *inner = b->status ? NULL : inner_name(b, name);
     if (inner && !th_onnx_define(b->r, inner, v))
         b->status = -1;
 }
@@ -66,132 +77,131 @@ bool th_onnx_body_give(th_onnx_body *b, const char *name, size_t input)
     return v && b->status == 0;
 }
 
-void th_onnx_body_numbers(th_onnx_body *b, const char *name, const int64_t *numbers, int n)
+const char *th_onnx_body_list(th_onnx_body *b, const int64_t *numbers, int n)
 {
-    th_onnx_value v = {.rank = 1, .dim = {n}, .type = TH_ONNX_INT64, .is_constant = true};
-    v.ints = b->status ? NULL : th_onnx_room(b->r, n, sizeof *v.ints);
-    if (!v.ints) {
-        b->status = -1;
-        return;
-    }
-    memcpy(v.ints, numbers, (size_t)n * sizeof *numbers);
-    th_onnx_body_bind(b, name, &v);
+    th_strbuf text = TH_STRBUF_INIT;
+    for (int i = 0; i < n; i++)
+        th_strbuf_printf(&text, "%lld,", (long long)numbers[i]);
+    const char *kept = text.failed ? NULL : keep(b, text.text ? text.text : ",", text.length);
+    th_strbuf_clear(&text);
+    return kept ? kept : "";
 }
 
-/* The words of a text as names; *n of them. NULL: memory is out. */
-static char **split(th_onnx_body *b, const char *text, size_t *n)
+const char *th_onnx_body_names(th_onnx_body *b, const char *prefix, int64_t n)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    for (int64_t i = 0; i < n; i++)
+        th_strbuf_printf(&text, "%s%lld ", prefix, (long long)i);
+    const char *kept = text.failed ? NULL : keep(b, text.text ? text.text : "", text.length);
+    th_strbuf_clear(&text);
+    return kept ? kept : "";
+}
+
+void th_onnx_body_join(th_onnx_body *b, const char *prefix, th_onnx_value *const *items, int64_t n,
+                       int64_t step, int64_t axis, bool is_new)
+{
+    char name[NAME_BYTES], wide[NAME_BYTES];
+    snprintf(wide, sizeof wide, "%s%s", prefix, is_new ? "_" : "");
+    for (int64_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%s%lld", prefix, (long long)i);
+        th_onnx_body_bind(b, name, items[i * step]);
+        if (is_new)
+            th_onnx_body_do(b, "Unsqueeze %s > %s%lld axes=%lld,", name, wide, (long long)i,
+                            (long long)axis);
+    }
+    th_onnx_body_do(b, "Concat %s > %s axis=%lld", th_onnx_body_names(b, wide, n), prefix,
+                    (long long)axis);
+}
+
+/* NAME=NUMBER, NAME=NUMBER,...,NUMBER, (a list) or NAME=TEXT */
+static void add_attribute(th_onnx_body *b, th_onnx_node *n, char *word, char *equals)
+{
+    th_onnx_attribute *a = th_onnx_room(b->r, 1, sizeof *a);
+    char *value = equals + 1;
+    bool is_list = strchr(value, ',');
+    if (!a)
+        return;
+    th_onnx__attribute__init(a);
+    *equals = '\0';
+    a->name = word;
+    n->attribute[n->n_attribute++] = a;
+    if (value[strspn(value, "-0123456789,")] || !*value) {
+        a->has_s = true;
+        a->s = (ProtobufCBinaryData){strlen(value), (uint8_t *)value};
+        return;
+    }
+    a->has_i = !is_list;
+    a->i = strtoll(value, NULL, 10);
+    a->ints = is_list ? th_onnx_room(b->r, (int64_t)strlen(value), sizeof *a->ints) : NULL;
+    for (; a->ints && *value; value += strspn(value, ","))
+        a->ints[a->n_ints++] = strtoll(value, &value, 10);
+}
+
+/* OP INPUT ... > OUTPUT ... ATTRIBUTE=VALUE ... */
+static void add_statement(th_onnx_body *b, char *text)
 {
     int64_t most = 1;
     for (const char *c = text; *c; c++)
         most += *c == ' ';
-    char **words = b->status ? NULL : th_onnx_room(b->r, most, sizeof *words);
-    if (!words)
-        b->status = -1;
-    for (*n = 0; words && *text; text += strspn(text, " ")) {
-        size_t length = strcspn(text, " ");
-        bool is_none = length == 1 && *text == '-';
-        words[(*n)++] = is_none ? keep(b, "", 0) : inner_name(b, text, length);
-        text += length;
+    char **words = th_onnx_room(b->r, most, sizeof *words), *rest = NULL;
+    th_onnx_node *n = words ? th_onnx_room(b->r, 1, sizeof *n) : NULL;
+    if (n) {
+        th_onnx__node__init(n);
+        n->attribute = th_onnx_room(b->r, most, sizeof(*n->attribute));
     }
-    return words;
-}
-
-/* The same of outputs, where an empty text is one name. */
-static char **split_outputs(th_onnx_body *b, const char *text, size_t *n)
-{
-    char **words = split(b, text, n);
-    if (words && *n == 0)
-        words[(*n)++] = inner_name(b, "", 0);
-    return words;
-}
-
-static char *layer_name(th_onnx_body *b, const char *outputs)
-{
-    char name[NAME_BYTES];
-    size_t length = strcspn(outputs, " ");
-    th_print(name, sizeof name, "%.180s%s%.*s", th_onnx_node_name(b->call), length ? "." : "",
-             (int)length, outputs);
-    return keep(b, name, strlen(name));
-}
-
-void th_onnx_body_add(th_onnx_body *b, const char *op, const char *inputs, const char *outputs)
-{
-    th_onnx_node *n = b->status ? NULL : th_onnx_room(b->r, 1, sizeof *n);
-    if (!n || th_grow(&b->nodes, &b->room, b->n + 1, sizeof *b->nodes)) {
-        if (b->status == 0)
-            b->status = th_error_no_memory(b->r->err);
+    if (!n || !n->attribute || th_grow(&b->nodes, &b->room, b->n + 1, sizeof *b->nodes)) {
+        b->status = th_error_no_memory(b->r->err);
         return;
     }
-    th_onnx__node__init(n);
-    n->op_type = (char *)op; /* which nothing writes */
-    n->name = layer_name(b, outputs);
-    n->input = split(b, inputs, &n->n_input);
-    n->output = split_outputs(b, outputs, &n->n_output);
+    n->op_type = strtok_r(text, " ", &rest);
+    n->input = words;
+    for (char *word, *equals; (word = strtok_r(NULL, " ", &rest));) {
+        if (strcmp(word, ">") == 0)
+            n->output = words + n->n_input;
+        else if ((equals = strchr(word, '=')))
+            add_attribute(b, n, word, equals);
+        else
+            (n->output ? n->output : n->input)[n->output ? n->n_output++ : n->n_input++] =
+                inner_name(b, word);
+        if (n->n_output == 1 && !n->name)
+            n->name = layer_name(b, word);
+    }
     b->nodes[b->n++] = n;
 }
 
-static th_onnx_attribute *new_attribute(th_onnx_body *b, const char *name)
+void th_onnx_body_do(th_onnx_body *b, const char *format, ...)
 {
-    th_onnx_node *n = b->status ? NULL : b->nodes[b->n - 1];
-    th_onnx_attribute *a = n ? th_onnx_room(b->r, 1, sizeof *a) : NULL;
-    th_onnx_attribute **list =
-        a ? th_onnx_room(b->r, (int64_t)n->n_attribute + 1, sizeof *list) : NULL;
-    if (!list) {
-        b->status = -1;
-        return NULL;
-    }
-    th_onnx__attribute__init(a);
-    a->name = (char *)name;
-    for (size_t i = 0; i < n->n_attribute; i++)
-        list[i] = n->attribute[i];
-    list[n->n_attribute++] = a;
-    n->attribute = list;
-    return a;
-}
-
-void th_onnx_body_set(th_onnx_body *b, const char *attribute, int64_t value)
-{
-    th_onnx_attribute *a = new_attribute(b, attribute);
-    if (a) {
-        a->has_i = true;
-        a->i = value;
-    }
-}
-
-void th_onnx_body_set_text(th_onnx_body *b, const char *attribute, const char *text)
-{
-    th_onnx_attribute *a = new_attribute(b, attribute);
-    char *kept = a ? keep(b, text, strlen(text)) : NULL;
-    if (kept) {
-        a->has_s = true;
-        a->s = (ProtobufCBinaryData){strlen(kept), (uint8_t *)kept};
-    }
-}
-
-void th_onnx_body_set_list(th_onnx_body *b, const char *attribute, const int64_t *values, int n)
-{
-    th_onnx_attribute *a = new_attribute(b, attribute);
-    int64_t *kept = a ? th_onnx_room(b->r, n, sizeof *kept) : NULL;
-    if (!kept) {
+    va_list arguments;
+    va_start(arguments, format);
+    int n = b->status ? -1 : vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = n < 0 ? NULL : th_onnx_room(b->r, (int64_t)n + 1, 1);
+    if (!text) {
         b->status = -1;
         return;
     }
-    memcpy(kept, values, (size_t)n * sizeof *values);
-    a->ints = kept;
-    a->n_ints = (size_t)n;
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)n + 1, format, arguments);
+    va_end(arguments);
+    for (char *end; text && b->status == 0; text = end) {
+        end = strchr(text, ';');
+        if (end)
+            *end++ = '\0';
+        add_statement(b, text);
+    }
 }
 
 void th_onnx_body_copy_attributes(th_onnx_body *b)
 {
     th_onnx_node *n = b->status ? NULL : b->nodes[b->n - 1];
-    th_onnx_attribute **list =
-        n ? th_onnx_room(b->r, (int64_t)b->call->n_attribute, sizeof(*list)) : NULL;
+    size_t n_all = b->call->n_attribute + (n ? n->n_attribute : 0);
+    th_onnx_attribute **list = n ? th_onnx_room(b->r, (int64_t)n_all, sizeof(*list)) : NULL;
     if (!list) {
         b->status = -1;
         return;
     }
+    memcpy(list, n->attribute, n->n_attribute * sizeof(*list));
     n->attribute = list;
-    n->n_attribute = 0;
     for (size_t i = 0; i < b->call->n_attribute; i++)
         if (strcmp(b->call->attribute[i]->name, "channels_last") != 0)
             list[n->n_attribute++] = b->call->attribute[i];
@@ -211,9 +221,15 @@ static int count(th_onnx_body *b, char *const *outputs, size_t n_outputs, int by
 
 th_onnx_value **th_onnx_body_values(th_onnx_body *b, const char *words, size_t *n)
 {
-    char **names = split_outputs(b, words, n);
-    th_onnx_value **out = names ? th_onnx_room(b->r, (int64_t)*n, sizeof(*out)) : NULL;
-    if (!out || count(b, names, *n, 1) || th_onnx_read_nodes(b->r, b->nodes, b->n))
+    int64_t most = 1;
+    for (const char *c = words; *c; c++)
+        most += *c == ' ';
+    char *rest, *word, *text = keep(b, words, strlen(words)),
+                       **names = text ? th_onnx_room(b->r, most, sizeof *names) : NULL;
+    th_onnx_value **out = names ? th_onnx_room(b->r, most, sizeof(*out)) : NULL;
+    for (*n = 0; out && (word = strtok_r(*n ? NULL : text, " ", &rest));)
+        names[(*n)++] = inner_name(b, word);
+    if (!out || b->status || count(b, names, *n, 1) || th_onnx_read_nodes(b->r, b->nodes, b->n))
         b->status = -1;
     b->r->scope = b->outer;
     b->r->node = b->call;

@@ -83,112 +83,60 @@ static int set_extents(th_onnx_reader *r, const th_onnx_operator *o, const th_on
                                      "weights of equally many experts that fit their channels");
 }
 
-/* The name of a value of the body. */
-static void join(char *out, const char *name, const char *what)
-{
-    snprintf(out, NAME, "%.30s_%.16s", name, what);
-}
-
-/* One constant of three axes; of numbers that nothing tells, unless they are all of v's. */
+/* A constant of these extents; of numbers that nothing tells, unless they are all of v's. */
 static void bind(th_onnx_body *b, const char *name, const th_onnx_value *v, const int64_t *dim,
-                 bool is_whole)
+                 int32_t rank)
 {
-    th_onnx_value part = {.rank = 3, .type = v ? v->type : TH_ONNX_INT64, .is_constant = true};
-    memcpy(part.dim, dim, 3 * sizeof *dim);
-    part.source = v && is_whole ? v->source : 0;
+    th_onnx_value part = {.rank = rank, .type = v ? v->type : TH_ONNX_INT64, .is_constant = true};
+    memcpy(part.dim, dim, (size_t)rank * sizeof *dim);
+    part.source = v && dim[0] == v->dim[0] ? v->source : 0;
     th_onnx_body_bind(b, name, &part);
 }
 
-/* The product of what is called from and weights i, with their bias, as to. */
-static void add_layer(th_onnx_body *b, const moe *m, int i, int64_t experts, const char *from,
-                      const char *to)
+/* The product of a part's input and weights i, with their bias: part_to. */
+static void add_layer(th_onnx_body *b, const moe *m, int i, int64_t experts, const char *part,
+                      const char *from, const char *to)
 {
-    char words[2 * NAME], w[NAME], bias[NAME], product[NAME];
+    char w[NAME], bias[NAME];
     int64_t outputs = i == 1 ? m->hidden : i == 0 ? m->fused * m->inter : m->inter;
-    join(w, to, "w");
-    join(bias, to, "bias");
-    join(product, to, "product");
+    snprintf(w, sizeof w, "%s_w%d", part, i);
+    snprintf(bias, sizeof bias, "%s_bias%d", part, i);
     bind(b, w, m->weights[i], (const int64_t[]){experts, i == 1 ? m->inter : m->hidden, outputs},
-         experts == m->experts);
-    snprintf(words, sizeof words, "%.47s %s", from, w);
-    th_onnx_body_add(b, "MatMul", words, m->bias[i] ? product : to);
-    if (!m->bias[i])
+         3);
+    if (!m->bias[i]) {
+        th_onnx_body_do(b, "MatMul %s_%s %s > %s_%s", part, from, w, part, to);
         return;
-    bind(b, bias, m->bias[i], (const int64_t[]){experts, 1, outputs}, experts == m->experts);
-    snprintf(words, sizeof words, "%s %s", product, bias);
-    th_onnx_body_add(b, "Add", words, to);
-}
-
-/* The activation of the first product, and what it gates, as to. */
-static void add_activation(th_onnx_body *b, const moe *m, int64_t experts, const char *in,
-                           const char *first, const char *to)
-{
-    char gate[NAME], up[NAME], active[NAME], words[2 * NAME];
-    join(gate, to, "gate");
-    join(up, to, "up");
-    join(active, to, "active");
-    snprintf(words, sizeof words, "%s %s", gate, up);
-    if (m->fused == 2) {
-        th_onnx_body_add(b, "Split", first, words);
-        th_onnx_body_set(b, "axis", 2);
-        th_onnx_body_set_list(b, "split", (const int64_t[]){m->inter, m->inter}, 2);
-    } else if (m->weights[2]) {
-        add_layer(b, m, 2, experts, in, up);
     }
-    bool is_gated = m->fused == 2 || m->weights[2];
-    th_onnx_body_add(b, m->activation ? m->activation : "Identity", m->fused == 2 ? gate : first,
-                     is_gated ? active : to);
-    snprintf(words, sizeof words, "%s %s", active, up);
-    if (is_gated)
-        th_onnx_body_add(b, "Mul", words, to);
+    bind(b, bias, m->bias[i], (const int64_t[]){experts, 1, outputs}, 3);
+    th_onnx_body_do(b, "MatMul %s_%s %s > %s_product%d;Add %s_product%d %s > %s_%s", part, from, w,
+                    part, i, part, i, bias, part, to);
 }
 
-/* `experts` experts of `rows` tokens each: what they make of x is called part. */
+/* `experts` experts of `rows` tokens each: what they make of them is called part. */
 static void add_part(th_onnx_body *b, const moe *m, int64_t experts, int64_t rows, const char *part)
 {
-    char words[2 * NAME], at[NAME], in[NAME], first[NAME], inner[NAME], made[NAME];
-    th_onnx_value chosen = {
-        .rank = 2, .dim = {experts, rows}, .type = TH_ONNX_INT64, .is_constant = true};
-    join(at, part, "at");
-    join(in, part, "in");
-    join(first, part, "first");
-    join(inner, part, "inner");
-    join(made, part, "made");
-    th_onnx_body_bind(b, at, &chosen);
-    snprintf(words, sizeof words, "tokens %s", at);
-    th_onnx_body_add(b, "Gather", words, in);
-    add_layer(b, m, 0, experts, in, first);
-    add_activation(b, m, experts, in, first, inner);
-    add_layer(b, m, 1, experts, inner, made);
-    snprintf(words, sizeof words, "%s pair_rows", made);
-    th_onnx_body_add(b, "Reshape", words, part);
+    char at[NAME];
+    bool is_gated = m->fused == 2 || m->weights[2];
+    const char *act = m->activation ? m->activation : "Identity";
+    snprintf(at, sizeof at, "%s_at", part);
+    bind(b, at, NULL, (const int64_t[]){experts, rows}, 2);
+    th_onnx_body_do(b, "Gather tokens %s > %s_in", at, part);
+    add_layer(b, m, 0, experts, part, "in", m->fused == 2 ? "both" : is_gated ? "gate" : "plain");
+    if (m->fused == 2)
+        th_onnx_body_do(b, "Split %s_both > %s_gate %s_up axis=2 num_outputs=2", part, part, part);
+    else if (is_gated)
+        add_layer(b, m, 2, experts, part, "in", "up");
+    if (is_gated)
+        th_onnx_body_do(b, "%s %s_gate > %s_active;Mul %s_active %s_up > %s_inner", act, part, part,
+                        part, part, part);
+    else
+        th_onnx_body_do(b, "%s %s_plain > %s_inner", act, part, part);
+    add_layer(b, m, 1, experts, part, "inner", "made");
+    th_onnx_body_do(b, "Reshape %s_made > %s shape=-1,%lld", part, part, (long long)m->hidden);
 }
 
-/* Each token is the sum of what its experts made, weighted by its probabilities. */
-static void combine(th_onnx_body *b, const moe *m, const char *pairs, const th_onnx_value *x)
-{
-    char words[48];
-    const th_onnx_value places = {
-        .rank = 2, .dim = {m->tokens, m->k}, .type = TH_ONNX_INT64, .is_constant = true};
-    const int64_t last = -1, axis = 1;
-    th_onnx_body_bind(b, "places", &places);
-    th_onnx_body_numbers(b, "k", &m->k, 1);
-    th_onnx_body_numbers(b, "shape", x->dim, x->rank);
-    th_onnx_body_add(b, "Softmax", "router", "probabilities");
-    th_onnx_body_set(b, "axis", -1);
-    th_onnx_body_add(b, "TopK", "probabilities k", "best -");
-    th_onnx_body_add(b, "Unsqueeze", "best", "weights");
-    th_onnx_body_set_list(b, "axes", &last, 1);
-    snprintf(words, sizeof words, "%s places", pairs);
-    th_onnx_body_add(b, "Gather", words, "chosen");
-    th_onnx_body_add(b, "Mul", "chosen weights", "weighted");
-    th_onnx_body_add(b, "ReduceSum", "weighted", "sum");
-    th_onnx_body_set_list(b, "axes", &axis, 1);
-    th_onnx_body_set(b, "keepdims", 0);
-    th_onnx_body_add(b, "Reshape", "sum shape", "out");
-}
-
-/* variant: 1: QMoE, whose weights have scales. */
+/* variant: 1: QMoE, whose weights have scales. Each token is the sum of what its experts made,
+ * weighted by its probabilities. */
 int th_onnx_replace_experts(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;
@@ -200,17 +148,23 @@ int th_onnx_replace_experts(th_onnx_reader *r, const th_onnx_operator *o)
     th_onnx_body_begin(&b, r);
     th_onnx_body_give(&b, "x", 0);
     th_onnx_body_give(&b, "router", 1);
-    th_onnx_body_numbers(&b, "token_rows", (const int64_t[]){m.tokens, m.hidden}, 2);
-    th_onnx_body_numbers(&b, "pair_rows", (const int64_t[]){-1, m.hidden}, 2);
-    th_onnx_body_add(&b, "Reshape", "x token_rows", "tokens");
+    bind(&b, "places", NULL, (const int64_t[]){m.tokens, m.k}, 2);
+    th_onnx_body_do(&b, "Reshape x > tokens shape=-1,%lld", (long long)m.hidden);
     if (more > 0)
         add_part(&b, &m, more, rows + 1, "more");
     if (rows > 0)
         add_part(&b, &m, m.experts - more, rows, "experts");
-    if (more > 0 && rows > 0) {
-        th_onnx_body_add(&b, "Concat", "more experts", "pairs");
-        th_onnx_body_set(&b, "axis", 0);
-    }
-    combine(&b, &m, more == 0 ? "experts" : rows == 0 ? "more" : "pairs", x);
+    if (more > 0 && rows > 0)
+        th_onnx_body_do(&b, "Concat more experts > pairs axis=0");
+    th_onnx_body_do(&b,
+                    "Softmax router > probabilities axis=-1;TopK probabilities > best - k=%lld;"
+                    "Unsqueeze best > weights axes=-1,;Gather %s places > chosen;"
+                    "Mul chosen weights > weighted;ReduceSum weighted > sum axes=1, keepdims=0;"
+                    "Reshape sum > out shape=%s",
+                    (long long)m.k,
+                    more == 0   ? "experts"
+                    : rows == 0 ? "more"
+                                : "pairs",
+                    th_onnx_body_list(&b, x->dim, x->rank));
     return th_onnx_body_end(&b, "out");
 }

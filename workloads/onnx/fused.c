@@ -64,14 +64,14 @@ int th_onnx_replace_same_as(th_onnx_reader *r, const th_onnx_operator *o)
             others[k].step > 0 ? others[k].inputs[0] + i * others[k].step : others[k].inputs[i];
         snprintf(name, sizeof name, "in%d", i);
         if (th_onnx_body_give(&b, name, (size_t)input))
-            th_strbuf_printf(&inputs, "%s%s", i ? " " : "", name);
+            th_strbuf_printf(&inputs, "%s ", name);
     }
     if (inputs.failed)
         b.status = th_error_no_memory(r->err);
-    th_onnx_body_add(&b, others[k].is, inputs.text ? inputs.text : "", th_onnx_body_whole);
+    th_onnx_body_do(&b, "%s %s > " TH_ONNX_WHOLE, others[k].is, inputs.text ? inputs.text : "");
     th_onnx_body_copy_attributes(&b);
     th_strbuf_clear(&inputs);
-    return th_onnx_body_end(&b, th_onnx_body_whole);
+    return th_onnx_body_end(&b, TH_ONNX_WHOLE);
 }
 
 /* Gemm, whose first input may have more than two axes before version 7, and FusedConv: where what
@@ -89,13 +89,13 @@ int th_onnx_replace_sum(th_onnx_reader *r, const th_onnx_operator *o)
     th_onnx_body_give(&b, "second", 1);
     bool has_bias = (is_conv || !adds) && th_onnx_body_give(&b, "bias", 2);
     if (is_wide)
-        th_onnx_body_add(&b, "Flatten", "wide", "first");
-    th_onnx_body_add(&b, is_conv ? "Conv" : "Gemm", has_bias ? "first second bias" : "first second",
-                     adds ? "product" : th_onnx_body_whole);
+        th_onnx_body_do(&b, "Flatten wide > first");
+    th_onnx_body_do(&b, "%s first second%s > %s", is_conv ? "Conv" : "Gemm",
+                    has_bias ? " bias" : "", adds ? "product" : TH_ONNX_WHOLE);
     th_onnx_body_copy_attributes(&b);
     if (adds && th_onnx_body_give(&b, "added", is_conv ? 3 : 2))
-        th_onnx_body_add(&b, "Add", "product added", th_onnx_body_whole);
-    return th_onnx_body_end(&b, th_onnx_body_whole);
+        th_onnx_body_do(&b, "Add product added > " TH_ONNX_WHOLE);
+    return th_onnx_body_end(&b, TH_ONNX_WHOLE);
 }
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
@@ -119,13 +119,11 @@ int th_onnx_replace_embed_layer_norm(th_onnx_reader *r, const th_onnx_operator *
     th_onnx_body_bind(&b, "positions", &positions);
     bool has_segments =
         th_onnx_body_give(&b, "segment_ids", 1) && th_onnx_body_give(&b, "segments", 4);
-    th_onnx_body_add(&b, "Gather", "words ids", "word");
-    th_onnx_body_add(&b, "Add", "word positions", has_segments ? "placed" : "sum");
-    if (has_segments) {
-        th_onnx_body_add(&b, "Gather", "segments segment_ids", "segment");
-        th_onnx_body_add(&b, "Add", "placed segment", "sum");
-    }
-    th_onnx_body_add(&b, "LayerNormalization", "sum", "norm");
+    th_onnx_body_do(&b, "Gather words ids > word;Add word positions > %s",
+                    has_segments ? "placed;Gather segments segment_ids > segment;"
+                                   "Add placed segment > sum"
+                                 : "sum");
+    th_onnx_body_do(&b, "LayerNormalization sum > norm");
     if (r->node->n_output < 2 || !th_onnx_is_used(r, 1))
         return th_onnx_body_end(&b, "norm - sum");
     th_onnx_value lengths = {
@@ -142,16 +140,16 @@ static void turn(th_onnx_body *b, const char *from, const char *to, int32_t rank
     int64_t order[TH_ONNX_RANK_MAX];
     for (int32_t i = 0; i < rank; i++)
         order[i] = i == 0 ? 0 : to_front ? (i == 1 ? rank - 1 : i - 1) : i == rank - 1 ? 1 : i + 1;
-    th_onnx_body_add(b, "Transpose", from, to);
-    th_onnx_body_set_list(b, "perm", order, rank);
+    th_onnx_body_do(b, "Transpose %s > %s perm=%s", from, to, th_onnx_body_list(b, order, rank));
 }
 
-static bool give_turned(th_onnx_body *b, const char *name, size_t input, int32_t rank)
+/* Input i of the node, turned where it should be. */
+static bool give_image(th_onnx_body *b, const char *name, size_t i, int32_t rank, bool turns)
 {
     char behind[32];
     snprintf(behind, sizeof behind, "%s_behind", name);
-    if (!th_onnx_body_give(b, behind, input))
-        return false;
+    if (!turns || !th_onnx_body_give(b, behind, i))
+        return !turns && th_onnx_body_give(b, name, i);
     turn(b, behind, name, rank, true);
     return true;
 }
@@ -197,12 +195,11 @@ int th_onnx_replace_channels_last(th_onnx_reader *r, const th_onnx_operator *o)
         char in[24];
         snprintf(in, sizeof in, "in%zu", i);
         bool turns = i == 0 || (i == image && image > 0) || (i == weights && turns_w);
-        bool is_given = turns ? give_turned(&b, in, i, x->rank) : th_onnx_body_give(&b, in, i);
-        th_strbuf_printf(&names, "%s ", is_given ? in : "-");
+        th_strbuf_printf(&names, "%s ", give_image(&b, in, i, x->rank, turns) ? in : "-");
     }
     if (names.failed)
         b.status = th_error_no_memory(r->err);
-    th_onnx_body_add(&b, name, names.text ? names.text : "", "image");
+    th_onnx_body_do(&b, "%s %s > image", name, names.text ? names.text : "");
     th_onnx_body_copy_attributes(&b);
     turn(&b, "image", "out", x->rank, false);
     th_strbuf_clear(&names);
@@ -220,38 +217,25 @@ int th_onnx_replace_group_norm(th_onnx_reader *r, const th_onnx_operator *o)
         return -1;
     if (x->rank < 3 || (skip && skip->rank != x->rank && skip->rank != 2))
         return th_onnx_expected(r, "an image, and what is added to it: one, or its channels");
-    const int64_t pixels[] = {-2, -1}, before[] = {1, 2};
-    const char *sum = o->variant ? "sum" : "in";
     th_onnx_body_begin(&b, r);
-    if (!is_behind || !give_turned(&b, "in", 0, x->rank))
-        th_onnx_body_give(&b, "in", 0);
+    give_image(&b, "in", 0, x->rank, is_behind);
     th_onnx_body_give(&b, "gamma", 1);
     th_onnx_body_give(&b, "beta", 2);
-    bool has_bias = o->variant && th_onnx_body_give(&b, "bias", 4);
-    if (skip && skip->rank == x->rank) {
-        if (!is_behind || !give_turned(&b, "skip", 3, x->rank))
-            th_onnx_body_give(&b, "skip", 3);
-    } else if (skip) {
-        th_onnx_body_give(&b, "flat_skip", 3);
-        th_onnx_body_add(&b, "Unsqueeze", "flat_skip", "skip");
-        th_onnx_body_set_list(&b, "axes", pixels, 2);
-    }
-    if (has_bias) {
-        th_onnx_body_add(&b, "Unsqueeze", "bias", "wide_bias");
-        th_onnx_body_set_list(&b, "axes", before, 2);
-        th_onnx_body_add(&b, "Add", "in wide_bias", "biased");
-    }
+    bool has_bias = skip && th_onnx_body_give(&b, "bias", 4);
+    if (skip && skip->rank == x->rank)
+        give_image(&b, "skip", 3, x->rank, is_behind);
+    else if (skip && th_onnx_body_give(&b, "flat_skip", 3))
+        th_onnx_body_do(&b, "Unsqueeze flat_skip > skip axes=-2,-1");
+    if (has_bias)
+        th_onnx_body_do(&b, "Unsqueeze bias > wide_bias axes=1,2;Add in wide_bias > biased");
     if (skip)
-        th_onnx_body_add(&b, "Add", has_bias ? "biased skip" : "in skip", "sum");
-    char norm[32];
-    snprintf(norm, sizeof norm, "%s gamma beta", sum);
-    th_onnx_body_add(&b, "GroupNormalization", norm, is_active ? "norm" : "image");
-    if (is_active)
-        th_onnx_body_add(&b, "Swish", "norm", "image");
+        th_onnx_body_do(&b, "Add %s skip > sum", has_bias ? "biased" : "in");
+    th_onnx_body_do(&b, "GroupNormalization %s gamma beta > %s", skip ? "sum" : "in",
+                    is_active ? "norm;Swish norm > image" : "image");
     if (!is_behind)
-        return th_onnx_body_end(&b, o->variant ? "image sum" : "image");
+        return th_onnx_body_end(&b, skip ? "image sum" : "image");
     turn(&b, "image", "out", x->rank, false);
-    if (o->variant)
+    if (skip)
         turn(&b, "sum", "sum_out", x->rank, false);
-    return th_onnx_body_end(&b, o->variant ? "out sum_out" : "out");
+    return th_onnx_body_end(&b, skip ? "out sum_out" : "out");
 }

@@ -103,33 +103,6 @@ static void bind_empty(th_onnx_body *b, const rounds *x, size_t scan, const char
     th_onnx_body_bind(b, name, &v);
 }
 
-/* Joins what the rounds added to a scan output along a new axis. */
-static void join(th_onnx_body *b, const rounds *x, size_t scan, int64_t axis, bool is_backward)
-{
-    th_strbuf parts = TH_STRBUF_INIT;
-    char all[40];
-    snprintf(all, sizeof all, "scan%zu", scan);
-    for (int64_t i = 0; i < x->n; i++) {
-        char from[64], to[64];
-        int64_t at = is_backward ? x->n - 1 - i : i;
-        snprintf(from, sizeof from, "%s_%lld", all, (long long)at);
-        snprintf(to, sizeof to, "%s_row%lld", all, (long long)at);
-        th_onnx_body_bind(b, from, x->joined.at[at * (int64_t)x->n_scans + (int64_t)scan]);
-        th_onnx_body_add(b, "Unsqueeze", from, to);
-        th_onnx_body_set_list(b, "axes", &axis, 1);
-        th_strbuf_printf(&parts, "%s%s", i > 0 ? " " : "", to);
-    }
-    if (parts.failed)
-        b->status = th_error_no_memory(b->r->err);
-    else if (x->n == 0)
-        bind_empty(b, x, scan, all);
-    else
-        th_onnx_body_add(b, "Concat", parts.text, all);
-    if (x->n > 0)
-        th_onnx_body_set(b, "axis", axis);
-    th_strbuf_clear(&parts);
-}
-
 /* The element of a list attribute; 0: there is none. */
 static int64_t element_of(const th_onnx_reader *r, const char *attribute, size_t i)
 {
@@ -138,30 +111,31 @@ static int64_t element_of(const th_onnx_reader *r, const char *attribute, size_t
 }
 
 /* Defines the outputs of the node: the carried values, which are inputs of the body from first_in
- * on, and the scan outputs. */
-static int end(th_onnx_reader *r, rounds *x, size_t first_in, bool is_scan)
+ * on, and the scan outputs, joined along a new axis. */
+static int end(th_onnx_reader *r, rounds *x, size_t first_in)
 {
     th_onnx_body b;
-    th_strbuf words = TH_STRBUF_INIT;
+    char name[32];
     if (x->n == 0 && th_onnx_count_graph(r, x->body, -1))
         return -1;
     th_onnx_body_begin(&b, r);
     for (size_t i = 0; i < x->n_carried; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "carried%zu", i);
+        snprintf(name, sizeof name, "out%zu", i);
         th_onnx_body_bind(&b, name, x->in[first_in + i]);
-        th_strbuf_printf(&words, "%s ", name);
     }
     for (size_t i = 0; i < x->n_scans; i++) {
-        bool is_backward = is_scan && element_of(r, "scan_output_directions", i) != 0;
-        join(&b, x, i, is_scan ? element_of(r, "scan_output_axes", i) : 0, is_backward);
-        th_strbuf_printf(&words, "scan%zu ", i);
+        bool is_backward = element_of(r, "scan_output_directions", i) != 0;
+        int64_t first = is_backward ? x->n - 1 : 0, step = (int64_t)x->n_scans;
+        th_onnx_value *const *items = (th_onnx_value *const *)x->joined.at + i;
+        snprintf(name, sizeof name, "out%zu", x->n_carried + i);
+        if (x->n == 0)
+            bind_empty(&b, x, i, name);
+        else
+            th_onnx_body_join(&b, name, items + first * step, x->n, is_backward ? -step : step,
+                              element_of(r, "scan_output_axes", i), true);
     }
-    if (words.failed)
-        b.status = th_error_no_memory(r->err);
-    int status = th_onnx_body_end(&b, words.text ? words.text : "-");
-    th_strbuf_clear(&words);
-    return status;
+    return th_onnx_body_end(&b,
+                            th_onnx_body_names(&b, "out", (int64_t)(x->n_carried + x->n_scans)));
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
@@ -204,53 +178,42 @@ int th_onnx_replace_loop(th_onnx_reader *r, const th_onnx_operator *o)
             status = number_of(r, x.out[0], "condition after a round", &goes_on);
     }
     if (status == 0)
-        status = end(r, &x, CARRIED, false);
+        status = end(r, &x, CARRIED);
     th_free(x.joined.at);
     return status;
 }
 
-/* The rows of the scan inputs, one for each round and input, in the order of the rounds; *n rounds.
- * NULL: refused. */
+/* The rows of the scan inputs, those of one after those of another; *n rounds. NULL: refused. */
 static th_onnx_value **rows_of(th_onnx_reader *r, size_t first, int64_t *n)
 {
     th_onnx_body b;
     th_strbuf words = TH_STRBUF_INIT;
     size_t n_scans = r->node->n_input - first, n_rows;
-    int64_t axes[TH_ONNX_FACTORS_MAX];
-    for (size_t i = 0; i < n_scans; i++) {
+    th_onnx_body_begin(&b, r);
+    for (size_t i = 0; i < n_scans && b.status == 0; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "row%zu_", i);
+        r->scope = b.outer;
         const th_onnx_value *v = th_onnx_input(r, first + i);
         int32_t axis = v ? th_onnx_axis(r, element_of(r, "scan_input_axes", i), v->rank) : -1;
-        if (axis < 0 || (i > 0 && v->dim[axis] != *n)) {
-            if (axis >= 0)
-                th_onnx_refuse_extent(r, v->dim[axis], *n, *n);
-            return NULL;
-        }
-        *n = v->dim[axis];
-        axes[i] = axis;
+        if (axis >= 0 && i > 0 && v->dim[axis] != *n)
+            axis = th_onnx_refuse_extent(r, v->dim[axis], *n, *n);
+        r->scope = &b.scope;
+        *n = axis >= 0 && i == 0 ? v->dim[axis] : *n;
+        if (axis < 0 || th_onnx_count_read(r, *n))
+            b.status = -1;
+        char all[24];
+        snprintf(all, sizeof all, "all%zu", i);
+        th_onnx_body_give(&b, all, first + i);
+        bool is_backward = element_of(r, "scan_input_directions", i) != 0;
+        for (int64_t k = 0; k < *n && b.status == 0; k++)
+            th_onnx_body_do(
+                &b,
+                "Constant > at%zu_%lld value_int=%lld;Gather all%zu at%zu_%lld > %s%lld axis=%d", i,
+                (long long)k, (long long)(is_backward ? *n - 1 - k : k), i, i, (long long)k, name,
+                (long long)k, (int)axis);
+        th_strbuf_printf(&words, "%s", th_onnx_body_names(&b, name, *n));
     }
-    if (th_onnx_count_read(r, *n * (int64_t)n_scans))
-        return NULL;
-    th_onnx_body_begin(&b, r);
-    for (int64_t k = 0; k < *n; k++)
-        for (size_t i = 0; i < n_scans; i++) {
-            char all[32], at[32], row[64], both[72];
-            bool is_backward = element_of(r, "scan_input_directions", i) != 0;
-            snprintf(all, sizeof all, "all%zu", i);
-            snprintf(at, sizeof at, "at%lld", (long long)(is_backward ? *n - 1 - k : k));
-            snprintf(row, sizeof row, "row%zu_%lld", i, (long long)k);
-            snprintf(both, sizeof both, "%s %s", all, at);
-            if (k == 0)
-                th_onnx_body_give(&b, all, first + i);
-            const th_onnx_value *number =
-                new_number(r, is_backward ? *n - 1 - k : k, TH_ONNX_INT64);
-            if (!number)
-                b.status = -1;
-            else
-                th_onnx_body_bind(&b, at, number);
-            th_onnx_body_add(&b, "Gather", both, row);
-            th_onnx_body_set(&b, "axis", axes[i]);
-            th_strbuf_printf(&words, "%s ", row);
-        }
     if (words.failed)
         b.status = th_error_no_memory(r->err);
     th_onnx_value **rows = th_onnx_body_values(&b, words.text ? words.text : "-", &n_rows);
@@ -278,11 +241,11 @@ int th_onnx_replace_scan(th_onnx_reader *r, const th_onnx_operator *o)
         status = (x.in[i] = th_onnx_given(r, i)) ? 0 : -1;
     while (status == 0 && x.n < n) {
         for (size_t i = 0; i < (size_t)n_scans; i++)
-            x.in[n_carried + i] = rows[x.n * n_scans + (int64_t)i];
+            x.in[n_carried + i] = rows[(int64_t)i * n + x.n];
         status = read_round(r, &x, 0, n);
     }
     if (status == 0)
-        status = end(r, &x, 0, true);
+        status = end(r, &x, 0);
     th_free(x.joined.at);
     return status;
 }
