@@ -87,6 +87,14 @@ const char *th_onnx_body_list(th_onnx_body *b, const int64_t *numbers, int n)
     return kept ? kept : "";
 }
 
+const char *th_onnx_body_name(th_onnx_body *b, const char *prefix, size_t i)
+{
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%s%zu", prefix, i);
+    const char *kept = keep(b, name, strlen(name));
+    return kept ? kept : "";
+}
+
 const char *th_onnx_body_names(th_onnx_body *b, const char *prefix, int64_t n)
 {
     th_strbuf text = TH_STRBUF_INIT;
@@ -100,10 +108,10 @@ const char *th_onnx_body_names(th_onnx_body *b, const char *prefix, int64_t n)
 void th_onnx_body_join(th_onnx_body *b, const char *prefix, th_onnx_value *const *items, int64_t n,
                        int64_t step, int64_t axis, bool is_new)
 {
-    char name[NAME_BYTES], wide[NAME_BYTES];
+    char wide[NAME_BYTES];
     snprintf(wide, sizeof wide, "%s%s", prefix, is_new ? "_" : "");
     for (int64_t i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "%s%lld", prefix, (long long)i);
+        const char *name = th_onnx_body_name(b, prefix, (size_t)i);
         th_onnx_body_bind(b, name, items[i * step]);
         if (is_new)
             th_onnx_body_do(b, "Unsqueeze %s > %s%lld axes=%lld,", name, wide, (long long)i,
@@ -113,14 +121,24 @@ void th_onnx_body_join(th_onnx_body *b, const char *prefix, th_onnx_value *const
                     (long long)axis);
 }
 
+/* All of the node's attributes that a node of the body may have. */
+static void copy_attributes(th_onnx_body *b, th_onnx_node *n)
+{
+    for (size_t i = 0; i < b->call->n_attribute; i++)
+        if (strcmp(b->call->attribute[i]->name, "channels_last") != 0)
+            n->attribute[n->n_attribute++] = b->call->attribute[i];
+}
+
 /* NAME=NUMBER, NAME=NUMBER,...,NUMBER, (a list) or NAME=TEXT */
 static void add_attribute(th_onnx_body *b, th_onnx_node *n, char *word, char *equals)
 {
     th_onnx_attribute *a = th_onnx_room(b->r, 1, sizeof *a);
     char *value = equals + 1;
     bool is_list = strchr(value, ',');
-    if (!a)
+    if (!a) {
+        b->status = -1;
         return;
+    }
     th_onnx__attribute__init(a);
     *equals = '\0';
     a->name = word;
@@ -133,8 +151,17 @@ static void add_attribute(th_onnx_body *b, th_onnx_node *n, char *word, char *eq
     a->has_i = !is_list;
     a->i = strtoll(value, NULL, 10);
     a->ints = is_list ? th_onnx_room(b->r, (int64_t)strlen(value), sizeof *a->ints) : NULL;
+    if (is_list && !a->ints)
+        b->status = -1;
     for (; a->ints && *value; value += strspn(value, ","))
         a->ints[a->n_ints++] = strtoll(value, &value, 10);
+}
+
+static bool is_bound(th_onnx_body *b, const char *word)
+{
+    int64_t number;
+    const char *name = inner_name(b, word);
+    return name && th_map_get(b->scope.number, name, strlen(name), &number);
 }
 
 /* OP INPUT ... > OUTPUT ... ATTRIBUTE=VALUE ... */
@@ -147,7 +174,8 @@ static void add_statement(th_onnx_body *b, char *text)
     th_onnx_node *n = words ? th_onnx_room(b->r, 1, sizeof *n) : NULL;
     if (n) {
         th_onnx__node__init(n);
-        n->attribute = th_onnx_room(b->r, most, sizeof(*n->attribute));
+        n->attribute =
+            th_onnx_room(b->r, most + (int64_t)b->call->n_attribute, sizeof(*n->attribute));
     }
     if (!n || !n->attribute || th_grow(&b->nodes, &b->room, b->n + 1, sizeof *b->nodes)) {
         b->status = th_error_no_memory(b->r->err);
@@ -160,7 +188,9 @@ static void add_statement(th_onnx_body *b, char *text)
             n->output = words + n->n_input;
         else if ((equals = strchr(word, '=')))
             add_attribute(b, n, word, equals);
-        else
+        else if (strcmp(word, "*") == 0)
+            copy_attributes(b, n);
+        else if (word[0] != '?' || is_bound(b, ++word))
             (n->output ? n->output : n->input)[n->output ? n->n_output++ : n->n_input++] =
                 inner_name(b, word);
         if (n->n_output == 1 && !n->name)
@@ -191,22 +221,6 @@ void th_onnx_body_do(th_onnx_body *b, const char *format, ...)
     }
 }
 
-void th_onnx_body_copy_attributes(th_onnx_body *b)
-{
-    th_onnx_node *n = b->status ? NULL : b->nodes[b->n - 1];
-    size_t n_all = b->call->n_attribute + (n ? n->n_attribute : 0);
-    th_onnx_attribute **list = n ? th_onnx_room(b->r, (int64_t)n_all, sizeof(*list)) : NULL;
-    if (!list) {
-        b->status = -1;
-        return;
-    }
-    memcpy(list, n->attribute, n->n_attribute * sizeof(*list));
-    n->attribute = list;
-    for (size_t i = 0; i < b->call->n_attribute; i++)
-        if (strcmp(b->call->attribute[i]->name, "channels_last") != 0)
-            list[n->n_attribute++] = b->call->attribute[i];
-}
-
 static int count(th_onnx_body *b, char *const *outputs, size_t n_outputs, int by)
 {
     for (size_t i = 0; i < b->n; i++)
@@ -221,14 +235,17 @@ static int count(th_onnx_body *b, char *const *outputs, size_t n_outputs, int by
 
 th_onnx_value **th_onnx_body_values(th_onnx_body *b, const char *words, size_t *n)
 {
-    int64_t most = 1;
-    for (const char *c = words; *c; c++)
+    const th_onnx_node *last = b->n > 0 ? b->nodes[b->n - 1] : NULL;
+    int64_t most = words || !last ? 1 : (int64_t)last->n_output;
+    for (const char *c = words; c && *c; c++)
         most += *c == ' ';
-    char *rest, *word, *text = keep(b, words, strlen(words)),
-                       **names = text ? th_onnx_room(b->r, most, sizeof *names) : NULL;
+    char *rest, *word, *text = words ? keep(b, words, strlen(words)) : NULL,
+                       **names = th_onnx_room(b->r, most, sizeof *names);
     th_onnx_value **out = names ? th_onnx_room(b->r, most, sizeof(*out)) : NULL;
-    for (*n = 0; out && (word = strtok_r(*n ? NULL : text, " ", &rest));)
+    for (*n = 0; out && text && (word = strtok_r(*n ? NULL : text, " ", &rest));)
         names[(*n)++] = inner_name(b, word);
+    for (; out && !words && last && *n < last->n_output; ++*n)
+        names[*n] = last->output[*n];
     if (!out || b->status || count(b, names, *n, 1) || th_onnx_read_nodes(b->r, b->nodes, b->n))
         b->status = -1;
     b->r->scope = b->outer;

@@ -29,19 +29,20 @@ void th_onnx_body_begin(th_onnx_body *b, th_onnx_reader *r);
 bool th_onnx_body_give(th_onnx_body *b, const char *name, size_t input);
 void th_onnx_body_bind(th_onnx_body *b, const char *name, const th_onnx_value *v);
 /* Adds nodes, one statement each: OP INPUT ... > OUTPUT ... ATTRIBUTE=VALUE ...; "-" is an input or
- * output that is not there, and a value is a number, numbers with commas behind them, or a text. */
+ * output that is not there, ?INPUT one that may not be bound, * all attributes of the node but
+ * channels_last. A value is a number, numbers with commas behind them, or a text. */
 void th_onnx_body_do(th_onnx_body *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The numbers as such a value, even if there is but one. */
 const char *th_onnx_body_list(th_onnx_body *b, const int64_t *numbers, int n);
+const char *th_onnx_body_name(th_onnx_body *b, const char *prefix, size_t i); /* PREFIXi */
 /* PREFIX0 PREFIX1 ..., n of them */
 const char *th_onnx_body_names(th_onnx_body *b, const char *prefix, int64_t n);
 /* Joins n items, every step-th of the list, along an axis, which may be new, as prefix. */
 void th_onnx_body_join(th_onnx_body *b, const char *prefix, th_onnx_value *const *items, int64_t n,
                        int64_t step, int64_t axis, bool is_new);
-/* Adds the node's attributes, but channels_last, to the last one. */
-void th_onnx_body_copy_attributes(th_onnx_body *b);
-/* Reads the nodes; the values of these words, *n of them, "-" for none. NULL: refused. */
+/* Reads the nodes; the values of these words, *n of them, "-" for none; no words: what the last node
+ * makes. NULL: refused. */
 th_onnx_value **th_onnx_body_values(th_onnx_body *b, const char *words, size_t *n);
 /* Defines these as the node's outputs in order. 0 or -1. */
 int th_onnx_body_end(th_onnx_body *b, const char *outputs);

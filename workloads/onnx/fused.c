@@ -10,68 +10,31 @@
 
 #include "base/strbuf.h"
 
-/* ---- another operator ------------------------------------------------------------------------ */
+/* ---- other operators ------------------------------------------------------------------------- */
 
-/* By th_onnx_operator.name: the standard operator, and which n of the node's inputs it reads; with
- * a step, inputs[0] and every step-th input behind it. */
-static const struct {
-    const char *name, *is;
-    int inputs[3], n, step;
-} others[] = {
-    {"BiasDropout", "Sum", {0, 1, 2}, 3, 0},
-    {"BitmaskBiasDropout", "Sum", {0, 1, 2}, 3, 0},
-    {"BitmaskDropout", "Identity", {0}, 1, 0},
-    {"DynamicQuantizeMatMul", "MatMul", {0, 1}, 2, 0},
-    {"ExpandDims", "Unsqueeze", {0, 1}, 2, 0},
-    {"FusedMatMulActivation", "FusedMatMul", {0, 1}, 2, 0},
-    {"GemmFloat8", "Gemm", {0, 1, 2}, 3, 0},
-    {"MatMulInteger16", "MatMul", {0, 1}, 2, 0},
-    {"MatMulIntegerToFloat", "MatMul", {0, 1}, 2, 0},
-    {"MaxpoolWithMask", "MaxPool", {0}, 1, 0},
-    {"MulInteger", "Mul", {0, 2}, 2, 0},
-    {"QGemm", "Gemm", {0, 3, 6}, 3, 0},
-    {"QLinearAdd", "Add", {0, 3}, 2, 0},
-    {"QLinearAveragePool", "AveragePool", {0}, 1, 0},
-    {"QLinearConcat", "Concat", {2}, 1, 3},
-    {"QLinearGlobalAveragePool", "GlobalAveragePool", {0}, 1, 0},
-    {"QLinearLeakyRelu", "LeakyRelu", {0}, 1, 0},
-    {"QLinearMul", "Mul", {0, 3}, 2, 0},
-    {"QLinearReduceMean", "ReduceMean", {0}, 1, 0},
-    {"QLinearSigmoid", "Sigmoid", {0}, 1, 0},
-    {"QLinearSoftmax", "Softmax", {0}, 1, 0},
-    {"QLinearWhere", "Where", {0, 1, 4}, 3, 0},
-    {"QOrderedGelu", "Gelu", {0}, 1, 0},
-    {"QOrderedLayerNormalization", "LayerNormalization", {0, 2, 3}, 3, 0},
-    {"QOrderedMatMul", "MatMul", {0, 2}, 2, 0},
-    {"ReduceSumInteger", "ReduceSum", {0}, 1, 0},
-    {"TorchEmbedding", "Gather", {0, 1}, 2, 0},
-};
-
-int th_onnx_replace_same_as(th_onnx_reader *r, const th_onnx_operator *o)
+/* Those of the row's text, which calls the node's inputs in0, in1 ... */
+int th_onnx_replace_body(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;
-    th_strbuf inputs = TH_STRBUF_INIT;
-    size_t k = 0;
-    while (strcmp(others[k].name, o->name) != 0)
-        k++;
-    int n = others[k].n;
-    if (others[k].step > 0)
-        n = 1 + ((int)r->node->n_input - 1 - others[k].inputs[0]) / others[k].step;
     th_onnx_body_begin(&b, r);
-    for (int i = 0; i < n; i++) {
-        char name[24];
-        int input =
-            others[k].step > 0 ? others[k].inputs[0] + i * others[k].step : others[k].inputs[i];
-        snprintf(name, sizeof name, "in%d", i);
-        if (th_onnx_body_give(&b, name, (size_t)input))
-            th_strbuf_printf(&inputs, "%s ", name);
-    }
-    if (inputs.failed)
-        b.status = th_error_no_memory(r->err);
-    th_onnx_body_do(&b, "%s %s > " TH_ONNX_WHOLE, others[k].is, inputs.text ? inputs.text : "");
-    th_onnx_body_copy_attributes(&b);
-    th_strbuf_clear(&inputs);
-    return th_onnx_body_end(&b, TH_ONNX_WHOLE);
+    for (size_t i = 0; i < r->node->n_input; i++)
+        th_onnx_body_give(&b, th_onnx_body_name(&b, "in", i), i);
+    th_onnx_body_do(&b, "%s", o->body);
+    return th_onnx_body_end(&b, NULL);
+}
+
+/* Every third input from the third on. */
+int th_onnx_replace_quantized_concat(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    th_onnx_body b;
+    size_t n = 0;
+    (void)o;
+    th_onnx_body_begin(&b, r);
+    for (size_t i = 2; i < r->node->n_input; i += 3)
+        th_onnx_body_give(&b, th_onnx_body_name(&b, "in", n++), i);
+    th_onnx_body_do(&b, "Concat %s > " TH_ONNX_WHOLE " *",
+                    th_onnx_body_names(&b, "in", (int64_t)n));
+    return th_onnx_body_end(&b, NULL);
 }
 
 /* Gemm, whose first input may have more than two axes before version 7, and FusedConv: where what
@@ -90,12 +53,11 @@ int th_onnx_replace_sum(th_onnx_reader *r, const th_onnx_operator *o)
     bool has_bias = (is_conv || !adds) && th_onnx_body_give(&b, "bias", 2);
     if (is_wide)
         th_onnx_body_do(&b, "Flatten wide > first");
-    th_onnx_body_do(&b, "%s first second%s > %s", is_conv ? "Conv" : "Gemm",
-                    has_bias ? " bias" : "", adds ? "product" : TH_ONNX_WHOLE);
-    th_onnx_body_copy_attributes(&b);
+    th_onnx_body_do(&b, "%s first second %s > %s *", is_conv ? "Conv" : "Gemm",
+                    has_bias ? "bias" : "", adds ? "product" : TH_ONNX_WHOLE);
     if (adds && th_onnx_body_give(&b, "added", is_conv ? 3 : 2))
         th_onnx_body_do(&b, "Add product added > " TH_ONNX_WHOLE);
-    return th_onnx_body_end(&b, TH_ONNX_WHOLE);
+    return th_onnx_body_end(&b, NULL);
 }
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
@@ -199,8 +161,7 @@ int th_onnx_replace_channels_last(th_onnx_reader *r, const th_onnx_operator *o)
     }
     if (names.failed)
         b.status = th_error_no_memory(r->err);
-    th_onnx_body_do(&b, "%s %s > image", name, names.text ? names.text : "");
-    th_onnx_body_copy_attributes(&b);
+    th_onnx_body_do(&b, "%s %s > image *", name, names.text ? names.text : "");
     turn(&b, "image", "out", x->rank, false);
     th_strbuf_clear(&names);
     return th_onnx_body_end(&b, "out");

@@ -36,6 +36,7 @@ struct th_onnx_operator {
     int variant;
     th_function function; /* of the layer that a pass becomes */
     bool is_microsoft;    /* of the domain com.microsoft, else of ai.onnx */
+    const char *body;     /* the statements in its place, for th_onnx_replace_body */
 };
 
 /* By name; NULL: there is none. */
@@ -150,8 +151,9 @@ TH_ONNX_RULE(th_onnx_fold_cumsum);
 TH_ONNX_RULE(th_onnx_fold_eye);
 
 /* ---- other nodes in the place of one: fused.c, sequence.c, unrolled.c ---- */
-TH_ONNX_RULE(th_onnx_replace_same_as); /* a standard operator on some of the inputs */
-TH_ONNX_RULE(th_onnx_replace_sum);     /* one without an input, which is added behind it */
+TH_ONNX_RULE(th_onnx_replace_body); /* those of a text */
+TH_ONNX_RULE(th_onnx_replace_quantized_concat);
+TH_ONNX_RULE(th_onnx_replace_sum); /* one without an input, which is added behind it */
 TH_ONNX_RULE(th_onnx_replace_einsum);
 TH_ONNX_RULE(th_onnx_replace_attention); /* attention.c */
 TH_ONNX_RULE(th_onnx_replace_own_attention);

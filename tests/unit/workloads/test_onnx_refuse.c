@@ -107,7 +107,7 @@ TEST(outputs_that_nothing_makes_are_refused)
     node("MultiHeadAttention", "x k k", "y all_k all_v scores more", "num_heads=2");
     output("more");
     expect("WORK-0709", "node \"y\" (MultiHeadAttention of ai.onnx): output 5 \"more\": the rule "
-                        "has 3 outputs");
+                        "has 4 outputs");
 }
 
 /* An error names the node of the file, not those that stand for it, and where its cause may lie. */
