@@ -21,7 +21,6 @@ typedef struct {
     bool has_past;   /* past_k and past_v, with their heads apart */
     bool is_split;   /* k and v have their heads apart */
     bool is_q_split; /* so have q and the output */
-    bool is_packed;  /* the node's inputs and output have one axis for batch and rows */
     bool is_causal;
     int64_t window; /* keys that a causal one sees at most; 0: all */
     int64_t past;   /* its tokens, of a buffer those that count; 0: all of it */
@@ -96,9 +95,9 @@ static void add_attention(th_onnx_body *b, const attention *a)
     if (a->is_q_split)
         th_onnx_body_do(b, "Identity %s > out", out);
     else
-        th_onnx_body_do(b,
-                        "Transpose %s > rows_out perm=0,2,1,3;Reshape rows_out > out shape=%s%lld",
-                        out, a->is_packed ? "-1," : "0,0,", (long long)(heads * a->v_width));
+        th_onnx_body_do(
+            b, "Transpose %s > rows_out perm=0,2,1,3;Reshape rows_out > out shape=0,0,%lld", out,
+            (long long)(heads * a->v_width));
 }
 
 /* Ends the body; the outputs of the node are the attention's, the keys and values, and what is
@@ -158,64 +157,16 @@ static int split_projection(th_onnx_reader *r, const th_onnx_value *w, int64_t *
                : bad_heads(r, th_onnx_int(r->node, "num_heads", 0), 0);
 }
 
-/* The texts that packed tokens are, by the input that has a row for each: they have equal lengths,
- * where they are as many as fit. */
-static int set_packed(th_onnx_reader *r, size_t offsets, int64_t tokens, attention *a)
-{
-    const th_onnx_value *v = th_onnx_input(r, offsets);
-    if (!v)
-        return -1;
-    if (v->rank != 2 || v->dim[0] < 1 || v->dim[1] < 1 || v->dim[0] > TH_ONNX_EXTENT_MAX ||
-        v->dim[1] > TH_ONNX_EXTENT_MAX || v->dim[0] * v->dim[1] != tokens)
-        return th_onnx_expected(r, "as many tokens as token_offset: the lengths of texts depend on "
-                                   "the data else");
-    a->is_packed = true;
-    a->batch = v->dim[0];
-    a->rows = v->dim[1];
-    return 0;
-}
-
-/* The shape of a value with the batch and the rows as axes of their own. */
-static th_onnx_value unpacked(const attention *a, const th_onnx_value *v)
-{
-    th_onnx_value out = *v;
-    if (!a->is_packed || v->rank == 0 || v->rank == TH_ONNX_RANK_MAX)
-        return out;
-    memmove(out.dim + 1, out.dim, (size_t)v->rank * sizeof *out.dim);
-    out.dim[0] = a->batch;
-    out.dim[1] = a->rows;
-    out.rank++;
-    return out;
-}
-
-/* Input i of the node in that shape. */
-static void give_unpacked(th_onnx_body *b, const attention *a, const char *name, size_t i,
-                          const th_onnx_value *v)
-{
-    char tokens[40];
-    const th_onnx_value out = v ? unpacked(a, v) : (th_onnx_value){0};
-    snprintf(tokens, sizeof tokens, "%s_tokens", name);
-    if (!a->is_packed || !v)
-        th_onnx_body_give(b, name, i);
-    else if (th_onnx_body_give(b, tokens, i))
-        th_onnx_body_do(b, "Reshape %s > %s shape=%s", tokens, name,
-                        th_onnx_body_list(b, out.dim, out.rank));
-}
-
-/* One product makes queries, keys and values. variant: the input that holds the past, 0: none,
- * for the tokens are packed. The past of DecoderMaskedSelfAttention is always a buffer. */
+/* Attention and QAttention (variant: the input that holds the past): one product makes queries,
+ * keys and values. */
 int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    enum { LENGTH = 6, OFFSETS = 3 };
+    enum { LENGTH = 6 };
     th_onnx_body b;
     int64_t sizes[3];
-    bool is_packed = o->variant == 0,
-         is_decoder = strcmp(o->name, "DecoderMaskedSelfAttention") == 0;
     const th_onnx_value *x = th_onnx_input(r, 0), *w = x ? th_onnx_input(r, 1) : NULL,
-                        *past = is_packed ? NULL : th_onnx_input_or_none(r, (size_t)o->variant);
-    if (!w || (x->rank == (is_packed ? 2 : 3)
-                   ? split_projection(r, w, sizes)
-                   : th_onnx_expected(r, is_packed ? "two axes" : "three axes")))
+                        *past = th_onnx_input_or_none(r, (size_t)o->variant);
+    if (!w || (x->rank == 3 ? split_projection(r, w, sizes) : th_onnx_expected(r, "three axes")))
         return -1;
     int64_t heads = th_onnx_int(r->node, "num_heads", 1);
     attention a = {.batch = x->dim[0],
@@ -225,14 +176,12 @@ int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
                    .width = sizes[0] / heads,
                    .v_width = sizes[2] / heads,
                    .is_causal = is_unidirectional(r)};
-    if (is_packed && set_packed(r, OFFSETS, x->dim[0], &a))
-        return -1;
-    bool is_buffer = past && past->rank == 5 &&
-                     (is_decoder || th_onnx_int(r->node, "past_present_share_buffer", 0) != 0);
+    bool is_buffer =
+        past && past->rank == 5 && th_onnx_int(r->node, "past_present_share_buffer", 0) != 0;
     if (is_buffer && (a.past = past_of_buffer(r, LENGTH, past->dim[3], a.rows)) < 0)
         return -1;
     th_onnx_body_begin(&b, r);
-    give_unpacked(&b, &a, "x", 0, x);
+    th_onnx_body_give(&b, "x", 0);
     th_onnx_body_give(&b, "w", 1);
     bool has_bias = th_onnx_body_give(&b, "bias", 2);
     th_onnx_body_do(&b, "MatMul x w > %s", has_bias ? "product;Add product bias > qkv" : "qkv");
@@ -261,11 +210,6 @@ static void unpack(th_onnx_body *b, const th_onnx_value *v)
                         (long long)(v->dim[2] * v->dim[4]));
 }
 
-/* Where a node has its inputs. */
-typedef struct {
-    size_t past, length, offsets; /* 0: none */
-} places;
-
 /* Checks queries, keys and values and sets the widths of a. */
 static int set_widths(th_onnx_reader *r, const th_onnx_value *q, const th_onnx_value *k,
                       const th_onnx_value *v, attention *a)
@@ -290,43 +234,64 @@ static int set_widths(th_onnx_reader *r, const th_onnx_value *q, const th_onnx_v
     return 0;
 }
 
-/* Keys and values as rows, packed, or with their heads apart; or all in the queries. variant: 0
- * MultiHeadAttention, 1 DecoderMasked..., 2 Packed..., whose inputs have no axis of the batch. */
+/* MultiHeadAttention: keys and values as rows, packed, or with their heads apart; or all in the
+ * queries. */
 int th_onnx_replace_multi_head_attention(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    static const places all[] = {{6, 8, 0}, {5, 7, 0}, {0, 0, 4}};
-    const places at = all[o->variant];
+    enum { PAST = 6, LENGTH = 8 };
     th_onnx_body b;
     const th_onnx_value *q = th_onnx_input(r, 0), *k = th_onnx_input_or_none(r, 1),
-                        *v = th_onnx_input_or_none(r, 2), *past = NULL;
+                        *v = th_onnx_input_or_none(r, 2), *past = th_onnx_input_or_none(r, PAST);
     int64_t heads = th_onnx_int(r->node, "num_heads", 0);
     attention a = {.heads = heads, .kv_heads = heads, .is_causal = is_unidirectional(r)};
-    if (!q || (at.offsets && set_packed(r, at.offsets, q->rank > 0 ? q->dim[0] : 0, &a)))
+    (void)o;
+    if (!q || set_widths(r, q, k, v, &a))
         return -1;
-    th_onnx_value wide_q = unpacked(&a, q), wide_k = unpacked(&a, k ? k : q),
-                  wide_v = unpacked(&a, v ? v : q);
-    if (set_widths(r, &wide_q, k ? &wide_k : NULL, v ? &wide_v : NULL, &a))
-        return -1;
-    if (at.past)
-        past = th_onnx_input_or_none(r, at.past);
     bool is_buffer = past && past->rank == 4 &&
                      (th_onnx_int(r->node, "past_present_share_buffer", 0) != 0 ||
-                      th_onnx_input_or_none(r, at.length));
-    if (is_buffer && (a.past = past_of_buffer(r, at.length, past->dim[2], a.rows)) < 0)
+                      th_onnx_input_or_none(r, LENGTH));
+    if (is_buffer && (a.past = past_of_buffer(r, LENGTH, past->dim[2], a.rows)) < 0)
         return -1;
-    bool is_packed = wide_q.rank == 5, is_kv_packed = k && wide_k.rank == 5;
+    bool is_packed = q->rank == 5, is_kv_packed = k && k->rank == 5;
     th_onnx_body_begin(&b, r);
-    give_unpacked(&b, &a, is_packed ? "packed" : "q", 0, q);
-    give_unpacked(&b, &a, is_kv_packed ? "packed" : "k", 1, k);
-    give_unpacked(&b, &a, "v", 2, v);
-    if (is_packed)
-        unpack(&b, &wide_q);
-    else if (is_kv_packed)
-        unpack(&b, &wide_k);
-    a.has_past = past && !(is_buffer && a.past == 0) && th_onnx_body_give(&b, "past_k", at.past) &&
-                 th_onnx_body_give(&b, "past_v", at.past + 1);
+    th_onnx_body_give(&b, is_packed ? "packed" : "q", 0);
+    th_onnx_body_give(&b, is_kv_packed ? "packed" : "k", 1);
+    th_onnx_body_give(&b, "v", 2);
+    if (is_packed || is_kv_packed)
+        unpack(&b, is_packed ? q : k);
+    a.has_past = past && !(is_buffer && a.past == 0) && th_onnx_body_give(&b, "past_k", PAST) &&
+                 th_onnx_body_give(&b, "past_v", PAST + 1);
     add_attention(&b, &a);
     return end_attention(&b, &a, false);
+}
+
+/* PackedAttention and PackedMultiHeadAttention (variant: 1), whose tokens have no axis of the batch:
+ * texts of equal lengths, where they are as many as token_offset, which has a row for each, holds. */
+int th_onnx_replace_packed_attention(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    th_onnx_body b;
+    const th_onnx_value *x = th_onnx_input(r, 0),
+                        *at = x ? th_onnx_input(r, o->variant ? 4 : 3) : NULL;
+    if (!at)
+        return -1;
+    if (at->rank != 2 || x->rank < 2 || x->dim[0] < 1 || th_onnx_elements(at) != x->dim[0])
+        return th_onnx_expected(r, "as many tokens as token_offset: the lengths of texts depend on "
+                                   "the data else");
+    const th_onnx_value *const in[] = {x, th_onnx_input_or_none(r, 1), th_onnx_input_or_none(r, 2)};
+    th_onnx_body_begin(&b, r);
+    for (size_t i = 0; i < 3; i++) {
+        const th_onnx_value *v = in[i];
+        bool is_wide = v && v->rank >= 2 && (i == 0 || o->variant);
+        th_onnx_body_give(&b, th_onnx_body_name(&b, is_wide ? "tokens" : "in", i), i);
+        if (is_wide)
+            th_onnx_body_do(&b, "Reshape tokens%zu > in%zu shape=%lld,%lld,%s", i, i,
+                            (long long)at->dim[0], (long long)at->dim[1],
+                            th_onnx_body_list(&b, v->dim + 1, v->rank - 1));
+    }
+    th_onnx_body_do(&b, "%s in0 %s > wide *;Reshape wide > " TH_ONNX_WHOLE " shape=%lld,-1",
+                    o->variant ? "MultiHeadAttention" : "Attention",
+                    o->variant && x->rank > 2 ? "" : "in1 in2", (long long)x->dim[0]);
+    return th_onnx_body_end(&b, NULL);
 }
 
 /* Keys and values may be in the queries: heads of these, then of keys, then of values. The operator

@@ -190,12 +190,16 @@ static void add_statement(th_onnx_body *b, char *text)
             add_attribute(b, n, word, equals);
         else if (strcmp(word, "*") == 0)
             copy_attributes(b, n);
-        else if (word[0] != '?' || is_bound(b, ++word))
+        else
             (n->output ? n->output : n->input)[n->output ? n->n_output++ : n->n_input++] =
-                inner_name(b, word);
+                inner_name(b, word[0] != '?'          ? word
+                              : is_bound(b, word + 1) ? word + 1
+                                                      : "-");
         if (n->n_output == 1 && !n->name)
             n->name = layer_name(b, word);
     }
+    while (n->n_input > 0 && n->input[n->n_input - 1] && !n->input[n->n_input - 1][0])
+        n->n_input--; /* an optional one that is not there */
     b->nodes[b->n++] = n;
 }
 

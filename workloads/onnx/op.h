@@ -157,6 +157,7 @@ TH_ONNX_RULE(th_onnx_replace_sum); /* one without an input, which is added behin
 TH_ONNX_RULE(th_onnx_replace_einsum);
 TH_ONNX_RULE(th_onnx_replace_attention); /* attention.c */
 TH_ONNX_RULE(th_onnx_replace_own_attention);
+TH_ONNX_RULE(th_onnx_replace_packed_attention);
 TH_ONNX_RULE(th_onnx_replace_multi_head_attention);
 TH_ONNX_RULE(th_onnx_replace_group_query_attention);
 TH_ONNX_RULE(th_onnx_replace_embed_layer_norm);
