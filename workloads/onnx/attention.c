@@ -265,8 +265,8 @@ int th_onnx_replace_multi_head_attention(th_onnx_reader *r, const th_onnx_operat
     return end_attention(&b, &a, false);
 }
 
-/* PackedAttention and PackedMultiHeadAttention (variant: 1), whose tokens have no axis of the batch:
- * texts of equal lengths, where they are as many as token_offset, which has a row for each, holds. */
+/* PackedAttention and PackedMultiHeadAttention (variant: 1), whose tokens have no axis of the
+ * batch: texts of equal lengths, if they are as many as token_offset holds. */
 int th_onnx_replace_packed_attention(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;

@@ -41,8 +41,8 @@ const char *th_onnx_body_names(th_onnx_body *b, const char *prefix, int64_t n);
 /* Joins n items, every step-th of the list, along an axis, which may be new, as prefix. */
 void th_onnx_body_join(th_onnx_body *b, const char *prefix, th_onnx_value *const *items, int64_t n,
                        int64_t step, int64_t axis, bool is_new);
-/* Reads the nodes; the values of these words, *n of them, "-" for none; no words: what the last node
- * makes. NULL: refused. */
+/* Reads the nodes; the values of these words, *n of them, "-" for none; no words: what the last
+ * node makes. NULL: refused. */
 th_onnx_value **th_onnx_body_values(th_onnx_body *b, const char *words, size_t *n);
 /* Defines these as the node's outputs in order. 0 or -1. */
 int th_onnx_body_end(th_onnx_body *b, const char *outputs);

@@ -13,14 +13,6 @@
 #include "base/alloc.h"
 #include "base/files/open_file.h"
 
-const char *th_onnx_external(const th_onnx_tensor *t, const char *key)
-{
-    for (size_t i = 0; i < t->n_external_data; i++)
-        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, key) == 0)
-            return t->external_data[i]->value;
-    return NULL;
-}
-
 /* A number of bytes; -1: it is none. */
 static int64_t bytes_of(const th_onnx_tensor *t, const char *key, int64_t otherwise)
 {

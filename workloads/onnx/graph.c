@@ -362,3 +362,11 @@ int64_t th_onnx_tensor_numbers(const th_onnx_tensor *t, int64_t max, int64_t *in
         copy_typed(t, i, ints, reals);
     return n;
 }
+
+const char *th_onnx_external(const th_onnx_tensor *t, const char *key)
+{
+    for (size_t i = 0; i < t->n_external_data; i++)
+        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, key) == 0)
+            return t->external_data[i]->value;
+    return NULL;
+}

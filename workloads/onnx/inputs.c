@@ -214,7 +214,7 @@ static bool reads_images(const th_onnx_node *n)
 
 static bool puts_channels_first(const th_onnx_node *n, int32_t rank)
 {
-    int64_t order[TH_ONNX_RANK_MAX], is_norm = strstr(n->op_type, "GroupNorm") != NULL;
+    int64_t order[TH_ONNX_RANK_MAX], is_norm = !!strstr(n->op_type, "GroupNorm");
     if (strncmp(n->op_type, "Nhwc", 4) == 0 || th_onnx_int(n, "channels_last", is_norm))
         return true;
     return strcmp(n->op_type, "Transpose") == 0 &&

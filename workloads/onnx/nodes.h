@@ -30,7 +30,7 @@ typedef struct th_onnx_inner {
     th_onnx_node *const *nodes;
     char **inputs, **outputs;
     size_t n_nodes, n_inputs, n_outputs;
-    const ThOnnx__Graph *graph; /* that they are; NULL: of a function, which sees its inputs alone */
+    const ThOnnx__Graph *graph; /* NULL: of a function, which sees its inputs alone */
 } th_onnx_inner;
 
 /* Graph g; its names are allocated. -1: out of memory. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* read.c - a workload from an ONNX model.
  *   th_onnx_open -> read_once: { th_onnx_count_uses -> th_onnx_add_given ->
- *   th_onnx_add_constants -> th_onnx_add_inputs -> th_onnx_read_nodes -> th_workload_finish } -> (read_once again)
+ *   th_onnx_add_constants -> th_onnx_add_inputs -> th_onnx_read_nodes -> th_workload_finish } ->
+ *   (read_once again)
  * Where a node mixes the images of a batch, all is read again with a batch of 1, in which the
  * images are rows like others. */
 #include <config.h>

@@ -90,7 +90,7 @@ static int read_round(th_onnx_reader *r, rounds *x, size_t first_in, int64_t mos
 
 /* ---- what is made of all rounds -------------------------------------------------------------- */
 
-/* A scan output of no rounds: an axis of no length in front of what the body's output is stated to
+/* A scan output of no rounds, or that nothing reads: an axis of no length in front of what the body's output is stated to
  * be. */
 static void bind_empty(th_onnx_body *b, const rounds *x, size_t scan, const char *name)
 {
@@ -128,7 +128,7 @@ static int end(th_onnx_reader *r, rounds *x, size_t first_in)
         int64_t first = is_backward ? x->n - 1 : 0, step = (int64_t)x->n_scans;
         th_onnx_value *const *items = (th_onnx_value *const *)x->joined.at + i;
         snprintf(name, sizeof name, "out%zu", x->n_carried + i);
-        if (x->n == 0)
+        if (x->n == 0 || !th_onnx_is_used(r, x->n_carried + i))
             bind_empty(&b, x, i, name);
         else
             th_onnx_body_join(&b, name, items + first * step, x->n, is_backward ? -step : step,

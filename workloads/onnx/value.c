@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "workloads/onnx/fold.h"
 
 enum { HINT_MAX = 64 }; /* elements of an input that somebody may tell */
 
