@@ -90,8 +90,8 @@ static int read_round(th_onnx_reader *r, rounds *x, size_t first_in, int64_t mos
 
 /* ---- what is made of all rounds -------------------------------------------------------------- */
 
-/* A scan output of no rounds, or that nothing reads: an axis of no length in front of what the body's output is stated to
- * be. */
+/* A scan output of no rounds, or that nothing reads: an axis of no length in front of what the
+ * body's output is stated to be. */
 static void bind_empty(th_onnx_body *b, const rounds *x, size_t scan, const char *name)
 {
     const ThOnnx__Value *of = x->body->output[x->first_out + x->n_carried + scan];
