@@ -249,7 +249,7 @@ int th_onnx_replace_multi_head_attention(th_onnx_reader *r, const th_onnx_operat
         return -1;
     bool is_buffer = past && past->rank == 4 &&
                      (th_onnx_int(r->node, "past_present_share_buffer", 0) != 0 ||
-                      th_onnx_input_or_none(r, LENGTH));
+                      (th_onnx_input_or_none(r, LENGTH) && past->dim[2] >= a.rows));
     if (is_buffer && (a.past = past_of_buffer(r, LENGTH, past->dim[2], a.rows)) < 0)
         return -1;
     bool is_packed = q->rank == 5, is_kv_packed = k && k->rank == 5;
