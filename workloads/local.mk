@@ -16,15 +16,19 @@ libtharsis_la_SOURCES += \
 	workloads/transformer/transformer.c workloads/transformer/transformer.h \
 	workloads/onnx/emit.c \
 	workloads/onnx/emit.h \
+	workloads/onnx/experts.c \
+	workloads/onnx/external.c \
 	workloads/onnx/fold.c \
 	workloads/onnx/fold.h \
 	workloads/onnx/fold_axes.c \
+	workloads/onnx/given.c \
 	workloads/onnx/graph.c \
 	workloads/onnx/graph.h \
 	workloads/onnx/inputs.c \
 	workloads/onnx/inputs.h \
 	workloads/onnx/layout.c \
 	workloads/onnx/layout.h \
+	workloads/onnx/attention.c \
 	workloads/onnx/body.c \
 	workloads/onnx/body.h \
 	workloads/onnx/fused.c \
@@ -50,6 +54,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/shape_resize.c \
 	workloads/onnx/shape_window.c \
 	workloads/onnx/stated.c \
+	workloads/onnx/unrolled.c \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
 	workloads/trace/groups_read.c workloads/trace/groups_read.h \
@@ -83,11 +88,12 @@ workloads/trace/trace.pb-c.h: workloads/trace/trace.pb-c.c
 workloads/trace/node_read.lo workloads/trace/node_write.lo workloads/trace/trace_read.lo: workloads/trace/trace.pb-c.h
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
 workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
-workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
+workloads/onnx/attention.lo workloads/onnx/external.lo workloads/onnx/experts.lo workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/given.lo workloads/onnx/unrolled.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
 workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
 workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
 workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/stated.lo workloads/onnx/value.lo \
 tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_random.$(OBJEXT) \
+tests/unit/workloads/test_onnx_unrolled.$(OBJEXT) \
 tests/unit/workloads/test_onnx_refuse.$(OBJEXT): workloads/onnx/onnx.pb-c.h
 
 dist_models_DATA = \
@@ -142,6 +148,7 @@ unit_tests += \
 	tests/unit/workloads/test_onnx_random \
 	tests/unit/workloads/test_onnx_read \
 	tests/unit/workloads/test_onnx_refuse \
+	tests/unit/workloads/test_onnx_unrolled \
 	tests/unit/workloads/test_round_trip \
 	tests/unit/workloads/test_trace_files \
 	tests/unit/workloads/test_trace_read \

@@ -32,6 +32,7 @@ enum {
     WORKLOAD_FORMAT,
     WORKLOAD_PRECISION,
     WORKLOAD_DIM,
+    WORKLOAD_VALUE,
     WORKLOAD_UNKNOWN,
     WORKLOAD_FUSE,
     WORKLOAD_ADD,
@@ -59,10 +60,15 @@ static const th_option read_workload_options[] = {
          "Precision of all tensors, instead of that of the file (-format scalesim: int8).",
          .names = th_precision_names},
     [WORKLOAD_DIM] =
-        {"-dim", TH_OPTION_INTEGER, "LIST", .minimum = 1, .maximum = 1 << 28, .most = DIMS_MAX,
+        {"-dim", TH_OPTION_INTEGER, "LIST", .minimum = 0, .maximum = 1 << 28, .most = DIMS_MAX,
          .is_pairs = true,
          .help = "Lengths of the axes that an ONNX model leaves open: {NAME N ...}, by the "
-                 "axis's name or as INPUT.AXIS."},
+                 "axis's name or as INPUT.AXIS. 0: tensors of that axis have no elements, as an "
+                 "empty cache, and no layers."},
+    [WORKLOAD_VALUE] = {"-value", TH_OPTION_TEXT, "LIST", .most = DIMS_MAX, .is_pairs = true,
+                        .help = "Numbers of inputs of an ONNX model that are known: {NAME VALUE "
+                                "...}, a number, true or false, or a list of these: what decides "
+                                "an If, counts the rounds of a Loop, or gives a shape."},
     [WORKLOAD_UNKNOWN] =
         {"-unknown", TH_OPTION_CHOICE, "WHAT",
          "Operators of an ONNX model that have no rule: error, or copy: a pass over their inputs, "
@@ -89,7 +95,7 @@ static const th_option read_workload_options[] = {
 /* What was read of a model otherwise than its file says. */
 static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
 {
-    enum { NEWEST = 21 }; /* version of ai.onnx that the rules are of */
+    enum { NEWEST = 26 }; /* version of ai.onnx that the rules are of */
     th_strbuf kinds = TH_STRBUF_INIT;
     int rest = notes->n_copied;
     for (int i = 0; i < TH_ONNX_KINDS_MAX && notes->copied[i].n > 0; i++) {
@@ -112,6 +118,10 @@ static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
     if (notes->left_out.n > 0)
         th_warn(c, "TCL-1481", "%d inputs of nodes are read by no layer, among them %s",
                 notes->left_out.n, notes->left_out.first);
+    if (notes->empty.n > 0)
+        th_warn(c, "TCL-2504",
+                "%d nodes have no layer, as what they make has no elements, the first %s",
+                notes->empty.n, notes->empty.first);
     if (notes->opset > NEWEST)
         th_warn(c, "TCL-1482", "the model imports version %lld of ai.onnx: rules are of version %d",
                 (long long)notes->opset, NEWEST);
@@ -120,16 +130,22 @@ static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
 static th_workload *read_onnx(th_call *c, const char *path, int32_t batch)
 {
     th_onnx_dim dims[DIMS_MAX];
+    th_onnx_setting values[DIMS_MAX];
     th_onnx_notes notes;
-    const th_value *given = &c->option[WORKLOAD_DIM];
+    const th_value *given = &c->option[WORKLOAD_DIM], *numbers = &c->option[WORKLOAD_VALUE];
     th_onnx_options o = {.batch = batch,
                          .precision = (int)th_call_number(c, WORKLOAD_PRECISION, -1),
                          .dims = dims,
                          .n_dims = given->n,
+                         .values = values,
+                         .n_values = numbers->n,
                          .copies_unknown = th_call_number(c, WORKLOAD_UNKNOWN, 0) == 1};
     for (int i = 0; i < given->n; i++)
         dims[i] =
             (th_onnx_dim){.name = Tcl_GetString(given->words[2 * i]), .extent = given->numbers[i]};
+    for (int i = 0; i < numbers->n; i++)
+        values[i] = (th_onnx_setting){Tcl_GetString(numbers->words[2 * i]),
+                                      Tcl_GetString(numbers->words[2 * i + 1])};
     th_workload *w = th_workload_read_onnx(path, &o, &notes, &c->err);
     if (w)
         warn_of_notes(c, &notes);
@@ -181,12 +197,12 @@ static int64_t format_of(const th_call *c)
 /* What only ONNX models have. */
 static int check_format_options(th_call *c, int64_t format)
 {
-    static const int of_onnx[] = {WORKLOAD_DIM, WORKLOAD_UNKNOWN};
+    static const int of_onnx[] = {WORKLOAD_DIM, WORKLOAD_VALUE, WORKLOAD_UNKNOWN};
     for (size_t i = 0; format != WORKLOAD_ONNX && i < sizeof of_onnx / sizeof *of_onnx; i++)
         if (th_call_has(c, of_onnx[i]))
             return th_error_set(&c->err, "TCL-0277",
-                                "%s: a file of the format %s has no open axes and no unknown "
-                                "operators: only ONNX models do",
+                                "%s: a file of the format %s has no open axes and no inputs or "
+                                "operators that an option tells of: only ONNX models do",
                                 read_workload_options[of_onnx[i]].name, formats[format]);
     return 0;
 }

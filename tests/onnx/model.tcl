@@ -10,7 +10,7 @@
 #   in DOMAIN SCRIPT                    its nodes are of this domain
 #   output NAME
 #   stated NAME {EXTENT ...}            the shape that the file states for a tensor
-#   external NAME N FILE                N integers that are in another file
+#   external NAME N FILE ?OFFSET?       N integers that are in another file
 # A node is called as its first output. TYPE: float, double, fp16, bf16, int8,
 # uint8, int16, int32, uint32, int64, bool.
 # Protobuf by hand: messages are lists of fields, field number << 3 | kind, of varints (kind 0), of
@@ -81,8 +81,9 @@ namespace eval onnx {
     proc output {name} {add 12 [text 1 $name]}
     proc stated {name extents} {add 13 [value $name float $extents]}
     # Integers in another file.
-    proc external {name n file} {
-        add 5 [tensor $name int64 $n [bytes 13 [text 1 location][text 2 $file]][number 14 1]]
+    proc external {name n file {offset 0}} {
+        add 5 [tensor $name int64 $n [bytes 13 [text 1 location][text 2 $file]][bytes 13 \
+            [text 1 offset][text 2 $offset]][number 14 1]]
     }
     proc weight {name extents {type float}} {add 5 [tensor $name $type $extents {}]}
     proc ints {name numbers} {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* onnx_model.h - ONNX models for tests, node by node. The test that includes it names the file that
  * it writes, ONNX_MODEL_FILE.
- *   begin -> (input | weights | integers | node)* -> read_model | expect */
+ *   begin -> (input | weights | integers | node | body)* -> read_model | expect */
 #ifndef TH_TESTS_UNIT_ONNX_MODEL_H
 #define TH_TESTS_UNIT_ONNX_MODEL_H
 #include "tests/unit/tap.h"
@@ -14,7 +14,7 @@ static const char path[] = ONNX_MODEL_FILE;
 
 /* ---- a model in the making ------------------------------------------------------------------- */
 
-enum { MOST = 40, WORDS = 16, TEXT = 8192 };
+enum { MOST = 80, WORDS = 16, TEXT = 16384, BODIES = 4 };
 
 static struct {
     char text[TEXT];
@@ -30,8 +30,11 @@ static struct {
     char *inputs[MOST][WORDS], *outputs[MOST][WORDS];
     int64_t number[MOST][WORDS], attribute_number[MOST * WORDS][WORDS];
     int64_t extent[MOST]; /* of lists of integers */
-    size_t n_attributes;
-    ThOnnx__Graph graph;
+    size_t n_attributes, n_nodes;
+    ThOnnx__Graph graph, body[BODIES];
+    ThOnnx__Node *body_nodes[BODIES][MOST];
+    ThOnnx__Value body_value[BODIES][WORDS], *body_values[BODIES][WORDS];
+    size_t n_bodies;
 } m;
 
 static inline char *keep(const char *text, size_t n)
@@ -162,9 +165,11 @@ static inline ThOnnx__Attribute *attribute(const char *text)
 static inline ThOnnx__Node *node(const char *op, const char *inputs, const char *output,
                                  const char *attributes)
 {
-    size_t i = m.graph.n_node++;
+    size_t i = m.n_nodes++;
     ThOnnx__Node *n = &m.node[i];
     char *words[WORDS];
+    CU_ASSERT_FATAL(i < MOST);
+    m.nodes[m.graph.n_node++] = n;
     th_onnx__node__init(n);
     n->op_type = keep(op, strlen(op));
     n->input = m.inputs[i];
@@ -178,6 +183,41 @@ static inline ThOnnx__Node *node(const char *op, const char *inputs, const char 
     return n;
 }
 
+/* The nodes from number `first` on become a graph of their own, with these inputs and outputs: an
+ * attribute of the node that is made next. */
+static inline ThOnnx__Graph *body(size_t first, const char *inputs, const char *outputs)
+{
+    size_t i = m.n_bodies++, n = 0;
+    ThOnnx__Graph *g = &m.body[i];
+    char *words[2][WORDS];
+    CU_ASSERT_FATAL(i < BODIES);
+    th_onnx__graph__init(g);
+    g->node = m.body_nodes[i];
+    g->n_node = m.graph.n_node - first;
+    memcpy(g->node, m.nodes + first, g->n_node * sizeof *g->node);
+    m.graph.n_node = first;
+    g->n_input = split(inputs, words[0]);
+    g->n_output = split(outputs, words[1]);
+    g->input = m.body_values[i];
+    g->output = m.body_values[i] + g->n_input;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t w = 0; w < (k ? g->n_output : g->n_input); w++, n++) {
+            th_onnx__value__init(&m.body_value[i][n]);
+            m.body_value[i][n].name = words[k][w];
+            m.body_values[i][n] = &m.body_value[i][n];
+        }
+    return g;
+}
+
+static inline void give_body(ThOnnx__Node *n, const char *name, ThOnnx__Graph *g)
+{
+    size_t i = m.n_attributes++;
+    th_onnx__attribute__init(&m.attribute[i]);
+    m.attribute[i].name = keep(name, strlen(name));
+    m.attribute[i].g = g;
+    n->attribute[n->n_attribute++] = &m.attribute[i];
+}
+
 static inline void begin(const char *dims)
 {
     memset(&m, 0, sizeof m);
@@ -187,7 +227,6 @@ static inline void begin(const char *dims)
     m.graph.input = m.values;
     m.graph.value_info = m.infos;
     for (int i = 0; i < MOST; i++) {
-        m.nodes[i] = &m.node[i];
         m.tensors[i] = &m.tensor[i];
         m.values[i] = &m.value[i];
         for (int k = 0; k < WORDS; k++)

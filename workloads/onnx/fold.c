@@ -330,16 +330,33 @@ int th_onnx_fold_cast(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
+/* Two readings of one tensor of the file (in the rounds of a loop) are one constant. */
+static int set_source(th_onnx_reader *r, th_onnx_value *v, const th_onnx_tensor *t)
+{
+    if (th_map_get(r->sources, &t, sizeof t, &v->source))
+        return 0;
+    v->source = (int64_t)r->values.n + 1; /* which no other value has */
+    return th_map_put(r->sources, &t, sizeof t, v->source) ? th_error_no_memory(r->err) : 0;
+}
+
 int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t)
 {
     int64_t n = th_onnx_elements(out);
     out->unread = t;
+    if (set_source(r, out, t))
+        return -1;
+    bool is_external = !t->has_raw_data && th_onnx_external(t, "location");
     if (n < 0 || n > TH_ONNX_NUMBERS_MAX ||
         (n > 0 && !t->has_raw_data && !t->n_float_data && !t->n_int32_data && !t->n_int64_data &&
-         !t->n_double_data && !t->n_uint64_data))
+         !t->n_double_data && !t->n_uint64_data && !is_external))
         return 0;
     int status = th_onnx_fold_begin(r, out);
-    if (status > 0 && th_onnx_tensor_numbers(t, TH_ONNX_NUMBERS_MAX, out->ints, out->reals) < 0) {
+    int64_t found = 0;
+    if (status > 0 && is_external && n > 0)
+        found = th_onnx_external_numbers(r, t, n, out->ints, out->reals);
+    else if (status > 0)
+        found = th_onnx_tensor_numbers(t, TH_ONNX_NUMBERS_MAX, out->ints, out->reals);
+    if (found < 0) {
         out->ints = NULL;
         out->reals = NULL;
         status = 0;

@@ -15,5 +15,9 @@ int64_t th_onnx_fold_place(const th_onnx_value *out, const th_onnx_value *v, int
 /* Reads the elements of a tensor that the file holds into out. Returns as th_onnx_fold_begin; 0
  * also if the file does not hold them. */
 int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t);
+/* external.c: the n numbers of a tensor that lie in another file, as th_onnx_tensor_numbers. -1:
+ * that file does not have them. */
+int64_t th_onnx_external_numbers(th_onnx_reader *r, const th_onnx_tensor *t, int64_t n,
+                                 int64_t *ints, double *reals);
 
 #endif

@@ -8,15 +8,20 @@
 
 #include "base/files/text_file.h"
 
-static bool is_whole_tensor(const th_onnx_tensor *t)
+static bool are_whole_extents(const int64_t *dims, size_t n_dims)
 {
     int64_t n = 1;
-    for (size_t i = 0; i < t->n_dims; i++) {
-        if (t->dims[i] < 0 || (t->dims[i] > 0 && n > INT64_MAX / t->dims[i]))
+    for (size_t i = 0; i < n_dims; i++) {
+        if (dims[i] < 0 || (dims[i] > 0 && n > INT64_MAX / dims[i]))
             return false;
-        n *= t->dims[i] > 0 ? t->dims[i] : 1;
+        n *= dims[i] > 0 ? dims[i] : 1;
     }
     return true;
+}
+
+static bool is_whole_tensor(const th_onnx_tensor *t)
+{
+    return are_whole_extents(t->dims, t->n_dims);
 }
 
 static bool is_whole_graph(const ThOnnx__Graph *g);
@@ -48,6 +53,11 @@ static bool is_whole_graph(const ThOnnx__Graph *g)
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!g->initializer[i]->name || !is_whole_tensor(g->initializer[i]))
             return false;
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) {
+        const ThOnnx__SparseTensor *t = g->sparse_initializer[i];
+        if (!t->values || !t->values->name || !are_whole_extents(t->dims, t->n_dims))
+            return false;
+    }
     return are_whole_nodes(g->node, g->n_node) && are_named(g->input, g->n_input) &&
            are_named(g->output, g->n_output) && are_named(g->value_info, g->n_value_info);
 }
@@ -214,8 +224,7 @@ bool th_onnx_is_real(int32_t type)
            type == TH_ONNX_BFLOAT16;
 }
 
-/* Bytes of an element in raw data; 0: none that are read. */
-static size_t size_of_type(int32_t type)
+size_t th_onnx_bytes_of_type(int32_t type)
 {
     switch (type) {
     case TH_ONNX_UINT8:
@@ -336,7 +345,7 @@ static size_t count_typed(const th_onnx_tensor *t)
 int64_t th_onnx_tensor_numbers(const th_onnx_tensor *t, int64_t max, int64_t *ints, double *reals)
 {
     int64_t n = 1;
-    size_t size = size_of_type(t->data_type);
+    size_t size = th_onnx_bytes_of_type(t->data_type);
     for (size_t i = 0; i < t->n_dims; i++)
         n = t->dims[i] > max && n > 0 ? max + 1 : n * t->dims[i] > max ? max + 1 : n * t->dims[i];
     if (size == 0 || n > max)
@@ -352,4 +361,12 @@ int64_t th_onnx_tensor_numbers(const th_onnx_tensor *t, int64_t max, int64_t *in
     for (int64_t i = 0; i < n; i++)
         copy_typed(t, i, ints, reals);
     return n;
+}
+
+const char *th_onnx_external(const th_onnx_tensor *t, const char *key)
+{
+    for (size_t i = 0; i < t->n_external_data; i++)
+        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, key) == 0)
+            return t->external_data[i]->value;
+    return NULL;
 }

@@ -54,9 +54,12 @@ bool th_onnx_is(const th_onnx_node *n, const char *attribute, const char *text);
  * -1: there is no such attribute. */
 int th_onnx_ints(const th_onnx_node *n, const char *attribute, int64_t *out, int max);
 
-bool th_onnx_is_real(int32_t type); /* floating point */
+bool th_onnx_is_real(int32_t type);         /* floating point */
+size_t th_onnx_bytes_of_type(int32_t type); /* of an element in raw data; 0: it is not read */
 /* Reads the elements of a tensor into ints or reals, by its type. Returns their number; -1: the
  * file does not hold them, there are more than max, or the type is not numeric. */
 int64_t th_onnx_tensor_numbers(const th_onnx_tensor *t, int64_t max, int64_t *ints, double *reals);
+/* What is told of numbers that lie in another file: "location", "offset" ...; NULL: nothing. */
+const char *th_onnx_external(const th_onnx_tensor *t, const char *key);
 
 #endif

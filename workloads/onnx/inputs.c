@@ -14,10 +14,11 @@
 
 #include "base/alloc.h"
 #include "base/names.h"
+#include "workloads/onnx/fold.h"
 
 enum { NAME_BYTES = 200, HOPS = 8 };
 
-typedef struct {
+typedef struct input {
     const ThOnnx__Value *value;
     const ThOnnx__Shape *shape;
     th_onnx_value v;
@@ -74,16 +75,29 @@ static int64_t extent_of(th_onnx_reader *r, const input *in, int32_t axis)
                 *by = by_place ? by_place : by_name;
     if (by_name)
         by_name->is_met = true;
-    if (by) {
+    if (by)
         by->is_met = true;
-        return by->extent;
-    }
-    if (may_be_open(symbol, axis))
+    int64_t extent = by ? by->extent : d->has_dim_value ? 0 : -1;
+    if (extent <= 0 && !by && may_be_open(symbol, axis))
         return r->options->batch > 0 ? r->options->batch : 1;
-    return th_error_set(
-        r->err, "WORK-0106", "%s: input \"%.80s\": axis %d %s: -dim {%.80s N} was expected",
-        r->path, in->value->name, (int)axis, d->has_dim_value ? "is 0 long" : "has no length",
-        symbol[0] ? symbol : place);
+    if (extent == 0 && !r->empty_input) {
+        r->empty_input = in->value->name;
+        r->empty_axis = axis;
+    }
+    if (extent >= 0)
+        return extent;
+    return th_error_set(r->err, "WORK-0106",
+                        "%s: input \"%.80s\": axis %d has no length: -dim {%.80s N} was expected",
+                        r->path, in->value->name, (int)axis, symbol[0] ? symbol : place);
+}
+
+int th_onnx_refuse_empty(th_onnx_reader *r)
+{
+    return th_error_set(r->err, "WORK-0945",
+                        "%s: input \"%.80s\": axis %d is 0 long, and nothing is left to compute: "
+                        "-dim {%.80s.%d N} was expected",
+                        r->path, r->empty_input, (int)r->empty_axis, r->empty_input,
+                        (int)r->empty_axis);
 }
 
 static int read_axes(th_onnx_reader *r, input *in)
@@ -160,13 +174,18 @@ static void find_batch(th_onnx_reader *r, input *inputs, size_t n)
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
+/* The first node that reads a tensor, also in a branch or a body. */
 static const th_onnx_node *reader_of(const ThOnnx__Graph *g, const char *name)
 {
-    for (size_t i = 0; i < g->n_node; i++)
-        for (size_t k = 0; k < g->node[i]->n_input; k++)
-            if (strcmp(g->node[i]->input[k], name) == 0)
-                return g->node[i];
-    return NULL;
+    const th_onnx_node *found = NULL;
+    for (size_t i = 0; i < g->n_node && !found; i++) {
+        const th_onnx_node *n = g->node[i];
+        for (size_t k = 0; k < n->n_input && !found; k++)
+            found = strcmp(n->input[k], name) == 0 ? n : NULL;
+        for (size_t k = 0; k < n->n_attribute && !found; k++)
+            found = n->attribute[k]->g ? reader_of(n->attribute[k]->g, name) : NULL;
+    }
+    return found;
 }
 
 /* The first reader of a tensor that is not one of these elementwise operators. */
@@ -195,7 +214,9 @@ static bool reads_images(const th_onnx_node *n)
 
 static bool puts_channels_first(const th_onnx_node *n, int32_t rank)
 {
-    int64_t order[TH_ONNX_RANK_MAX];
+    int64_t order[TH_ONNX_RANK_MAX], is_norm = !!strstr(n->op_type, "GroupNorm");
+    if (strncmp(n->op_type, "Nhwc", 4) == 0 || th_onnx_int(n, "channels_last", is_norm))
+        return true;
     return strcmp(n->op_type, "Transpose") == 0 &&
            th_onnx_ints(n, "perm", order, TH_ONNX_RANK_MAX) == rank && order[0] == 0 &&
            order[1] == rank - 1;
@@ -282,6 +303,8 @@ static int make_workload(th_onnx_reader *r, const th_onnx_value *first)
  * lookup. */
 static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
 {
+    in->v.origin = in->value->name;
+    in->v.origin_n = th_onnx_elements(&in->v);
     th_onnx_value *v = th_onnx_define(r, in->value->name, &in->v);
     const th_onnx_node *n = reader_of(g, in->value->name);
     int64_t uses = 0;
@@ -303,14 +326,34 @@ static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
     return v->layer < 0 ? -1 : 0;
 }
 
+/* Defines the inputs without elements, such as an empty cache, which no layer reads; how many
+ * others are left. -1: out of memory. */
+static int64_t define_empty(th_onnx_reader *r, input *inputs, size_t n)
+{
+    int64_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        th_onnx_value *v = &inputs[i].v;
+        if (th_onnx_elements(v) != 0) {
+            inputs[left++] = inputs[i];
+            continue;
+        }
+        v->is_constant = v->is_of_data = true;
+        if (th_onnx_fold_begin(r, v) < 0 || !th_onnx_define(r, inputs[i].value->name, v))
+            return -1;
+    }
+    return left;
+}
+
 static int add_inputs(th_onnx_reader *r, const ThOnnx__Graph *g, input *inputs, size_t n,
                       bool keeps_batch)
 {
     for (size_t i = 0; i < n; i++)
         if (read_axes(r, &inputs[i]))
             return -1;
-    if (check_names(r, inputs, n))
+    int64_t left = check_names(r, inputs, n) ? -1 : define_empty(r, inputs, n);
+    if (left < 0)
         return -1;
+    n = (size_t)left;
     find_batch(r, inputs, n);
     int64_t batch = r->batch;
     if (!keeps_batch)

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "workloads/onnx/fold.h"
+#include "workloads/onnx/inputs.h"
 #include "workloads/onnx/op.h"
 #include "workloads/onnx/order.h"
 
@@ -20,55 +21,70 @@ enum { DEEPEST = 32, OWN_ATTENTION = 23 /* ai.onnx has one since this version */
 
 /* ---- constants and uses ---------------------------------------------------------------------- */
 
+/* dims: a sparse tensor's; else those of t, whose numbers are read. */
+static int add_constant(th_onnx_reader *r, const th_onnx_tensor *t, const int64_t *dims,
+                        size_t n_dims)
+{
+    th_onnx_value v = {.is_constant = true, .type = t->data_type};
+    const char *name = t->name ? t->name : "";
+    if (n_dims > TH_ONNX_RANK_MAX)
+        return th_error_set(r->err, "WORK-0112",
+                            "%s: initializer \"%.100s\": %zu axes: at most %d were expected",
+                            r->path, name, n_dims, TH_ONNX_RANK_MAX);
+    for (; v.rank < (int32_t)n_dims; v.rank++)
+        v.dim[v.rank] = dims[v.rank];
+    if (th_onnx_find(r, name))
+        return th_error_set(r->err, "WORK-0113",
+                            "%s: initializer \"%.100s\": another tensor has the name", r->path,
+                            name);
+    if (dims == t->dims && th_onnx_fold_tensor(r, &v, t) < 0)
+        return -1;
+    v.unread = t;
+    return th_onnx_define(r, name, &v) ? 0 : -1;
+}
+
 int th_onnx_add_constants(th_onnx_reader *r, const ThOnnx__Graph *g)
 {
     for (size_t i = 0; i < g->n_initializer; i++) {
         const th_onnx_tensor *t = g->initializer[i];
-        th_onnx_value v = {.is_constant = true, .type = t->data_type};
-        if (t->n_dims > TH_ONNX_RANK_MAX)
-            return th_error_set(r->err, "WORK-0112",
-                                "%s: initializer \"%.100s\": %zu axes: at most %d were expected",
-                                r->path, t->name, t->n_dims, TH_ONNX_RANK_MAX);
-        for (; v.rank < (int32_t)t->n_dims; v.rank++)
-            v.dim[v.rank] = t->dims[v.rank];
-        if (th_onnx_find(r, t->name))
-            return th_error_set(r->err, "WORK-0113",
-                                "%s: initializer \"%.100s\": another tensor has the name", r->path,
-                                t->name);
-        if (th_onnx_fold_tensor(r, &v, t) < 0 || !th_onnx_define(r, t->name, &v))
+        bool is_given = g == r->model->graph && th_onnx_is_given(r, t->name);
+        if (!is_given && add_constant(r, t, t->dims, t->n_dims))
+            return -1;
+    }
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) {
+        const ThOnnx__SparseTensor *t = g->sparse_initializer[i];
+        if (add_constant(r, t->values, t->dims, t->n_dims))
             return -1;
     }
     return 0;
 }
 
-int th_onnx_count_use(th_onnx_reader *r, const char *name)
+int th_onnx_count_use(th_onnx_reader *r, const char *name, int by)
 {
     int64_t n = 0;
     th_map_get(r->uses, name, strlen(name), &n);
-    return th_map_put(r->uses, name, strlen(name), n + 1) ? th_error_no_memory(r->err) : 0;
+    return th_map_put(r->uses, name, strlen(name), n + by) ? th_error_no_memory(r->err) : 0;
 }
 
-static int count_graph(th_onnx_reader *r, const ThOnnx__Graph *g);
-
-static int count_nodes(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n)
+static int count_nodes(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n, int by)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < nodes[i]->n_input; k++)
-            if (th_onnx_count_use(r, nodes[i]->input[k]))
+            if (th_onnx_count_use(r, nodes[i]->input[k], by))
                 return -1;
         for (size_t k = 0; k < nodes[i]->n_attribute; k++)
-            if (nodes[i]->attribute[k]->g && count_graph(r, nodes[i]->attribute[k]->g))
+            if (nodes[i]->attribute[k]->g && th_onnx_count_graph(r, nodes[i]->attribute[k]->g, by))
                 return -1;
     }
     return 0;
 }
 
-static int count_graph(th_onnx_reader *r, const ThOnnx__Graph *g)
+int th_onnx_count_graph(th_onnx_reader *r, const ThOnnx__Graph *g, int by)
 {
     for (size_t i = 0; i < g->n_output; i++)
-        if (th_onnx_count_use(r, g->output[i]->name))
+        if (th_onnx_count_use(r, g->output[i]->name, by))
             return -1;
-    return count_nodes(r, g->node, g->n_node);
+    return count_nodes(r, g->node, g->n_node, by);
 }
 
 int th_onnx_count_uses(th_onnx_reader *r)
@@ -76,12 +92,12 @@ int th_onnx_count_uses(th_onnx_reader *r)
     for (size_t i = 0; i < r->model->n_functions; i++) {
         const ThOnnx__Function *f = r->model->functions[i];
         for (size_t k = 0; k < f->n_output; k++)
-            if (th_onnx_count_use(r, f->output[k]))
+            if (th_onnx_count_use(r, f->output[k], 1))
                 return -1;
-        if (count_nodes(r, f->node, f->n_node))
+        if (count_nodes(r, f->node, f->n_node, 1))
             return -1;
     }
-    return count_graph(r, r->model->graph);
+    return th_onnx_count_graph(r, r->model->graph, 1);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -100,9 +116,9 @@ static const th_onnx_operator *operator_of(const th_onnx_reader *r)
         o = th_onnx_operator_find(n->op_type, true);
     if (!o && (is_microsoft || is_domain(n, "") || is_domain(n, "ai.onnx")))
         o = th_onnx_operator_find(n->op_type, false);
-    /* exporters put these into the default domain, too */
-    bool is_other = r->opset >= OWN_ATTENTION && strcmp(n->op_type, "Attention") == 0;
-    if (!o && !is_other && (is_domain(n, "") || is_domain(n, "ai.onnx")))
+    /* exporters put these into the default domain, too, which has an Attention of its own */
+    bool is_own = o && (strcmp(n->op_type, "Attention") != 0 || r->opset >= OWN_ATTENTION);
+    if (!is_own && (is_domain(n, "") || is_domain(n, "ai.onnx")))
         o = th_onnx_operator_find(n->op_type, true);
     return o;
 }
@@ -137,13 +153,20 @@ static void set_reason(th_onnx_reader *r, th_onnx_value *out)
 /* Outputs that no layer makes are constants of a known shape. */
 static int define_rest(th_onnx_reader *r)
 {
-    bool has_tensor = has_tensor_input(r);
+    bool has_tensor = has_tensor_input(r), has_data = has_tensor;
+    for (size_t i = 0; i < r->node->n_input; i++) {
+        const th_onnx_value *in = th_onnx_input_or_none(r, i);
+        has_data |= in && in->is_of_data;
+    }
     for (size_t i = 0; i < r->n_out; i++) {
         int64_t number;
         const char *name = r->node->output[i];
         if (!name[0] || th_map_get(r->scope->number, name, strlen(name), &number))
             continue;
         r->out[i].is_constant = true;
+        if (th_onnx_elements(&r->out[i]) == 0 && th_onnx_fold_begin(r, &r->out[i]) < 0)
+            return -1;
+        r->out[i].is_of_data = has_data;
         if (!has_tensor && !th_onnx_is_known(&r->out[i]))
             set_reason(r, &r->out[i]);
         if (th_onnx_define_output(r, i, &r->out[i]))
@@ -228,24 +251,42 @@ static int read_operator(th_onnx_reader *r, const th_onnx_operator *o)
     bool has_elements = r->n_out > 0 && th_onnx_elements(&r->out[0]) > 0;
     if (has_tensor && has_elements && o->read(r, o))
         return -1;
-    return define_rest(r);
+    if (define_rest(r))
+        return -1;
+    if (!has_elements && (o->class == TH_ONNX_PASS || o->class == TH_ONNX_PRODUCT))
+        th_onnx_note_empty(r);
+    return 0;
 }
 
 /* ---- branches and functions ------------------------------------------------------------------ */
 
-/* What the inner scope calls inner is what the node's output, in the outer one, is. */
-int th_onnx_bind_output(th_onnx_reader *r, th_onnx_scope *inner, const char *name, size_t output)
+static th_onnx_value *copy_of(th_onnx_reader *r, const th_onnx_value *v, const char *name)
+{
+    th_onnx_value *copy = th_onnx_room(r, 1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *v;
+    copy->is_shared |= th_onnx_uses_of(r, name) > 1;
+    copy->other_layout = NULL;
+    return copy;
+}
+
+th_onnx_value *th_onnx_given(th_onnx_reader *r, size_t i)
+{
+    const th_onnx_value *v = th_onnx_input(r, i);
+    return v ? copy_of(r, v, r->node->input[i]) : NULL;
+}
+
+th_onnx_value *th_onnx_take(th_onnx_reader *r, th_onnx_scope *inner, const char *name)
 {
     th_onnx_scope *outer = r->scope;
     r->scope = inner;
     const th_onnx_value *v = th_onnx_find(r, name);
     r->scope = outer;
-    if (!v)
-        return th_onnx_refuse(r, "WORK-0115", "\"%.80s\", which it returns, is not there", name);
-    th_onnx_value copy = *v;
-    copy.is_shared |= th_onnx_uses_of(r, name) > 1;
-    copy.other_layout = NULL;
-    return th_onnx_define_output(r, output, &copy);
+    if (v)
+        return copy_of(r, v, name);
+    th_onnx_refuse(r, "WORK-0115", "\"%.80s\", which it returns, is not there", name);
+    return NULL;
 }
 
 int th_onnx_enter(th_onnx_reader *r, th_onnx_scope *inner)
@@ -267,23 +308,69 @@ void th_onnx_leave(th_onnx_reader *r, th_onnx_scope *inner)
     r->depth--;
 }
 
-static int read_branch(th_onnx_reader *r, const ThOnnx__Graph *g)
+static char **names_of(th_onnx_reader *r, ThOnnx__Value *const *values, size_t n)
+{
+    char **names = th_onnx_room(r, (int64_t)n, sizeof *names);
+    for (size_t i = 0; names && i < n; i++)
+        names[i] = values[i]->name;
+    return names;
+}
+
+int th_onnx_inner_of(th_onnx_reader *r, const ThOnnx__Graph *g, th_onnx_inner *x)
+{
+    *x = (th_onnx_inner){.nodes = g->node,
+                         .n_nodes = g->n_node,
+                         .inputs = names_of(r, g->input, g->n_input),
+                         .outputs = names_of(r, g->output, g->n_output),
+                         .n_inputs = g->n_input,
+                         .n_outputs = g->n_output,
+                         .graph = g};
+    return x->inputs && x->outputs ? 0 : -1;
+}
+
+int th_onnx_read_inner(th_onnx_reader *r, const th_onnx_inner *x, const th_onnx_value *const *in,
+                       th_onnx_value **out)
 {
     const th_onnx_node *node = r->node;
-    th_onnx_scope inner = {.outer = r->scope}, *outer = r->scope;
+    th_onnx_scope inner = {.outer = x->graph ? r->scope : NULL}, *outer = r->scope;
+    int status = 0;
     if (th_onnx_enter(r, &inner))
         return -1;
     r->scope = &inner;
-    int status = th_onnx_state_shapes(r, &inner, g) || th_onnx_add_constants(r, g) ||
-                         th_onnx_read_nodes(r, g->node, g->n_node)
-                     ? -1
-                     : 0;
+    for (size_t i = 0; status == 0 && i < x->n_inputs; i++)
+        if (in[i] && !th_onnx_define(r, x->inputs[i], in[i]))
+            status = -1;
+    if (status == 0 && x->graph &&
+        (th_onnx_state_shapes(r, &inner, x->graph) || th_onnx_add_constants(r, x->graph)))
+        status = -1;
+    if (status == 0)
+        status = th_onnx_read_nodes(r, x->nodes, x->n_nodes);
     r->scope = outer;
     r->node = node;
-    for (size_t i = 0; status == 0 && i < node->n_output && i < g->n_output; i++)
-        status = th_onnx_bind_output(r, &inner, g->output[i]->name, i);
+    for (size_t i = 0; status == 0 && i < x->n_outputs; i++)
+        if (!(out[i] = th_onnx_take(r, &inner, x->outputs[i])))
+            status = -1;
     th_onnx_leave(r, &inner);
     return status;
+}
+
+/* Reads what stands in the place of the node and defines its outputs. */
+static int read_instead(th_onnx_reader *r, th_onnx_inner *x, const th_onnx_value *const *in)
+{
+    if (x->n_outputs > r->node->n_output)
+        x->n_outputs = r->node->n_output;
+    th_onnx_value **out = th_onnx_room(r, (int64_t)x->n_outputs, sizeof(*out));
+    int status = out ? th_onnx_read_inner(r, x, in, out) : -1;
+    for (size_t i = 0; status == 0 && i < x->n_outputs; i++)
+        status = th_onnx_define_output(r, i, out[i]);
+    return status;
+}
+
+static const ThOnnx__Graph *branch_of(const th_onnx_reader *r, bool is_then)
+{
+    const th_onnx_attribute *a =
+        th_onnx_attribute_of(r->node, is_then ? "then_branch" : "else_branch");
+    return a ? a->g : NULL;
 }
 
 static int read_if(th_onnx_reader *r)
@@ -296,11 +383,16 @@ static int read_if(th_onnx_reader *r)
     if (!th_onnx_is_known(condition))
         return th_onnx_refuse(r, "WORK-0117", "its condition \"%.80s\" is not known%s",
                               r->node->input[0], th_onnx_why(r, condition).text);
-    const char *name = th_onnx_number(condition, 0) ? "then_branch" : "else_branch";
-    const th_onnx_attribute *a = th_onnx_attribute_of(r->node, name);
-    if (!a || !a->g)
-        return th_onnx_refuse(r, "WORK-0118", "%s: a graph was expected", name);
-    return read_branch(r, a->g);
+    bool is_then = th_onnx_number(condition, 0) != 0;
+    const ThOnnx__Graph *g = branch_of(r, is_then), *other = branch_of(r, !is_then);
+    th_onnx_inner x;
+    if (!g)
+        return th_onnx_refuse(r, "WORK-0118", "%s: a graph was expected",
+                              is_then ? "then_branch" : "else_branch");
+    if ((other && th_onnx_count_graph(r, other, -1)) || th_onnx_inner_of(r, g, &x))
+        return -1;
+    x.n_inputs = 0;
+    return read_instead(r, &x, NULL);
 }
 
 /* The key of a function in a map; its length. */
@@ -367,61 +459,49 @@ static int give_attributes(th_onnx_reader *r, const ThOnnx__Function *f, const t
     return 0;
 }
 
-static int read_body(th_onnx_reader *r, const ThOnnx__Function *f, const th_onnx_node *call)
+static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
 {
     th_onnx_node *nodes = th_onnx_room(r, (int64_t)f->n_node, sizeof *nodes),
                  **list = nodes ? th_onnx_room(r, (int64_t)f->n_node, sizeof *list) : NULL;
-    if (!list)
+    th_onnx_value **in = list ? th_onnx_room(r, (int64_t)f->n_input, sizeof(*in)) : NULL;
+    if (!in)
         return -1;
     for (size_t i = 0; i < f->n_node; i++) {
-        if (give_attributes(r, f, call, f->node[i], &nodes[i]))
-            return -1;
         list[i] = &nodes[i];
+        if (give_attributes(r, f, r->node, f->node[i], &nodes[i]))
+            return -1;
     }
-    return th_onnx_read_nodes(r, list, f->n_node);
-}
-
-static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
-{
-    const th_onnx_node *node = r->node;
-    th_onnx_scope inner = {.outer = NULL}, *outer = r->scope;
-    if (th_onnx_enter(r, &inner))
-        return -1;
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < f->n_input && i < node->n_input; i++) {
-        th_onnx_value *v = node->input[i][0] ? th_onnx_input(r, i) : NULL;
-        if (!node->input[i][0])
-            continue;
-        r->scope = &inner;
-        th_onnx_value copy = v ? *v : (th_onnx_value){0};
-        copy.is_shared = true;
-        copy.other_layout = NULL;
-        status = v && th_onnx_define(r, f->input[i], &copy) ? 0 : -1;
-        r->scope = outer;
-    }
-    r->scope = &inner;
-    if (status == 0)
-        status = read_body(r, f, node);
-    r->scope = outer;
-    r->node = node;
-    for (size_t i = 0; status == 0 && i < node->n_output && i < f->n_output; i++)
-        status = th_onnx_bind_output(r, &inner, f->output[i], i);
-    th_onnx_leave(r, &inner);
-    return status;
+    for (size_t i = 0; i < f->n_input && i < r->node->n_input; i++)
+        if (r->node->input[i][0] && !(in[i] = th_onnx_given(r, i)))
+            return -1;
+    th_onnx_inner x = {.nodes = list,
+                       .n_nodes = f->n_node,
+                       .inputs = f->input,
+                       .outputs = f->output,
+                       .n_inputs = f->n_input,
+                       .n_outputs = f->n_output};
+    return read_instead(r, &x, (const th_onnx_value *const *)in);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------- */
+
+int th_onnx_count_read(th_onnx_reader *r, int64_t n)
+{
+    r->n_read = n < r->read_max - r->n_read ? r->n_read + n : r->read_max + 1;
+    if (r->n_read <= r->read_max)
+        return 0;
+    return th_onnx_refuse(r, "WORK-0152",
+                          "it is behind %lld nodes and outputs, with those of functions, branches "
+                          "and loops: at most so many were expected in a graph of %zu nodes",
+                          (long long)r->read_max, r->model->graph->n_node);
+}
 
 static int read_node(th_onnx_reader *r)
 {
     if (!r->functions && r->model->n_functions > 0 && map_functions(r))
         return -1;
-    r->n_read += 1 + (int64_t)r->node->n_output;
-    if (r->n_read > r->read_max)
-        return th_onnx_refuse(r, "WORK-0152",
-                              "it is behind %lld nodes and outputs, with those of functions and "
-                              "branches: at most so many were expected in a graph of %zu nodes",
-                              (long long)r->read_max, r->model->graph->n_node);
+    if (th_onnx_count_read(r, 1 + (int64_t)r->node->n_output))
+        return -1;
     const ThOnnx__Function *f = function_of(r);
     const th_onnx_operator *o = operator_of(r);
     int32_t first = r->w->n_layers;
@@ -432,9 +512,11 @@ static int read_node(th_onnx_reader *r)
     if ((is_domain(r->node, "") || is_domain(r->node, "ai.onnx")) &&
         strcmp(r->node->op_type, "If") == 0)
         return read_if(r);
-    if (th_onnx_int(r->node, "channels_last", 0) != 0)
-        return th_onnx_expected(r, "channels_last 0: channels behind the pixels are not read");
-    int status = o && o->replace ? o->replace(r, o) : 1;
+    bool turns = o && th_onnx_int(r->node, "channels_last", 0) != 0 &&
+                 o->replace != th_onnx_replace_group_norm;
+    int status = turns             ? th_onnx_replace_channels_last(r, o)
+                 : o && o->replace ? o->replace(r, o)
+                                   : 1;
     if (status > 0 && make_room(r))
         return -1;
     if (status > 0 && o && o->shape)

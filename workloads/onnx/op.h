@@ -36,6 +36,7 @@ struct th_onnx_operator {
     int variant;
     th_function function; /* of the layer that a pass becomes */
     bool is_microsoft;    /* of the domain com.microsoft, else of ai.onnx */
+    const char *body;     /* the statements in its place, for th_onnx_replace_body */
 };
 
 /* By name; NULL: there is none. */
@@ -149,14 +150,20 @@ TH_ONNX_RULE(th_onnx_fold_scatter_nd);
 TH_ONNX_RULE(th_onnx_fold_cumsum);
 TH_ONNX_RULE(th_onnx_fold_eye);
 
-/* ---- other nodes in the place of one: fused.c, sequence.c ---- */
-TH_ONNX_RULE(th_onnx_replace_same_as); /* a standard operator on some of the inputs */
-TH_ONNX_RULE(th_onnx_replace_sum);     /* one without an input, which is added behind it */
+/* ---- other nodes in the place of one: fused.c, sequence.c, unrolled.c ---- */
+TH_ONNX_RULE(th_onnx_replace_body); /* those of a text */
+TH_ONNX_RULE(th_onnx_replace_quantized_concat);
+TH_ONNX_RULE(th_onnx_replace_sum); /* one without an input, which is added behind it */
 TH_ONNX_RULE(th_onnx_replace_einsum);
-TH_ONNX_RULE(th_onnx_replace_attention);
+TH_ONNX_RULE(th_onnx_replace_attention); /* attention.c */
+TH_ONNX_RULE(th_onnx_replace_own_attention);
+TH_ONNX_RULE(th_onnx_replace_packed_attention);
 TH_ONNX_RULE(th_onnx_replace_multi_head_attention);
 TH_ONNX_RULE(th_onnx_replace_group_query_attention);
 TH_ONNX_RULE(th_onnx_replace_embed_layer_norm);
+TH_ONNX_RULE(th_onnx_replace_channels_last); /* channels behind the pixels */
+TH_ONNX_RULE(th_onnx_replace_group_norm);
+TH_ONNX_RULE(th_onnx_replace_experts); /* experts.c */
 TH_ONNX_RULE(th_onnx_replace_sequence);
 TH_ONNX_RULE(th_onnx_replace_sequence_at);
 TH_ONNX_RULE(th_onnx_replace_sequence_insert);
@@ -164,6 +171,9 @@ TH_ONNX_RULE(th_onnx_replace_sequence_length);
 TH_ONNX_RULE(th_onnx_replace_split_to_sequence);
 TH_ONNX_RULE(th_onnx_replace_concat_from_sequence);
 TH_ONNX_RULE(th_onnx_replace_optional);
+TH_ONNX_RULE(th_onnx_replace_loop);
+TH_ONNX_RULE(th_onnx_replace_scan);
+TH_ONNX_RULE(th_onnx_replace_sequence_map);
 
 /* Functions of one and two numbers, and reductions of them, of th_onnx_operator.variant. */
 typedef enum {

@@ -12,11 +12,18 @@ typedef struct th_onnx_dim {
     bool is_met; /* set by the reader: an axis has that name */
 } th_onnx_dim;
 
+/* The numbers of an input of the graph, as words. */
+typedef struct th_onnx_setting {
+    const char *name, *text;
+} th_onnx_setting;
+
 typedef struct th_onnx_options {
     int32_t batch;     /* replaces the model's batch; 0: the model's (1 if it is symbolic) */
     int precision;     /* of all tensors; -1: precision of the model's first input */
     th_onnx_dim *dims; /* n_dims of them */
     int n_dims;
+    const th_onnx_setting *values; /* n_values of them */
+    int n_values;
     bool copies_unknown; /* read operators without a rule as copies of their inputs */
     /* Called with every tensor of the graph, in the order in which they are defined. NULL: never.
      */
@@ -39,6 +46,7 @@ typedef struct th_onnx_notes {
     th_onnx_note guessed;      /* their outputs whose shape the file does not state */
     th_onnx_note contradicted; /* tensors of another shape than the file states */
     th_onnx_note left_out;     /* tensors that a node has as an input and no layer reads */
+    th_onnx_note empty;        /* nodes without a layer, as what they make has no elements */
     int64_t opset;             /* the version of ai.onnx that the model imports */
 } th_onnx_notes;
 

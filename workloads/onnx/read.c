@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* read.c - a workload from an ONNX model.
- *   th_onnx_open -> read_once: { th_onnx_count_uses -> th_onnx_add_constants ->
- *   th_onnx_add_inputs -> th_onnx_read_nodes -> th_workload_finish } -> (read_once again)
+ *   th_onnx_open -> read_once: { th_onnx_count_uses -> th_onnx_add_given ->
+ *   th_onnx_add_constants -> th_onnx_add_inputs -> th_onnx_read_nodes -> th_workload_finish } ->
+ *   (read_once again)
  * Where a node mixes the images of a batch, all is read again with a batch of 1, in which the
  * images are rows like others. */
 #include <config.h>
@@ -28,11 +29,12 @@ static int check_outputs(const th_onnx_reader *r, const ThOnnx__Graph *g)
 static int read_graph(th_onnx_reader *r, bool keeps_batch)
 {
     const ThOnnx__Graph *g = r->model->graph;
-    if (th_onnx_count_uses(r) || th_onnx_add_constants(r, g) ||
+    if (th_onnx_count_uses(r) || th_onnx_add_given(r, g) || th_onnx_add_constants(r, g) ||
         th_onnx_add_inputs(r, g, keeps_batch) || th_onnx_state_shapes(r, r->scope, g) ||
         th_onnx_read_nodes(r, g->node, g->n_node) || check_outputs(r, g))
         return -1;
-    return th_workload_finish(r->w, r->err);
+    return r->w->n_layers == 0 && r->empty_input ? th_onnx_refuse_empty(r)
+                                                 : th_workload_finish(r->w, r->err);
 }
 
 static void free_pointers(th_onnx_pointers *list)
@@ -50,6 +52,7 @@ static void clear(th_onnx_reader *r)
     th_map_free(r->uses);
     th_map_free(r->layer_names);
     th_map_free(r->weights);
+    th_map_free(r->sources);
     th_map_free(r->functions);
 }
 
@@ -64,8 +67,9 @@ static th_workload *read_once(th_onnx_reader start, bool keeps_batch, bool *mixe
     r.uses = th_map_new();
     r.layer_names = th_map_new();
     r.weights = th_map_new();
+    r.sources = th_map_new();
     r.read_max = READ_LEAST + READ_PER_NODE * (int64_t)r.model->graph->n_node;
-    bool has_all = scope.number && r.uses && r.layer_names && r.weights;
+    bool has_all = scope.number && r.uses && r.layer_names && r.weights && r.sources;
     int status = has_all ? read_graph(&r, keeps_batch) : th_error_no_memory(r.err);
     *mixes_batch = r.mixes_batch;
     th_map_free(scope.number);

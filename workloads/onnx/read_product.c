@@ -272,8 +272,7 @@ static operand add_step(th_onnx_body *b, const char *inputs, const char *terms, 
     snprintf(out.letters, sizeof out.letters, "%.12s", letters);
     memcpy(out.whole, out.letters, sizeof out.whole);
     snprintf(text, sizeof text, "%s->%s", terms, out.letters);
-    th_onnx_body_add(b, "Einsum", inputs, name);
-    th_onnx_body_set_text(b, "equation", text);
+    th_onnx_body_do(b, "Einsum %s > %s equation=%s", inputs, name, text);
     return out;
 }
 
@@ -321,7 +320,7 @@ static operand multiply(th_onnx_body *b, const equation *e, int i, const operand
     snprintf(terms, sizeof terms, "%s,%s", first.letters, y.letters);
     snprintf(name, sizeof name, "%s %s", first.name, y.name);
     snprintf(y.name, sizeof y.name, "product%d", i);
-    return add_step(b, name, terms, is_last ? th_onnx_body_whole : y.name,
+    return add_step(b, name, terms, is_last ? TH_ONNX_WHOLE : y.name,
                     is_last ? e->term[e->n] : made);
 }
 
@@ -341,5 +340,5 @@ int th_onnx_replace_einsum(th_onnx_reader *r, const th_onnx_operator *o)
     operand all = take_input(&b, &e, 0);
     for (int i = 1; i < e.n; i++)
         all = multiply(&b, &e, i, &all);
-    return th_onnx_body_end(&b, th_onnx_body_whole);
+    return th_onnx_body_end(&b, TH_ONNX_WHOLE);
 }

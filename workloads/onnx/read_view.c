@@ -343,24 +343,37 @@ static int add_concat(th_onnx_reader *r, const int *coordinates, int32_t axis)
     return th_onnx_layout_assign(&v, &whole, coordinates) ? -1 : th_onnx_define_output(r, 0, &v);
 }
 
-int th_onnx_read_concat(th_onnx_reader *r, const th_onnx_operator *o)
+static int read_concat(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int coordinates[TH_ONNX_RANK_MAX];
     const th_onnx_value *first = th_onnx_input_or_none(r, 0);
-    bool are_tensors = r->node->n_input > 1;
-    for (size_t i = 0; i < r->node->n_input; i++) {
-        const th_onnx_value *in = th_onnx_input_or_none(r, i);
-        are_tensors &= th_onnx_is_tensor(in) && th_onnx_elements(in) > 0;
-    }
+    bool are_tensors = true;
     if (r->node->n_input == 1)
         return th_onnx_read_same(r, o);
     int32_t axis = th_onnx_axis(r, th_onnx_int(r->node, "axis", 1), first->rank);
     for (size_t i = 0; i < r->node->n_input; i++) {
         const th_onnx_value *in = th_onnx_input_or_none(r, i);
+        are_tensors &= th_onnx_is_tensor(in);
         if (th_onnx_is_tensor(in) && th_onnx_axis_has_batch(in, axis))
             return th_onnx_mixes_batch(r);
     }
     if (are_tensors && coordinates_of(first, coordinates) && is_slowest(first, axis, coordinates))
         return add_concat(r, coordinates, axis);
     return th_onnx_read_copy(r, o);
+}
+
+/* What has no elements, such as an empty cache, is not there. */
+int th_onnx_read_concat(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    const th_onnx_node *whole = r->node;
+    th_onnx_node rest = *whole;
+    rest.n_input = 0;
+    rest.input = th_onnx_room(r, (int64_t)whole->n_input, sizeof(*rest.input));
+    for (size_t i = 0; rest.input && i < whole->n_input; i++)
+        if (th_onnx_elements(th_onnx_input_or_none(r, i)) != 0)
+            rest.input[rest.n_input++] = whole->input[i];
+    r->node = &rest;
+    int status = rest.input ? read_concat(r, o) : -1;
+    r->node = whole;
+    return status;
 }

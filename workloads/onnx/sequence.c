@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITEMS_MAX = 15 };
+enum { ITEMS_MAX = 4096 };
 
 static int define_sequence(th_onnx_reader *r, th_onnx_value **items, int32_t n)
 {
@@ -121,16 +121,15 @@ static int part_sizes(th_onnx_reader *r, int64_t extent, int64_t *sizes)
         for (n = 0; n <= ITEMS_MAX && n * size < extent; n++)
             sizes[n] = size < extent - n * size ? size : extent - n * size;
     }
-    return n <= ITEMS_MAX ? n : th_onnx_expected(r, "at most 15 parts");
+    return n <= ITEMS_MAX ? n : th_onnx_expected(r, "at most 4096 parts");
 }
 
 /* A Split, whose parts lose the axis where each has one of it and keepdims is 0. */
 int th_onnx_replace_split_to_sequence(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;
-    int64_t sizes[ITEMS_MAX + 1];
-    char parts[160] = "";
-    const th_onnx_value *in = th_onnx_input(r, 0);
+    int64_t *sizes = th_onnx_room(r, ITEMS_MAX + 1, sizeof *sizes);
+    const th_onnx_value *in = sizes ? th_onnx_input(r, 0) : NULL;
     int32_t axis = in ? th_onnx_axis(r, th_onnx_int(r->node, "axis", 0), in->rank) : -1;
     int n = axis < 0 ? -1 : part_sizes(r, in->dim[axis], sizes);
     bool drops = !th_onnx_input_or_none(r, 1) && th_onnx_int(r->node, "keepdims", 1) == 0;
@@ -139,21 +138,12 @@ int th_onnx_replace_split_to_sequence(th_onnx_reader *r, const th_onnx_operator 
         return -1;
     th_onnx_body_begin(&b, r);
     th_onnx_body_give(&b, "in", 0);
-    for (int i = 0; i < n; i++)
-        snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%spart%d", i ? " " : "", i);
-    th_onnx_body_add(&b, "Split", "in", parts);
-    th_onnx_body_set(&b, "axis", axis);
-    th_onnx_body_set_list(&b, "split", sizes, n);
-    for (int i = 0; i < n && drops; i++) {
-        char from[16], to[16];
-        snprintf(from, sizeof from, "part%d", i);
-        snprintf(to, sizeof to, "item%d", i);
-        th_onnx_body_add(&b, "Squeeze", from, to);
-        th_onnx_body_set_list(&b, "axes", (const int64_t[]){axis}, 1);
-        snprintf(parts + strlen(parts) * (size_t)(i > 0), sizeof parts / 2, "%s%s", i ? " " : "",
-                 to);
-    }
-    th_onnx_body_add(&b, "SequenceConstruct", parts, "sequence");
+    th_onnx_body_do(&b, "Split in > %s axis=%d split=%s", th_onnx_body_names(&b, "part", n),
+                    (int)axis, th_onnx_body_list(&b, sizes, n));
+    for (int i = 0; i < n && drops; i++)
+        th_onnx_body_do(&b, "Squeeze part%d > item%d axes=%d,", i, i, (int)axis);
+    th_onnx_body_do(&b, "SequenceConstruct %s > sequence",
+                    th_onnx_body_names(&b, drops ? "item" : "part", n));
     return th_onnx_body_end(&b, "sequence");
 }
 
@@ -162,33 +152,19 @@ int th_onnx_replace_concat_from_sequence(th_onnx_reader *r, const th_onnx_operat
 {
     th_onnx_body b;
     const th_onnx_value *v = sequence_input(r);
-    char words[160] = "";
-    bool is_new = th_onnx_int(r->node, "new_axis", 0) != 0;
-    int64_t axis = th_onnx_int(r->node, "axis", 0);
     (void)o;
     if (!v)
         return -1;
     if (v->n_items < 1 || v->n_items > ITEMS_MAX)
-        return th_onnx_expected(r, "a sequence of 1 to 15 tensors");
+        return th_onnx_expected(r, "a sequence of 1 to 4096 tensors");
     th_onnx_body_begin(&b, r);
-    for (int32_t i = 0; i < v->n_items; i++) {
-        char item[16], wide[16];
-        th_onnx_value shared = *v->items[i];
-        shared.is_shared = true;
-        shared.other_layout = NULL;
-        snprintf(item, sizeof item, "item%d", (int)i);
-        snprintf(wide, sizeof wide, "wide%d", (int)i);
-        th_onnx_body_bind(&b, item, &shared);
-        if (is_new) {
-            th_onnx_body_add(&b, "Unsqueeze", item, wide);
-            th_onnx_body_set_list(&b, "axes", &axis, 1);
-        }
-        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i ? " " : "",
-                 is_new ? wide : item);
+    for (int32_t i = 0; i < v->n_items; i++) { /* which others may read, too */
+        v->items[i]->is_shared = true;
+        v->items[i]->other_layout = NULL;
     }
-    th_onnx_body_add(&b, "Concat", words, th_onnx_body_whole);
-    th_onnx_body_set(&b, "axis", axis);
-    return th_onnx_body_end(&b, th_onnx_body_whole);
+    th_onnx_body_join(&b, "joined", v->items, v->n_items, 1, th_onnx_int(r->node, "axis", 0),
+                      th_onnx_int(r->node, "new_axis", 0) != 0);
+    return th_onnx_body_end(&b, "joined");
 }
 
 /* Optional, OptionalGetElement; variant: OptionalHasElement. */

@@ -137,3 +137,11 @@ void th_onnx_note_left_out(th_onnx_reader *r, int32_t first, bool has_products)
                  r->node->input[i], th_onnx_node_name(r->node), th_onnx_kind(r, r->node).text);
     }
 }
+
+void th_onnx_note_empty(th_onnx_reader *r)
+{
+    const th_onnx_value *out = r->n_out > 0 ? th_onnx_find(r, r->node->output[0]) : NULL;
+    if (out && out->is_of_data)
+        tell(&r->notes->empty, "node \"%.60s\" (%s)", th_onnx_node_name(r->node),
+             th_onnx_kind(r, r->node).text);
+}

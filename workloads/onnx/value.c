@@ -9,6 +9,8 @@
 
 #include "base/alloc.h"
 
+enum { HINT_MAX = 64 }; /* elements of an input that somebody may tell */
+
 int64_t th_onnx_version(const th_onnx_reader *r, const char *domain)
 {
     for (size_t i = r->model->n_opset_import; i-- > 0;) {
@@ -81,17 +83,19 @@ th_onnx_words th_onnx_why(const th_onnx_reader *r, const th_onnx_value *v)
 {
     th_onnx_words w = {" without running the model"};
     const th_onnx_tensor *t = v->unread;
-    const char *name = t && t->name ? t->name : "", *file = NULL;
+    const char *name = t && t->name ? t->name : "",
+               *file = t ? th_onnx_external(t, "location") : NULL;
     int64_t n = 1;
-    for (size_t i = 0; t && i < t->n_external_data; i++)
-        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, "location") == 0)
-            file = t->external_data[i]->value;
     for (size_t i = 0; t && i < t->n_dims && n <= TH_ONNX_NUMBERS_MAX; i++)
         n *= t->dims[i];
-    if (file)
+    if (th_onnx_is_tensor(v) && v->origin && v->origin_n <= HINT_MAX)
+        snprintf(w.text, sizeof w.text, " without running the model, or -value {%.80s ...}",
+                 v->origin);
+    else if (file && n <= TH_ONNX_NUMBERS_MAX)
         snprintf(w.text, sizeof w.text,
-                 ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not read", name,
-                 file);
+                 ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not there or does "
+                 "not have them",
+                 name, file);
     else if (t)
         snprintf(w.text, sizeof w.text, ": the numbers of \"%.60s\" are %s", name,
                  n > TH_ONNX_NUMBERS_MAX ? "more than 16384" : "not in the file as numbers");
@@ -148,6 +152,18 @@ th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx
     return made;
 }
 
+/* It depends on what the inputs of the node depend on. */
+static void set_origin(const th_onnx_reader *r, th_onnx_value *v)
+{
+    for (size_t i = 0; i < r->node->n_input; i++) {
+        const th_onnx_value *in = th_onnx_input_or_none(r, i);
+        if (in && in->origin && (!v->origin || in->origin_n < v->origin_n)) {
+            v->origin = in->origin;
+            v->origin_n = in->origin_n;
+        }
+    }
+}
+
 int th_onnx_define_output(th_onnx_reader *r, size_t i, const th_onnx_value *v)
 {
     const char *name = i < r->node->n_output ? r->node->output[i] : "";
@@ -157,7 +173,10 @@ int th_onnx_define_output(th_onnx_reader *r, size_t i, const th_onnx_value *v)
     if (th_map_get(r->scope->number, name, strlen(name), &number))
         return th_onnx_refuse(r, "WORK-0083", "output %zu \"%.80s\": another tensor has the name",
                               i + 1, name);
-    return th_onnx_define(r, name, v) ? 0 : -1;
+    th_onnx_value *made = th_onnx_define(r, name, v);
+    if (made && !made->is_constant)
+        set_origin(r, made);
+    return made ? 0 : -1;
 }
 
 th_onnx_value *th_onnx_find(const th_onnx_reader *r, const char *name)

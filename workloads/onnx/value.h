@@ -36,6 +36,7 @@ typedef struct th_onnx_value {
     int64_t dim[TH_ONNX_RANK_MAX];
     int32_t type; /* TensorProto.DataType; 0: not known */
     bool is_constant;
+    bool is_of_data; /* a constant for its lack of elements, not as it depends on no input */
     /* Elements of a known constant: reals if the type is a floating-point one, else ints. NULL in
      * other values. */
     int64_t *ints;
@@ -53,6 +54,8 @@ typedef struct th_onnx_value {
     bool is_shared;                     /* other nodes read the same output of the layer */
     bool is_activated;                  /* an activation node was fused into the layer */
     struct th_onnx_value *other_layout; /* a copy of it in another layout, or NULL */
+    const char *origin; /* the smallest input of the graph that it depends on, or NULL; its size */
+    int64_t origin_n;
     /* Where the numbers of a constant are not known: the tensor of the file that has none, or the
      * node that is not computed; neither: they depend on the inputs. */
     const th_onnx_tensor *unread;
@@ -89,8 +92,11 @@ struct th_onnx_reader {
     th_map *uses; /* by name: number of readers; being an output of the graph counts as one */
     th_map *layer_names;     /* names in use */
     th_map *weights;         /* by their source: the first layer that has them */
+    th_map *sources;         /* by tensor of the file: th_onnx_value.source */
     th_onnx_pointers values; /* th_onnx_value * */
     th_onnx_pointers blocks; /* memory of th_onnx_room */
+    const char *empty_input; /* one of an axis that the file states as 0 long, or NULL */
+    int32_t empty_axis;
     int64_t batch;    /* batch of all tensors; 1: the batch axis is treated like any other axis */
     bool mixes_batch; /* a node combines several images of the batch */
     bool has_own_inputs;      /* inputs are layers of their own (several inputs) */
@@ -141,6 +147,9 @@ void th_onnx_check_stated(th_onnx_reader *r, const char *name, const th_onnx_val
 /* Notes what the node, whose layers begin with number `first`, leaves out: its operations, where it
  * computes products (has_products) and its layers only copy; and inputs that nothing reads. */
 void th_onnx_note_left_out(th_onnx_reader *r, int32_t first, bool has_products);
+
+/* Notes that the node has no layer, if its output, which has no elements, is one of data. */
+void th_onnx_note_empty(th_onnx_reader *r);
 
 /* Defines the tensor called name as a copy of v. NULL: out of memory. */
 th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx_value *v);

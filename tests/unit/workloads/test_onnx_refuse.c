@@ -28,7 +28,9 @@ TEST(bad_files_are_refused)
     node("Relu", "x", "y", "");
     expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {x.1 N} was expected");
     m.dimension[0][1].has_dim_value = true;
-    expect("WORK-0106", "input \"x\": axis 1 is 0 long: -dim {x.1 N} was expected");
+    expect("WORK-0945",
+           "input \"x\": axis 1 is 0 long, and nothing is left to compute: -dim {x.1 N} "
+           "was expected");
     m.dimension[0][1].has_dim_value = false;
     m.dimension[0][1].dim_param = (char *)"features";
     expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {features N} was expected");
@@ -102,10 +104,10 @@ TEST(outputs_that_nothing_makes_are_refused)
     expect("WORK-0708", "output \"z\": no node makes it");
     begin("1,4,8");
     weights("k", "1,4,8");
-    node("MultiHeadAttention", "x k k", "y all_k all_v scores", "num_heads=2");
-    output("scores");
-    expect("WORK-0709", "node \"y\" (MultiHeadAttention of ai.onnx): output 4 \"scores\": the rule "
-                        "has 3 outputs");
+    node("MultiHeadAttention", "x k k", "y all_k all_v scores more", "num_heads=2");
+    output("more");
+    expect("WORK-0709", "node \"y\" (MultiHeadAttention of ai.onnx): output 5 \"more\": the rule "
+                        "has 4 outputs");
 }
 
 /* An error names the node of the file, not those that stand for it, and where its cause may lie. */
@@ -168,6 +170,8 @@ static int read_node(const char *text, th_error *e)
     node("Gather", "x zero", "first", "axis=1");
     integers("zero", "0", false);
     integers("parts", "3", false);
+    integers("rows", "4,8,8", false);
+    node("Reshape", "x rows", "line", "");
     integers("many", "1,1,1,1,1,1,1,1,1,1,1,1,1", false);
     node(op, inputs, "y", attributes);
     write_model();
