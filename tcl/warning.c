@@ -37,11 +37,8 @@ static const struct {
     {"TCL", 1480}, /* shapes stated in a file that are not so */
     {"TCL", 1481}, /* inputs of nodes that no layer reads */
     {"TCL", 1482}, /* a model of a newer version of ONNX */
-<<<<<<< HEAD
     {"TCL", 1520}, /* a plan that fits within the error of the estimate */
-=======
     {"TCL", 2504}, /* nodes that make nothing, as their inputs are empty */
->>>>>>> b6
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };
