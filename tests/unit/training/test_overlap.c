@@ -55,7 +55,7 @@ static outcome run(const th_system *s, th_program *p)
     return (outcome){th_machine_times(m)[0].end_ps, th_machine_accel(m, 0).stats.busy_ps};
 }
 
-/* A computation of 1000 ps loses to a message what it takes of its rate, for as long as both run. */
+/* A computation of 1000 ps loses to a message what it takes of its rate, while both run. */
 TEST(a_message_slows_what_runs_beside_it)
 {
     static const struct {
