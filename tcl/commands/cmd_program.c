@@ -205,7 +205,7 @@ static int run_add_job(th_call *c)
 
 /* ---- read_program ---- */
 
-enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE };
+enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE, READ_LENIENT };
 
 static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
@@ -222,6 +222,10 @@ static const th_option read_options[] = {
                        "default): as system.json says, else off.",
                        .names = TH_NAMES([TH_ROOFLINE_OF_SYSTEM] = "system",
                                          [TH_ROOFLINE_OFF] = "off", [TH_ROOFLINE_ON] = "on")},
+    [READ_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
+                      "Leave out data dependencies on nodes that are not in the file, as control "
+                      "dependencies always are, and let collectives without a known comm_type take "
+                      "their measured duration."},
     {.name = NULL},
 };
 
@@ -245,15 +249,20 @@ static int run_read_program(th_call *c)
         .prefix = path_of(c->words[0]),
         .groups = path_of(c->option[READ_GROUPS].word),
         .memory = path_of(c->option[READ_MEMORY].word),
+        .is_lenient = th_call_has(c, READ_LENIENT),
     };
+    th_strbuf notes = TH_STRBUF_INIT;
     if (need_path(c, files.prefix))
         return -1;
     th_trace *t = th_trace_read(&files, &c->err);
+    if (t)
+        th_trace_note(t, &notes);
     th_hand_built *made = t ? th_hand_built_of_trace(t, s->system,
                                                      (th_roofline_choice)th_call_number(
                                                          c, READ_ROOFLINE, TH_ROOFLINE_OF_SYSTEM),
                                                      &c->err)
                             : NULL;
+    th_warn_notes(c, files.prefix, !made, &notes);
     if (!made)
         return -1;
     th_session_set_hand_built(s, made);

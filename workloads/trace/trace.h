@@ -119,7 +119,11 @@ typedef struct th_trace {
     int32_t n_groups;
     th_trace_memory memory;
     int64_t n_nodes;
+    int64_t n_host;            /* messages and collectives of hosts: computations of theirs */
+    int64_t n_measured;        /* collectives of no known kind, as long as measured */
+    int64_t n_control, n_data; /* dependencies on nodes that are not in the file */
     /* private */
+    bool is_lenient; /* while it is read */
     size_t group_capacity;
 } th_trace;
 

@@ -113,17 +113,8 @@ static int refuse(const th_replay_state *s, int32_t rank, const th_trace_node *n
                         (int)rank, n->id, why);
 }
 
-static bool is_moved(const th_trace_node *n)
-{
-    return n->kind == TH_TRACE_SEND || n->kind == TH_TRACE_RECEIVE ||
-           n->kind == TH_TRACE_COLLECTIVE;
-}
-
 static int check_node(const th_replay_state *s, int32_t rank, const th_trace_node *n, th_error *err)
 {
-    if (is_moved(n) && n->is_on_host)
-        return refuse(s, rank, n, err,
-                      "a host takes no part in messages and collectives: is_cpu_op must be false");
     if (n->kind == TH_TRACE_COLLECTIVE && n->n_dims != TH_TRACE_ALL_DIMS && n->n_dims < s->n_dims)
         return refuse(s, rank, n, err,
                       "attribute involved_dim: a flag for each dimension of network.yml was "
