@@ -479,6 +479,8 @@ void th_trace_note(const th_trace *t, th_strbuf *notes)
     } all[] = {
         {t->n_host, "messages or collectives of hosts: run as computations of the host"},
         {t->n_measured, "collectives without a known comm_type: take their measured duration"},
+        {t->n_custom, "nodes of collectives: run as the traces that system.json names, whose "
+                      "messages have bytes of their own, whatever comm_size says"},
         {t->n_control, "control dependencies on nodes that are not in the file: left out"},
         {t->n_data, "data dependencies on nodes that are not in the file: left out"},
     };

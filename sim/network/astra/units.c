@@ -2,11 +2,11 @@
 /* units.c - the nodes of a rank on its three units: host, compute and communication.
  *   fire -> (done -> issue what is ready)* -> finished
  *
- * A unit holds one node at a time; receives need none. After each completion the ready nodes
- * are gone through by ascending id, and each whose unit is free is issued. A node that takes
- * no time at all (of no type, or a computation on nothing) is done as it is issued, but what
- * waits for it is looked at after the next completion only. A rank finishes at the completion
- * after which nothing is ready or under way. */
+ * A unit holds one node at a time; receives, and what custom collectives are made of, need none.
+ * After each completion the ready nodes are gone through by ascending id, and each whose unit is
+ * free is issued. A node that takes no time at all (of no type, or a computation on nothing) is
+ * done as it is issued, but what waits for it is looked at after the next completion only. A rank
+ * finishes at the completion after which nothing is ready or under way. */
 #include <config.h>
 #include "sim/network/astra/trace_replay_state.h"
 
@@ -22,6 +22,8 @@ enum { MESSAGE_TAGS = 500000000 };
 
 static th_unit unit_of(const th_trace_node *n)
 {
+    if (n->is_part)
+        return TH_UNIT_NONE;
     if (n->is_on_host)
         return TH_UNIT_HOST;
     if (n->kind == TH_TRACE_COMPUTE)
