@@ -254,7 +254,7 @@ static th_trace *read_trace(const th_session *s, const th_trace_files *files, th
         [TH_ASTRA_ALL_TO_ALL] = TH_TRACE_ALL_TO_ALL};
     const th_astra *a = s->system->astra;
     th_trace *t = th_trace_read(files, err);
-    for (int i = 0; t && a && i < TH_ASTRA_N_COLLECTIVES; i++)
+    for (int i = 0; t && a && !a->is_replay_only && i < TH_ASTRA_N_COLLECTIVES; i++)
         if (a->custom[i][0] && th_trace_use_custom(t, kinds[i], a->custom[i], err) != 0) {
             th_trace_free(t);
             t = NULL;

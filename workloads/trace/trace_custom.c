@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trace_custom.c - see trace_custom.h.
  *   read the algorithm -> (for each rank: count -> old nodes -> nodes of the algorithm)
- * The node of a collective stays, as one that takes no time at the end of its algorithm, so that
- * old nodes keep their indices. The algorithm's nodes follow behind all others, collective by
- * collective: those that wait for nothing in it wait for what the collective waited for; what
- * waited for the collective waits for those that nothing in it waits for. Their tags lie above the
+ * The node of a collective stays, as the end of its algorithm, which takes no time: what waited for
+ * it still does. The algorithm's nodes follow behind all others, collective by collective; those
+ * that wait for nothing in it wait for what the collective waited for. Their tags lie above the
  * trace's own. As in ASTRA-sim messages have the bytes of the algorithm, whatever the collective's
  * are. */
 #include <config.h>
 #include "workloads/trace/trace_custom.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -65,8 +63,8 @@ static int add_dep(making *m, int32_t at, int32_t dep, th_error *err)
     return 0;
 }
 
-/* The nodes of a collective's algorithm that none of it waits for. 0 or -1. */
-static int add_ends(making *m, int32_t at, int32_t collective, th_error *err)
+/* A collective ends with the nodes of its algorithm that none of it waits for. 0 or -1. */
+static int add_ends(making *m, int32_t collective, th_error *err)
 {
     const th_trace_rank *a = algorithm_of(m, &m->old->nodes[collective]);
     bool *has_next = th_alloc_zero((size_t)a->n_nodes + 1, sizeof *has_next);
@@ -76,36 +74,21 @@ static int add_ends(making *m, int32_t at, int32_t collective, th_error *err)
             has_next[a->deps[a->nodes[i].first_dep + k]] = true;
     for (int32_t i = 0; status == 0 && i < a->n_nodes; i++)
         if (!has_next[i])
-            status = add_dep(m, at, m->start[collective] + i, err);
+            status = add_dep(m, collective, m->start[collective] + i, err);
     th_free(has_next);
     return status;
 }
 
-/* What an old node waits for, of nodes that are replaced the ends. 0 or -1. */
-static int add_old_deps(making *m, int32_t at, const th_trace_node *n, th_error *err)
+/* ---- nodes ---- */
+
+/* What a node waited for before. 0 or -1. */
+static int add_old_deps(making *m, int32_t at, const th_trace_node *old, th_error *err)
 {
-    for (int32_t k = 0; k < n->n_deps; k++) {
-        int32_t dep = m->old->deps[n->first_dep + k];
-        if (m->start[dep] > 0 ? add_ends(m, at, dep, err) : add_dep(m, at, dep, err))
+    for (int32_t k = 0; k < old->n_deps; k++)
+        if (add_dep(m, at, m->old->deps[old->first_dep + k], err))
             return -1;
-    }
     return 0;
 }
-
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_deps(const making *m, int32_t at)
-{
-    const th_trace_node *n = &m->made.nodes[at];
-    if (n->n_deps > 1)
-        qsort(m->made.deps + n->first_dep, (size_t)n->n_deps, sizeof *m->made.deps, by_number);
-}
-
-/* ---- nodes ---- */
 
 static int add_old(making *m, int32_t i, th_error *err)
 {
@@ -113,17 +96,12 @@ static int add_old(making *m, int32_t i, th_error *err)
     *n = m->old->nodes[i];
     n->first_dep = (int32_t)m->n_deps;
     n->n_deps = 0;
-    if (m->start[i] == 0) {
-        if (add_old_deps(m, i, &m->old->nodes[i], err) != 0)
-            return -1;
-    } else {
-        n->kind = TH_TRACE_INVALID;
-        n->n_far = 0;
-        if (add_ends(m, i, i, err) != 0)
-            return -1;
-    }
-    sort_deps(m, i);
-    return 0;
+    if (m->start[i] == 0)
+        return add_old_deps(m, i, &m->old->nodes[i], err);
+    n->kind = TH_TRACE_INVALID;
+    n->is_part = true;
+    n->n_far = 0;
+    return add_ends(m, i, err);
 }
 
 /* The node of an algorithm, for a collective that was the old node. 0 or -1. */
@@ -150,10 +128,7 @@ static int add_part(making *m, int32_t at, const th_trace_node *old, const th_tr
     n->release_ps = old->release_ps;
     n->first_far = old->first_far;
     n->n_far = old->n_far;
-    if (add_old_deps(m, at, old, err) != 0)
-        return -1;
-    sort_deps(m, at);
-    return 0;
+    return add_old_deps(m, at, old, err);
 }
 
 /* ---- a rank ---- */

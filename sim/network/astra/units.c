@@ -280,7 +280,10 @@ static void issue_kind(th_replay_state *s, int32_t rank, int32_t node)
     case TH_TRACE_INVALID:
     case TH_TRACE_METADATA:
     case TH_TRACE_N_KINDS:
-        finish_node(s, rank, node);
+        if (n->is_part) /* the end of a custom collective */
+            run_for(s, rank, node, 0);
+        else
+            finish_node(s, rank, node);
         break;
     }
 }
