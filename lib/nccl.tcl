@@ -258,7 +258,7 @@ proc ::tharsis::lib::nccl::devices {r_name config} {
 
 # How many ranks the bandwidths of a result tell; 0: they do not.
 proc ::tharsis::lib::nccl::ranks_of {kind algbw busbw} {
-    set share [expr {[positive $busbw] / max([positive $algbw], 1e-9)}]
+    set share [expr {[positive $algbw] > 0 ? [positive $busbw] / [positive $algbw] : 0}]
     if {$kind eq "all_reduce"} {set share [expr {$share / 2}]}
     return [expr {$kind in {broadcast reduce} || $share >= 0.9999 ? 0 : round(1 / (1 - $share))}]
 }
