@@ -6,8 +6,8 @@
 namespace eval ::tharsis::lib::astra {namespace path {::tharsis::lib ::tharsis}}
 namespace eval ::tharsis::lib::astra::known {
     # By key, what a value must be: a whole number, a number whose fraction is cut, any number, a
-    # flag, a word (and ours for it), how a collective runs, only these (for others are not
-    # modelled), anything. Those in front must be there.
+    # flag, a word (and ours for it), how a collective runs, the prefix of a trace that is its
+    # algorithm, only these (for others are not modelled), anything. Those in front must be there.
     variable network_rules {
         topology {word Ring ring FullyConnected fully_connected Switch switch}
         npus_count {whole 2 65536} bandwidth {number 1e-6 116415} latency {number 0 1e9}
@@ -19,10 +19,11 @@ namespace eval ::tharsis::lib::astra::known {
         peak-perf {number 0 1e9} roofline-enabled flag replay-only flag
         all-reduce-implementation way reduce-scatter-implementation way
         all-gather-implementation way all-to-all-implementation way
-        all-reduce-implementation-custom only all-reduce-implementation-chakra only
-        reduce-scatter-implementation-custom only reduce-scatter-implementation-chakra only
-        all-gather-implementation-custom only all-gather-implementation-chakra only
-        all-to-all-implementation-custom only all-to-all-implementation-chakra only
+        all-reduce-implementation-custom custom all-reduce-implementation-chakra custom
+        reduce-scatter-implementation-custom custom reduce-scatter-implementation-chakra custom
+        all-gather-implementation-custom custom all-gather-implementation-chakra custom
+        all-to-all-implementation-custom custom all-to-all-implementation-chakra custom
+        per-node-custom-implementation only num-queues-per-dim {only 1}
         scheduling-policy {only LIFO FIFO EXPLICIT} intra-dimension-scheduling {only FIFO}
         inter-dimension-scheduling {only baseline} model-shared-bus {only 0 false}
         boost-mode any local-reduction-delay any trace-enabled any track-local-mem any
@@ -57,6 +58,9 @@ proc ::tharsis::lib::astra::contents {path format rules n_required} {
         if {![dict exists $rules $key]} {
             fail_unknown TOPO-0131 "[place $file $key]: key" [clip $key 60] [dict keys $rules]
         }
+    }
+    if {[lsearch -regexp [dict keys $d] -(custom|chakra)$] >= 0} {
+        set d [dict merge {collective-optimization {text baseline}} $d] ;# as ASTRA-sim has it
     }
     foreach key [lrange [dict keys $rules] 0 $n_required-1] {
         if {![dict exists $d $key]} {fail TOPO-0132 "$path: key \"$key\" is missing"}
@@ -105,6 +109,10 @@ proc ::tharsis::lib::astra::allowed {file key rule value} {
             }
             bad TOPO-0138 "must be [join $known::ways {, }]$not" $file $key
         }
+        custom {
+            if {$kind eq "text" && $x ne ""} {return [list $x]}
+            bad TOPO-0422 "must be a list of one prefix of a trace's files$not" $file $key
+        }
         only {
             if {$x in $words} return
             bad TOPO-0134 "must be [join [list {*}$words {left out}] { or }]$not" $file $key
@@ -112,12 +120,21 @@ proc ::tharsis::lib::astra::allowed {file key rule value} {
     }
 }
 
+# The prefix of a trace as the file has it, from the folder where we are, or from the file's own.
+proc ::tharsis::lib::astra::prefix {path prefix} {
+    set beside [file join [file dirname $path] $prefix]
+    catch { ;# a safe interpreter does not look
+        if {![file exists $prefix.0.et] && [file exists $beside.0.et]} {set prefix $beside}
+    }
+    return "\"[string map {\\ \\\\ \" \\\"} $prefix]\""
+}
+
 # A bandwidth of a system file, which knows none above 1 Pbit/s.
 proc ::tharsis::lib::astra::bps {rate bits} {
     return [expr {$rate * $bits > 1e15 ? "unlimited" : "[expr {round($rate * $bits)}]bps"}]
 }
 
-# The text, and no notes.
+# The text, and notes.
 proc ::tharsis::lib::astra::system {network_path system_path} {
     set n 0
     lassign [contents $network_path yaml $known::network_rules 4] file given
@@ -127,7 +144,7 @@ proc ::tharsis::lib::astra::system {network_path system_path} {
         set n [llength $topology]
     }
     lassign [contents $system_path json $known::rules 3] file given
-    set parameters ""
+    lassign {} parameters custom
     set ways [lrepeat $n ""]
     dict for {key value} $given {
         set rule [dict get $known::rules $key]
@@ -135,6 +152,10 @@ proc ::tharsis::lib::astra::system {network_path system_path} {
             set ways [lmap own $ways way [each_dim $file $key $value $n] {
                 set own "$own [allowed $file $key $rule $way];"
             }]
+        } elseif {$rule eq "custom"} {
+            lassign [allowed $file $key custom [lindex [each_dim $file $key $value 1] 0]] prefix
+            set name [string map {- _} [regsub -- {-implementation.*} $key {}]]
+            append custom " $name = [prefix $system_path $prefix];"
         } elseif {[set made [allowed $file $key $rule $value]] ne ""} {
             append parameters " [string map {- _} $key] = $made;"
         }
@@ -146,6 +167,11 @@ proc ::tharsis::lib::astra::system {network_path system_path} {
             latency = \"[expr {round($ns * 1000)}]ps\"; }"
         append dims ",{ bandwidth = $rate; latency = $ns;$own }"
     }
+    set notes ""
+    if {$custom ne ""} {
+        append parameters " custom = {$custom };"
+        set notes "custom collectives are those of execution traces alone (read_program)"
+    }
     set peak [lindex [get $given peak-perf {number 100}] 1]
     return [list "name = \"$name\"; designs = ( { name = \"astra\"; type = \"roofline\";\
         clock = \"1GHz\"; macs_per_cycle = [expr {$peak < 0.002 ? 1 : $peak * 1e12 / 2e9}]; } );\
@@ -153,5 +179,5 @@ proc ::tharsis::lib::astra::system {network_path system_path} {
         bandwidth = \"[bps [lindex [dict get $given local-mem-bw] 1] 8e9]\"; };\
         vector = { clock = \"1GHz\"; elements_per_cycle = 1024; }; designs = \[\"astra\"\]; } );\
         topology = { type = \"composition\"; dims = ([string range $shapes 1 end]); };\
-        astra = {$parameters dims = ([string range $dims 1 end]); };" ""]
+        astra = {$parameters dims = ([string range $dims 1 end]); };" $notes]
 }

@@ -53,9 +53,9 @@ proc ::tharsis::lib::is_within {text least most} {
 proc ::tharsis::lib::clip {text n} {return [string range $text 0 [expr {$n - 1}]]}
 
 # Lines that were left out, as a note; nothing where there are none.
-proc ::tharsis::lib::lines_note {lines what} {
+proc ::tharsis::lib::lines_note {lines what {noun line}} {
     set n [llength $lines]
     if {$n == 0} {return {}}
-    set noun [expr {$n > 1 ? "lines" : "line"}]
-    return [list "$n $noun, $what: left out, the first is line [lindex $lines 0]"]
+    return [list "$n $noun[expr {$n > 1 ? {s} : {}}], $what: left out, the first is $noun\
+        [lindex $lines 0]"]
 }

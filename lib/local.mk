@@ -4,6 +4,7 @@ lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
 	lib/astra.tcl \
+	lib/infragraph.tcl \
 	lib/nccl.tcl \
 	lib/prompt.tcl \
 	lib/help.tcl \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# nccl.tcl - calibrate_network: what nccl-tests prints, or CSV, and the law of links fitted to it.
-#   calibrate_network: measured (read_log or read_csv) -> core::link_law -> the dictionary
+# nccl.tcl - calibrate_network: what nccl-tests and rccl-tests print or write as JSON, or CSV, and
+# the law of links fitted to it.
+#   calibrate_network: measured (read_log, read_json, read_csv) -> core::link_law -> the dictionary
 #
 # A line of times begins with two whole numbers: size, count, type, what the version and the
 # collective have of redop and root, then time, algbw, busbw, errors out of place, and mostly the
@@ -10,9 +11,21 @@
 # and behind "on" the host. A file may hold several logs: ranks and the collective begin anew with
 # rank 0, the collective also at "starting:". Lines of times without all fields, as where a run was
 # stopped, of 0 bytes, of collectives without a kind and with wrong results are left out, counted.
+# Tags that launchers put in front of lines are skipped; lines of one tag are a log of their own.
 namespace eval ::tharsis::lib::nccl {namespace path {::tharsis::lib ::tharsis}}
 namespace eval ::tharsis::lib::nccl::known {
     variable kinds {all_reduce all_gather reduce_scatter all_to_all broadcast reduce}
+    variable log_max 4194304 json_max 67108864
+    # In front of a line: a time; "[1,0]<stdout>:"; "[0] ", "[pod/x]"; " 0: ", "host: "; "host | ".
+    variable front [string cat {^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+|} \
+        {([^#<]*<std(?:out|err|diag)>:|\[[^][\s]+\]:?|[\w.@/-]+(?::(?=\s)|\s*\|)))}]
+    # A line of a log that has lost its "#".
+    variable bare {^(Rank +[0-9]+ .* on |Collective test starting:|size +count .* algbw )}
+    # Of a head: those from size to root, then those of times and those that are not read.
+    variable names {
+        size count type redop root (cpu)?time algbw busbw #?wrong error #?bitdiff
+        i_(min|max|p99|cv%) timestamp algo proto(col)? #?(n?chan|n?channels|chnls)
+    }
 }
 
 # The collective of a name, which may be that of its program ("all_reduce_perf"); empty: none.
@@ -30,10 +43,26 @@ proc ::tharsis::lib::nccl::positive {text} {
 
 # ---- nccl-tests ----
 
+# What is in front of a line, without times, and the line without it.
+proc ::tharsis::lib::nccl::tag_and_rest {line} {
+    set tag ""
+    if {[regexp {^\s*(#|\d+\s+\d)} $line]} {return [list "" $line]}
+    while {[regexp -- $known::front $line found name]} {
+        set line [string range $line [string length $found] end]
+        append tag [regsub {^[^[]*(?=\[|<)} $name {}]
+    }
+    return [list $tag $line]
+}
+
 # r, what is known so far: where (file and line), kind (empty: unknown) and given (by the caller),
 # other (a collective without a kind), started ("starting:" was the last to tell the collective),
 # times (of these ranks were there); of the head of the table: at (field of the time, 0: there is no
-# head), fields, is_cpu_time, has_wrong; of the ranks: ranks, hosts, group.
+# head), fields, is_cpu_time, has_wrong, redop (its field); of the ranks: ranks, hosts, group.
+proc ::tharsis::lib::nccl::begin {r_name given} {
+    upvar 1 $r_name r
+    array set r [list kind $given given $given other 0 started 0 times 0 at 0 fields 0 \
+        is_cpu_time 0 has_wrong 0 redop -1 ranks 0 hosts {} group {}]
+}
 
 # #  Rank  0 Group  0 Pid  7 on HOST device ...
 proc ::tharsis::lib::nccl::rank_line {r_name words} {
@@ -41,7 +70,7 @@ proc ::tharsis::lib::nccl::rank_line {r_name words} {
     set rank [lindex $words 2]
     if {$rank eq "0"} {
         if {$r(times) && !$r(started)} {array set r [list kind $r(given) other 0]}
-        array set r {ranks 0 hosts {} group {} times 0 fields 0 at 0}
+        array set r {ranks 0 hosts {} group {} times 0 fields 0 at 0 redop -1}
     }
     if {$rank ne $r(ranks) || $r(times)} {
         set next [expr {$r(times) ? 0 : $r(ranks)}]
@@ -63,8 +92,7 @@ proc ::tharsis::lib::nccl::rank_line {r_name words} {
 # #  size count type redop root time algbw busbw #wrong time algbw busbw #wrong
 proc ::tharsis::lib::nccl::head_line {r_name names} {
     upvar 1 $r_name r
-    set odd [lsearch -inline -not -nocase -regexp $names \
-        {^(size|count|type|redop|root|(cpu)?time|algbw|busbw|#?wrong|error)$}]
+    set odd [lsearch -inline -not -nocase -regexp $names "^([join $known::names |])\$"]
     if {$odd eq "" && [lindex $names 0] ne "size"} {set odd [lindex $names 0]}
     set at [expr {[lsearch -exact $names algbw] - 1}]
     lassign [lrange $names $at end] time - busbw wrong
@@ -74,7 +102,7 @@ proc ::tharsis::lib::nccl::head_line {r_name names} {
             time, algbw, busbw, #wrong"
     }
     array set r [list at $at fields [llength $names] is_cpu_time [string equal $time cputime] \
-        has_wrong [expr {$wrong ni {"" time cputime}}]]
+        has_wrong [expr {$wrong in {wrong #wrong error}}] redop [lsearch -exact $names redop]]
 }
 
 proc ::tharsis::lib::nccl::comment {r_name words} {
@@ -96,8 +124,10 @@ proc ::tharsis::lib::nccl::comment {r_name words} {
 
 # How much a number may have been rounded by.
 proc ::tharsis::lib::nccl::half_digit {text} {
-    set point [string first . $text]
-    return [expr {0.51 * pow(10, $point < 0 ? 0 : $point + 1 - [string length $text])}]
+    lassign [split [string tolower $text] e] digits power
+    set point [string first . $digits]
+    set last [expr {$point < 0 ? 0 : $point + 1 - [string length $digits]}]
+    return [expr {0.51 * pow(10, $last + ($power eq "" ? 0 : $power))}]
 }
 
 # Do time (three digits at least), algbw and busbw fit the size and the ranks?
@@ -117,17 +147,9 @@ proc ::tharsis::lib::nccl::check_bandwidths {r_name bytes us algbw busbw} {
     }
 }
 
-# A row {KIND NODES RANKS BYTES US}; or a word, under which read_log counts the line. Without a head
-# the first line of times tells how many fields all have, at least eleven; behind those of a head
-# may be other output.
-proc ::tharsis::lib::nccl::times_line {r_name words} {
+# A row {KIND NODES RANKS BYTES US} of what was measured; or "wrong".
+proc ::tharsis::lib::nccl::row {r_name bytes time algbw busbw wrong} {
     upvar 1 $r_name r
-    array set r {times 1 started 0}
-    set n [llength $words]
-    set bytes [positive [lindex $words 0]]
-    if {$r(fields) == 0 && $n >= 11} {set r(fields) $n}
-    if {$r(at) ? $n < $r(fields) : $n != $r(fields)} {return cut}
-    if {$r(other) || $bytes == 0} {return other}
     if {$r(is_cpu_time)} {
         fail PRED-0184 "$r(where): times of the host (-C): times of collectives were expected"
     }
@@ -135,8 +157,7 @@ proc ::tharsis::lib::nccl::times_line {r_name words} {
     if {$r(ranks) < 2 || ![dict size $r(hosts)]} {
         fail PRED-0171 "$r(where): a line of times before two lines \"#  Rank ... on HOST\""
     }
-    lassign [lrange $words [expr {$r(at) ? $r(at) : $n - 8}] end] time algbw busbw wrong
-    if {(!$r(at) || $r(has_wrong)) && [positive $wrong] > 0} {return wrong} ;# N/A: not checked
+    if {[positive $wrong] > 0} {return wrong} ;# N/A: not checked
     set us [positive $time]
     if {$us == 0} {
         fail PRED-0172 "$r(where): time \"[clip $time 40]\": must be a number of us above 0"
@@ -145,28 +166,134 @@ proc ::tharsis::lib::nccl::times_line {r_name words} {
     return [list $r(kind) [dict size $r(hosts)] $r(ranks) $bytes $us]
 }
 
-# Rows, the number of lines left out, notes.
+# A row; or a word, under which the line is counted. Without a head the first line of times tells
+# how many fields all have, at least eleven; behind those of a head may be other output. Some
+# versions leave the field of redop empty.
+proc ::tharsis::lib::nccl::times_line {r_name words} {
+    upvar 1 $r_name r
+    array set r {times 1 started 0}
+    if {$r(redop) > 0 && [string is double -strict [lindex $words $r(redop)]]} {
+        set words [linsert $words $r(redop) none]
+    }
+    set n [llength $words]
+    set bytes [positive [lindex $words 0]]
+    if {$r(fields) == 0 && $n >= 11} {set r(fields) $n}
+    if {$r(at) ? $n < $r(fields) : $n != $r(fields)} {return cut}
+    if {$r(other) || $bytes == 0} {return other}
+    lassign [lrange $words [expr {$r(at) ? $r(at) : $n - 8}] end] time algbw busbw wrong
+    if {$r(at) && !$r(has_wrong)} {set wrong 0}
+    return [row r $bytes $time $algbw $busbw $wrong]
+}
+
+# Rows, the number of those left out, notes. out: by word, the places of what was left out.
+proc ::tharsis::lib::nccl::rows_and_notes {rows out what notes} {
+    dict with out {
+        lappend notes {*}[lines_note $cut "without all fields" $what] \
+            {*}[lines_note $other "of 0 bytes or of other collectives" $what] \
+            {*}[lines_note $wrong "with wrong results" $what]
+        return [list $rows [llength [concat $cut $other $wrong]] [join $notes "; "]]
+    }
+}
+
 proc ::tharsis::lib::nccl::read_log {path text given} {
-    array set r [list kind $given given $given other 0 started 0 times 0 at 0 fields 0 \
-        is_cpu_time 0 has_wrong 0 ranks 0 hosts {} group {}]
-    array set out {cut {} other {} wrong {}}
-    set rows {}
+    set out {cut {} other {} wrong {}}
+    lassign {} rows states
     set lines [split $text \n]
     foreach line $lines {
-        set r(where) $path:[incr number]
+        incr number
+        lassign [tag_and_rest $line] tag line
+        if {![dict exists $states $tag]} {
+            dict set states $tag r[dict size $states]
+            begin [dict get $states $tag] $given
+        }
+        upvar 0 [dict get $states $tag] r
+        set r(where) $path:$number
         set words [regexp -all -inline {[^ \t\r]+} $line]
         if {[string match #* [lindex $words 0]]} {
             comment r $words
+        } elseif {[regexp -- $known::bare $words]} {
+            comment r [list # {*}$words]
         } elseif {[regexp {^[0-9]+( [0-9]+)?$} [lrange $words 0 1]] &&
             ([llength $words] > 1 || $number == [llength $lines])} { ;# else other output
             set row [times_line r $words]
-            if {[llength $row] == 1} {lappend out($row) $number} else {lappend rows $row}
+            if {[llength $row] == 1} {dict lappend out $row $number} else {lappend rows $row}
         }
     }
-    set notes [list {*}[lines_note $out(cut) "without all fields"] \
-        {*}[lines_note $out(other) "of 0 bytes or of other collectives"] \
-        {*}[lines_note $out(wrong) "with wrong results"]]
-    return [list $rows [llength [concat $out(cut) $out(other) $out(wrong)]] [join $notes "; "]]
+    return [rows_and_notes $rows $out line {}]
+}
+
+# ---- JSON ----
+
+# The value behind these keys; null where it is not.
+proc ::tharsis::lib::nccl::inside {value args} {
+    foreach key $args {
+        lassign $value kind members
+        if {$kind ne "object" || ![dict exists $members $key]} {return {null {}}}
+        set value [dict get $members $key]
+    }
+    return $value
+}
+
+# The ranks of the list of devices. Versions that list the first device of each process alone tell
+# how many a process has.
+proc ::tharsis::lib::nccl::devices {r_name config} {
+    upvar 1 $r_name r
+    set each 1
+    foreach key {nthreads ngpus} {
+        set n [positive [lindex [inside $config $key] 1]]
+        if {$n >= 1 && $n <= 65536} {set each [expr {$each * int($n)}]}
+    }
+    lassign [lindex [inside $config devices] 1] - second
+    if {$second ne "" && [lindex [inside $second rank] 1] eq "1"} {set each 1}
+    foreach device [lindex [inside $config devices] 1] {
+        set rank [lindex [inside $device rank] 1]
+        if {[string is entier -strict $rank] && $rank % $each == 0} {
+            set rank [expr {$rank / $each}]
+        }
+        rank_line r [list # Rank $rank Group [lindex [inside $device group] 1] on \
+            [lindex [inside $device hostname] 1] .]
+    }
+    set r(ranks) [expr {$r(ranks) * $each}]
+}
+
+# How many ranks the bandwidths of a result tell; 0: they do not.
+proc ::tharsis::lib::nccl::ranks_of {kind algbw busbw} {
+    set share [expr {[positive $algbw] > 0 ? [positive $busbw] / [positive $algbw] : 0}]
+    if {$kind eq "all_reduce"} {set share [expr {$share / 2}]}
+    return [expr {$kind in {broadcast reduce} || $share >= 0.9999 ? 0 : round(1 / (1 - $share))}]
+}
+
+proc ::tharsis::lib::nccl::read_json {path given} {
+    lassign [core::table $path $known::json_max json] - root
+    begin r $given
+    set r(where) $path
+    lassign [lindex [inside $root args] 1] program
+    if {$program ne ""} {comment r [list # starting: [file tail [lindex $program 1]] .]}
+    devices r [inside $root config]
+    set out {cut {} other {} wrong {}}
+    lassign {} rows notes
+    foreach result [lindex [inside $root results] 1] {
+        set r(where) "$path: result [incr number]"
+        set times [inside $result out_of_place]
+        set bytes [positive [lindex [inside $result size] 1]]
+        lassign [lmap key {time alg_bw bus_bw nwrong} {lindex [inside $times $key] 1}] \
+            time algbw busbw wrong
+        set r(is_cpu_time) [expr {[lindex [inside $times cpu_time] 1] ne ""}]
+        if {$r(other) || $bytes == 0} {
+            dict lappend out other $number
+        } elseif {$algbw eq ""} {
+            dict lappend out cut $number
+        } else {
+            if {$r(ranks) == 0 && [set n [ranks_of $r(kind) $algbw $busbw]] > 1} {
+                set notes [list "no devices are told: $n ranks, as bus_bw tells, are taken to be on\
+                    one node"]
+                array set r [list ranks $n hosts [list $path 1]]
+            }
+            set row [row r $bytes $time $algbw $busbw $wrong]
+            if {[llength $row] == 1} {dict lappend out $row $number} else {lappend rows $row}
+        }
+    }
+    return [rows_and_notes $rows $out result $notes]
 }
 
 # ---- CSV ----
@@ -197,12 +324,20 @@ proc ::tharsis::lib::nccl::read_csv {path text system} {
 # What a file measures: rows, the number of lines left out, notes. kind: of a log that does not tell
 # it. args: the system whose rows of CSV are read alone. The first line of CSV names columns.
 proc ::tharsis::lib::nccl::measured {path kind args} {
-    set text [core::text $path 4194304]
+    set text [core::text $path $known::json_max]
     regexp {^[^\r\n]*} $text first
     set is_csv [expr {[string match *,* $first] && [regexp {collective|time_us} $first]}]
-    set read [expr {$is_csv ? [read_csv $path $text $args] : [read_log $path $text $kind]}]
+    if {[regexp {^\s*\{} $text]} {
+        set read [read_json $path $kind]
+    } elseif {$is_csv} {
+        set read [read_csv $path $text $args]
+    } else {
+        set read [read_log $path [core::text $path $known::log_max] $kind]
+    }
     if {[llength [lindex $read 0]]} {return $read}
-    fail PRED-0177 "$path: no times: no line begins with a size and a count, untagged"
+    set why [list "no line begins with a size and a count, nor is there a list of results in JSON" \
+        {*}[lrange $read 2 2]]
+    fail PRED-0177 "$path: no times: [string trimright [join $why {; }] {; }]"
 }
 
 # ---- the law ----

@@ -97,9 +97,10 @@ proc ::tharsis::lib::scalesim::extent {where names text} {
     return [scan $text %lld]
 }
 
-# "2:4": two of four are kept. As many as there are: dense.
+# "2:4": two of four are kept. As many as there are, and 1: dense.
 proc ::tharsis::lib::scalesim::sparsity {where text} {
     lassign {0 0} n m
+    if {[string trim $text] eq "1"} {return ""}
     if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {scan "$kept $all" "%d %d" n m}
     if {$n < 1 || $n > $m || $m > 64} {
         fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not\
@@ -161,17 +162,28 @@ proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
 }
 
 # The line of headings of a topology, as a dict: is_product, columns, n_values (that a layer must
-# have), places of the columns, behind (the field behind them), others (headings that are not read).
+# have), places of the columns, behind (the field behind them), others (headings that are not read),
+# notes. SCALE-Sim goes by places: so do we where known headings are there, but one of them twice.
 proc ::tharsis::lib::scalesim::heading_line {where headings} {
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
     set columns [expr {$is_product ? $known::product : $known::convolution}]
     set n_values [expr {$is_product ? 4 : 8}]
+    set notes {}
+    set all [lmap heading [lrange $headings 0 $n_values-1] {plain $heading}]
+    set names [lmap name [concat {*}[lrange $columns 0 $n_values-1]] {plain $name}]
+    if {[llength [lsort -unique $all]] < $n_values && [lsearch -exact $all ""] < 0 &&
+        [lsearch -exact -not [lmap name $all {expr {$name in $names}}] 1] < 0} {
+        set notes [list "a column is named twice: columns are read by their places"]
+        set headings [concat [lmap names [lrange $columns 0 $n_values-1] {lindex $names 0}] \
+            [lrange $headings $n_values end]]
+    }
     set places [place $where $headings $columns $n_values]
     set others [lsearch -all -inline -not -exact [lmap heading $headings {
         expr {[incr f] - 1 in $places ? "" : $heading}
     }] ""]
     return [dict create headings $headings is_product $is_product columns $columns places $places \
-        n_values $n_values behind [expr {[lindex $places $n_values-1] + 1}] others $others]
+        n_values $n_values behind [expr {[lindex $places $n_values-1] + 1}] others $others \
+        notes $notes]
 }
 
 # The layer of a line: its name in the file, its keys, channels, height and width of its input, and
@@ -217,6 +229,11 @@ proc ::tharsis::lib::scalesim::workload_text {head layers} {
 proc ::tharsis::lib::scalesim::topology {path batch precision} {
     lassign [core::table $path $known::topology_max csv] is_cut rows
     set rows [lsearch -all -inline -not -index 1 -glob $rows {#*}]
+    if {[string first \t [lindex $rows 0 1]] > 0 && [llength [lindex $rows 0]] == 2} {
+        set rows [lmap row $rows {concat [lindex $row 0] [lmap field [split [lindex $row 1] \t] {
+            string trim $field
+        }]}]
+    }
     if {![llength $rows]} {fail WORK-0823 "$path: must have a line of headings"}
     set rows [lassign $rows first]
     set h [heading_line $path:[lindex $first 0] [lrange $first 1 end]]
@@ -241,7 +258,7 @@ proc ::tharsis::lib::scalesim::topology {path batch precision} {
     if {![llength $layers]} {fail WORK-0067 "$path: no layers: at least one was expected"}
     set head "name = [quoted [stem $path]]; batch = $batch; precision = \"$precision\";\
         shapes = \"own\"; input = { $input }; layers = ("
-    set notes [list {*}[names_note columns [dict get $h others]] \
+    set notes [list {*}[dict get $h notes] {*}[names_note columns [dict get $h others]] \
         {*}[lines_note $titles "no layer but one value"] \
         {*}[lines_note $comments "values behind the columns"] \
         {*}[cut_note [expr {$is_cut && !$is_ended}]]]
@@ -278,7 +295,7 @@ proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
     upvar 1 $dict_name d
     set at $section/[string tolower $key]
     if {$at eq "general/run_name"} {
-        dict set d name $value
+        dict set d name [string trim $value {"' }]
     } elseif {[dict exists $known::words $at]} {
         lassign [dict get $known::words $at] name words expected
         if {$name ne "" && [dict exists $d $name]} {fail_twice $where $name}
@@ -290,7 +307,8 @@ proc ::tharsis::lib::scalesim::config_key {where section key value dict_name} {
     } elseif {$section ne "architecture_presets"} {
         return [list $key]
     } elseif {[string tolower $key] ni $known::passed_over} {
-        set name [lindex $known::array_keys [lsearch -exact -nocase $known::array_keys $key]]
+        set full [regsub -nocase {sramsz$} $key SramSzkB] ;# as version 1 has it
+        set name [lindex $known::array_keys [lsearch -exact -nocase $known::array_keys $full]]
         if {$name eq ""} {return [list $key]}
         if {[dict exists $d $name]} {fail_twice $where $name}
         dict set d $name [array_value $where $name $value]

@@ -123,6 +123,8 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
 	tests/tcl/astra.test \
+	tests/tcl/infragraph.test \
+	tests/tcl/profile.test \
 	tests/tcl/workload/read_program.test \
 	tests/tcl/report/advice.test \
 	tests/tcl/report/alternatives.test \

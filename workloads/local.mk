@@ -61,6 +61,7 @@ libtharsis_la_SOURCES += \
 	workloads/trace/node_read.c workloads/trace/node_read.h \
 	workloads/trace/node_write.c workloads/trace/node_write.h \
 	workloads/trace/trace.c workloads/trace/trace.h \
+	workloads/trace/trace_custom.c workloads/trace/trace_custom.h \
 	workloads/trace/trace_read.c workloads/trace/trace_read.h \
 	workloads/trace/trace_write.c workloads/trace/trace_write.h \
 	workloads/workload.c workloads/workload.h \

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "predictor/data/measurements_text.h"
+#include "predictor/data/profile_read.h"
 #include "predictor/data/decompress.h"
 #include "predictor/op/members.h"
 
@@ -353,6 +354,8 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
     int32_t n_devices = m->n_devices, n_groups = m->n_groups;
     r.time[0].device = -1;
     int failed = th_decompress_file(s->path, FILE_MAX, &text, err);
+    if (!failed && th_profile_is(text.text))
+        failed = th_profile_rows(s, &text, err);
     r.csv = th_csv_open(s->path, text.text);
     if (!failed)
         failed = th_measurement_defaults(&r) || read_lines(&r) ? -1 : 0;

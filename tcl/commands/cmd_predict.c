@@ -516,8 +516,11 @@ static int run_predict_layer(th_call *c)
 const th_command th_predict_commands[] = {
     {"read_measurements", GROUP, "FILE", 1, 1, read_options,
      "read measured times of layers on GPUs",
-     "Adds the rows of a file of comma-separated values, plain or packed by xz or gzip, and "
-     "returns how many there are then. A device is known by its name or by other names of it; "
+     "Adds the rows of a file of comma-separated values, or the operators of a trace of PyTorch's "
+     "profiler (Chrome's JSON, with shapes) whose kind is known, with the time of their kernels; "
+     "plain or packed by xz or gzip. Returns how many rows there are then; evaluate_predictor "
+     "-groups then tells the operators' times and their predictions. A device is known by its name "
+     "or by other names of it; "
      "further ones are described by -devices.",
      .run = run_read_measurements, .kinds = measurements_words},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",

@@ -211,15 +211,16 @@ const th_command th_predict_network_commands[] = {
      .is_report = true},
     {"calibrate_network", "program", "FILE", 1, 1, calibrate_options,
      "fit latencies and bandwidths to measured collectives",
-     "FILE is what a program of nccl-tests printed, with all its lines of ranks, or a CSV file "
-     "with "
-     "the columns nodes, gpus, collective, bytes and time_us. Returns a dictionary: rows, and how "
-     "many lines of times were left out (cut off, of 0 bytes, of other collectives); launch_us, "
-     "the time of a collective before its first message; the overhead of a message inside a node "
-     "and between nodes; the bandwidth of a GPU inside its node, and of the cards of a node; the "
-     "mean error that remains, and by size what remains unexplained, predicted minus measured. A "
-     "warning tells where messages are too small to tell a bandwidth. Overhead and launch can be "
-     "told apart only by collectives of several kinds or numbers of ranks: otherwise the launch "
+     "FILE is what a program of nccl-tests or rccl-tests printed, with all its lines of ranks "
+     "(tags that srun or mpirun put in front of lines are skipped), or the JSON that it wrote "
+     "(-J), or a CSV file with the columns nodes, gpus, collective, bytes and time_us. Returns a "
+     "dictionary: rows, and how many lines of times were left out (cut off, of 0 bytes, of other "
+     "collectives); launch_us, the time of a collective before its first message; the overhead of"
+     " a message inside a node and between nodes; the bandwidth of a GPU inside its node, and of "
+     "the cards of a node; the mean error that remains, and by size what remains unexplained, "
+     "predicted minus measured. A warning tells where messages are too small to tell a bandwidth."
+     " Overhead and launch can be told apart only by collectives of several kinds or numbers of "
+     "ranks: otherwise the launch "
      "has all of it.",
      .run = th_lib_run},
     {.name = NULL},

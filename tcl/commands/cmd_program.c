@@ -14,6 +14,8 @@
 #include "sim/execution_trace/program_trace.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
+#include "topology/files/astra.h"
+#include "workloads/trace/trace_custom.h"
 #include "workloads/trace/trace_read.h"
 #include "workloads/trace/trace_write.h"
 #include <math.h>
@@ -205,7 +207,7 @@ static int run_add_job(th_call *c)
 
 /* ---- read_program ---- */
 
-enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE };
+enum { READ_FORMAT, READ_GROUPS, READ_MEMORY, READ_ROOFLINE, READ_LENIENT };
 
 static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
@@ -222,6 +224,10 @@ static const th_option read_options[] = {
                        "default): as system.json says, else off.",
                        .names = TH_NAMES([TH_ROOFLINE_OF_SYSTEM] = "system",
                                          [TH_ROOFLINE_OFF] = "off", [TH_ROOFLINE_ON] = "on")},
+    [READ_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
+                      "Leave out data dependencies on nodes that are not in the file, as control "
+                      "dependencies always are, and let collectives without a known comm_type take "
+                      "their measured duration."},
     {.name = NULL},
 };
 
@@ -238,6 +244,24 @@ static int need_path(th_call *c, const char *path)
                                Tcl_GetString(c->words[0]));
 }
 
+/* NULL on failure. */
+static th_trace *read_trace(const th_session *s, const th_trace_files *files, th_error *err)
+{
+    static const th_trace_collective kinds[TH_ASTRA_N_COLLECTIVES] = {
+        [TH_ASTRA_ALL_REDUCE] = TH_TRACE_ALL_REDUCE,
+        [TH_ASTRA_REDUCE_SCATTER] = TH_TRACE_REDUCE_SCATTER,
+        [TH_ASTRA_ALL_GATHER] = TH_TRACE_ALL_GATHER,
+        [TH_ASTRA_ALL_TO_ALL] = TH_TRACE_ALL_TO_ALL};
+    const th_astra *a = s->system->astra;
+    th_trace *t = th_trace_read(files, err);
+    for (int i = 0; t && a && !a->is_replay_only && i < TH_ASTRA_N_COLLECTIVES; i++)
+        if (a->custom[i][0] && th_trace_use_custom(t, kinds[i], a->custom[i], err) != 0) {
+            th_trace_free(t);
+            t = NULL;
+        }
+    return t;
+}
+
 static int run_read_program(th_call *c)
 {
     th_session *s = c->session;
@@ -245,15 +269,20 @@ static int run_read_program(th_call *c)
         .prefix = path_of(c->words[0]),
         .groups = path_of(c->option[READ_GROUPS].word),
         .memory = path_of(c->option[READ_MEMORY].word),
+        .is_lenient = th_call_has(c, READ_LENIENT),
     };
+    th_strbuf notes = TH_STRBUF_INIT;
     if (need_path(c, files.prefix))
         return -1;
-    th_trace *t = th_trace_read(&files, &c->err);
+    th_trace *t = read_trace(s, &files, &c->err);
+    if (t)
+        th_trace_note(t, &notes);
     th_hand_built *made = t ? th_hand_built_of_trace(t, s->system,
                                                      (th_roofline_choice)th_call_number(
                                                          c, READ_ROOFLINE, TH_ROOFLINE_OF_SYSTEM),
                                                      &c->err)
                             : NULL;
+    th_warn_notes(c, files.prefix, !made, &notes);
     if (!made)
         return -1;
     th_session_set_hand_built(s, made);

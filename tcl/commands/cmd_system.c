@@ -28,8 +28,8 @@ static int add_design(th_call *c, const th_value *design, th_system *system)
     return th_design_check_system(system, &c->err);
 }
 
-enum { MOST_FILES = 2 };
-enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
+enum { MOST_FILES = 2, MOST_WORDS = 3 };
+enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM, FORMAT_INFRAGRAPH };
 
 /* procedure: of lib/, makes a system file's text of the files. NULL: they are one. */
 static const struct system_format {
@@ -46,7 +46,13 @@ static const struct system_format {
                          "scalesim::configuration",
                          1,
                          {&th_system_file}},
+    [FORMAT_INFRAGRAPH] = {"-format infragraph takes one",
+                           "infragraph::system",
+                           1,
+                           {&th_system_file}},
 };
+
+enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS, READ_BANDWIDTH, READ_LATENCY };
 
 /* Errors in the text that lib/ made name the first file. */
 static th_system *read_files(th_call *c, const struct system_format *f, Tcl_Obj *const *paths,
@@ -54,12 +60,15 @@ static th_system *read_files(th_call *c, const struct system_format *f, Tcl_Obj 
 {
     th_strbuf text = TH_STRBUF_INIT, notes = TH_STRBUF_INIT;
     const char *file = Tcl_FSGetNativePath(paths[0]);
-    Tcl_Obj *words[MOST_FILES];
+    Tcl_Obj *words[MOST_WORDS];
+    int n = f->n_files;
     if (!f->procedure)
         return th_system_read_up_to(file, max_links, &c->err);
     for (int i = 0; i < f->n_files; i++)
         words[i] = Tcl_NewStringObj(Tcl_FSGetNativePath(paths[i]), -1);
-    th_system *s = th_lib_read(c, f->procedure, f->n_files, words, &text, &notes) == 0
+    for (int i = READ_BANDWIDTH; f == &formats[FORMAT_INFRAGRAPH] && i <= READ_LATENCY; i++)
+        words[n++] = th_call_has(c, i) ? c->option[i].word : Tcl_NewObj();
+    th_system *s = th_lib_read(c, f->procedure, n, words, &text, &notes) == 0
                        ? th_system_read_text_up_to(text.text, file, max_links, &c->err)
                        : NULL;
     th_warn_notes(c, file, !s, &notes);
@@ -113,19 +122,22 @@ static void take_system(th_call *c, th_system *s)
             TH_LINKS_MAX                                                                           \
     }
 
-enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
-
 static const th_option read_system_options[] = {
-    [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
-                     "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json. "
-                     "scalesim: SCALE-Sim's configuration.",
-                     .names = TH_NAMES([FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra",
-                                       [FORMAT_SCALESIM] = "scalesim")},
+    [READ_FORMAT] =
+        {"-format", TH_OPTION_CHOICE, "FORMAT",
+         "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json. "
+         "scalesim: SCALE-Sim's configuration. infragraph: a graph of devices, YAML "
+         "or (FILE.json) JSON.",
+         .names = TH_NAMES([FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra",
+                           [FORMAT_SCALESIM] = "scalesim", [FORMAT_INFRAGRAPH] = "infragraph")},
     [READ_DESIGN] =
         {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
          .help = "Adds a design to every accelerator (name, type, and its keys), or changes "
                  "keys of a design in the file."},
     [READ_MAX_LINKS] = MAX_LINKS_OPTION,
+    [READ_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
+                        "Of an infragraph: of links that do not say theirs."},
+    [READ_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "The same (0)."},
     {.name = NULL},
 };
 
@@ -140,6 +152,10 @@ static int run_read_system(th_call *c)
                             formats[format].wanted);
     if (format == FORMAT_ASTRA && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
+    if (format != FORMAT_INFRAGRAPH &&
+        (th_call_has(c, READ_BANDWIDTH) || th_call_has(c, READ_LATENCY)))
+        return th_error_set(&c->err, "TCL-2524",
+                            "-link_bandwidth and -link_latency: are for -format infragraph");
     th_system *system =
         read_one(c, format, c->words, (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
                  &c->option[READ_DESIGN]);

@@ -36,6 +36,8 @@ typedef struct th_astra_dim {
     int32_t window[TH_ASTRA_N_COLLECTIVES];         /* direct4: 4, the messages at a time; 0: all */
 } th_astra_dim;
 
+enum { TH_ASTRA_PREFIX_BYTES = 512 };
+
 typedef struct th_astra {
     th_astra_dim dims[TH_MAX_DIMS]; /* dimension 0 fastest */
     int n_dims;
@@ -48,6 +50,8 @@ typedef struct th_astra {
     double peak_tflops;
     bool has_roofline;   /* computations take what the roofline says, not what was measured */
     bool is_replay_only; /* every node takes what was measured */
+    int32_t n_custom;    /* collectives whose algorithm is a trace: prefix of its files, else "" */
+    char custom[TH_ASTRA_N_COLLECTIVES][TH_ASTRA_PREFIX_BYTES];
 } th_astra;
 
 /* system_fields.c: as files write them; the second ends in NULL. */

@@ -2,6 +2,7 @@
 /* system_fields.c - see system_fields.h. */
 #include <config.h>
 #include "topology/files/system_fields.h"
+#include <string.h>
 
 #include "base/files/config_write.h"
 #include "topology/files/astra.h"
@@ -290,6 +291,44 @@ const th_field th_astra_dim_fields[] = {
 
 static const char *const optimization_names[] = {"baseline", "localBWAware", NULL};
 
+static int read_custom(const th_config_node *g, void *base, th_error *err)
+{
+    th_astra *a = base;
+    const th_config_node *list = NULL;
+    const char *keys[TH_ASTRA_N_COLLECTIVES + 1] = {NULL}, *path;
+    memcpy(keys, th_astra_collective_keys, sizeof th_astra_collective_keys);
+    if (th_config_child(g, "custom", true, TH_CONFIG_GROUP, &list, err) < 0 ||
+        th_config_check_keys(list, keys, err) < 0)
+        return -1;
+    for (int i = 0; i < TH_ASTRA_N_COLLECTIVES; i++) {
+        path = "";
+        if (th_config_string(list, keys[i], false, &path, err) < 0)
+            return -1;
+        if (strlen(path) >= TH_ASTRA_PREFIX_BYTES)
+            return th_error_set(err, "TOPO-0421",
+                                "%s:%d: key \"%s\": a path of at most %d bytes "
+                                "was expected",
+                                th_config_file(list), th_config_line(list), keys[i],
+                                TH_ASTRA_PREFIX_BYTES - 1);
+        strcpy(a->custom[i], path);
+        a->n_custom += path[0] != '\0';
+    }
+    return 0;
+}
+
+static void put_custom(th_strbuf *out, const void *base)
+{
+    const th_astra *a = base;
+    th_strbuf_add(out, "{");
+    for (int i = 0; i < TH_ASTRA_N_COLLECTIVES; i++)
+        if (a->custom[i][0]) {
+            th_strbuf_printf(out, " %s = ", th_astra_collective_keys[i]);
+            th_config_put_text(out, a->custom[i]);
+            th_strbuf_add(out, ";");
+        }
+    th_strbuf_add(out, " }");
+}
+
 const th_field th_astra_fields[] = {
     {"preferred_dataset_splits", TH_FIELD_AT(th_astra, splits), TH_FIELD_INT, TH_FIELD_REQUIRED, 1,
      65536, .says = "chunks of a collective"},
@@ -308,6 +347,9 @@ const th_field th_astra_fields[] = {
      .says = "of execution traces: computations take what it says, not what was measured"},
     {"replay_only", TH_FIELD_AT(th_astra, is_replay_only), TH_FIELD_BOOL,
      .says = "of execution traces: every node takes its measured duration"},
+    {"custom", TH_FIELD_AT(th_astra, n_custom), .read = read_custom, .put = put_custom,
+     .says = "of execution traces: `{ all_reduce = \"PREFIX\"; }`, collectives whose algorithm is "
+             "the trace `PREFIX.0.et`, `PREFIX.1.et` ... ([below](#custom-collectives))"},
     REQUIRED_OWN("dims", "list of groups, one for each dimension of the topology, see below"),
     {NULL}};
 

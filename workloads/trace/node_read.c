@@ -194,6 +194,14 @@ static int read_collective(const th_trace_reader *r, const ThTraceMessage__Node 
                            th_trace_node *out, int64_t *group, th_error *err)
 {
     int64_t kind = -1, chunks = 1, root = 0;
+    const ThTraceMessage__Attribute *type = th_trace_attribute(m, "comm_type");
+    if (r->trace->is_lenient && (!type || (integer_of(type, &kind) && kind >= 0 &&
+                                           !th_trace_collective_name((uint64_t)kind)))) {
+        out->kind = TH_TRACE_COMPUTE;
+        out->is_on_host = true; /* it occupies nothing that is modelled */
+        r->trace->n_measured++;
+        return 0;
+    }
     if (read_integer(r, m, "comm_type", (bounds){0, UINT8_MAX, true}, &kind, err) ||
         read_integer(r, m, "comm_size", (bounds){1, largest_bytes, true}, &out->bytes, err) ||
         read_integer(r, m, "tharsis_chunks", (bounds){0, INT32_MAX, false}, &chunks, err) ||
@@ -233,6 +241,10 @@ int th_trace_read_node(const th_trace_reader *r, const ThTraceMessage__Node *m, 
                      err))
         return -1;
     out->is_on_host = on_host;
+    if (on_host && out->kind >= TH_TRACE_SEND && out->kind <= TH_TRACE_COLLECTIVE) {
+        out->kind = TH_TRACE_COMPUTE; /* what ASTRA-sim makes of it */
+        r->trace->n_host++;
+    }
     switch ((th_trace_kind)out->kind) {
     case TH_TRACE_LOAD:
     case TH_TRACE_STORE:

@@ -44,6 +44,7 @@ typedef struct th_trace_node {
     uint8_t kind;       /* th_trace_kind */
     uint8_t collective; /* th_trace_collective */
     bool is_on_host;
+    bool is_part;                   /* of a custom collective (trace_custom.h) */
     bool has_operations, has_bytes; /* the attribute is there */
     int8_t n_dims;                  /* of the collective's list; TH_TRACE_ALL_DIMS: no list */
     uint16_t dims;                  /* bit d: dimension d takes part */
@@ -119,7 +120,12 @@ typedef struct th_trace {
     int32_t n_groups;
     th_trace_memory memory;
     int64_t n_nodes;
+    int64_t n_host;            /* messages and collectives of hosts: computations of theirs */
+    int64_t n_measured;        /* collectives of no known kind, as long as measured */
+    int64_t n_custom;          /* nodes of collectives that trace_custom.h replaced */
+    int64_t n_control, n_data; /* dependencies on nodes that are not in the file */
     /* private */
+    bool is_lenient; /* while it is read */
     size_t group_capacity;
 } th_trace;
 

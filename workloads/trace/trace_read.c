@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/files/open_file.h"
 #include "base/files/text_file.h"
+#include "base/notes.h"
 #include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_read.h"
 
@@ -27,6 +28,7 @@ static const size_t largest_file = (size_t)1 << 31;
 /* A dependency as the file has it: of the node at this place in the file. */
 typedef struct raw_dep {
     int32_t from;
+    bool is_control;
     uint64_t id;
 } raw_dep;
 
@@ -82,12 +84,12 @@ static bool next_record(rank_reader *r, const uint8_t **record, size_t *n, int *
 
 /* ---- nodes ---- */
 
-static int add_deps(rank_reader *r, const uint64_t *ids, size_t n, th_error *err)
+static int add_deps(rank_reader *r, const uint64_t *ids, size_t n, bool is_control, th_error *err)
 {
     if (th_grow(&r->deps, &r->dep_capacity, r->n_deps + n, sizeof *r->deps))
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        r->deps[r->n_deps++] = (raw_dep){(int32_t)r->n, ids[i]};
+        r->deps[r->n_deps++] = (raw_dep){(int32_t)r->n, is_control, ids[i]};
     return 0;
 }
 
@@ -151,8 +153,8 @@ static int add_node(rank_reader *r, const ThTraceMessage__Node *m, th_error *err
         add_text(r, m->name.data, m->name.len, &node->name, err) ||
         add_attribute(r, m, "tharsis_algorithm", &node->algorithm, err) ||
         add_attribute(r, m, "tharsis_node", &node->place, err) ||
-        add_deps(r, m->control, m->n_control, err) || add_deps(r, m->data, m->n_data, err) ||
-        add_far(r, m, node, err))
+        add_deps(r, m->control, m->n_control, true, err) ||
+        add_deps(r, m->data, m->n_data, false, err) || add_far(r, m, node, err))
         return -1;
     if (node->kind == TH_TRACE_METADATA && m->inputs &&
         th_trace_read_process_groups(r->is.trace, (const char *)m->inputs->values.data,
@@ -231,6 +233,20 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* A dependency on a node that is not in the file. PyTorch's traces have control dependencies on
+ * what was not recorded, and ASTRA-sim waits for none. 0 or -1. */
+static int drop(const rank_reader *r, const raw_dep *dep, const th_trace_node *node, th_error *err)
+{
+    th_trace *t = r->is.trace;
+    if (!dep->is_control && !t->is_lenient)
+        return th_trace_node_error(&r->is, node->id, err,
+                                   "depends on node %" PRIu64
+                                   ", which is not in the file (-lenient leaves that out)",
+                                   dep->id);
+    *(dep->is_control ? &t->n_control : &t->n_data) += 1;
+    return 0;
+}
+
 /* Each node's dependencies as indices, sorted, once each. */
 static int resolve_deps(rank_reader *r, const int32_t *place, int32_t *out, th_error *err)
 {
@@ -241,11 +257,10 @@ static int resolve_deps(rank_reader *r, const int32_t *place, int32_t *out, th_e
         int32_t end = first;
         for (; i < r->n_deps && r->deps[i].from == from; i++) {
             int32_t at = find(r->nodes, n, r->deps[i].id);
-            if (at < 0)
-                return th_trace_node_error(&r->is, node->id, err,
-                                           "depends on node %" PRIu64 ", which is not in the file",
-                                           r->deps[i].id);
-            out[end++] = at;
+            if (at >= 0)
+                out[end++] = at;
+            else if (drop(r, &r->deps[i], node, err))
+                return -1;
         }
         qsort(out + first, (size_t)(end - first), sizeof *out, by_number);
         node->first_dep = first;
@@ -456,9 +471,29 @@ static th_trace *free_if(int status, th_trace *t)
     return NULL;
 }
 
+void th_trace_note(const th_trace *t, th_strbuf *notes)
+{
+    const struct {
+        int64_t n;
+        const char *what;
+    } all[] = {
+        {t->n_host, "messages or collectives of hosts: run as computations of the host"},
+        {t->n_measured, "collectives without a known comm_type: take their measured duration"},
+        {t->n_custom, "nodes of collectives: run as the traces that system.json names, whose "
+                      "messages have bytes of their own, whatever comm_size says"},
+        {t->n_control, "control dependencies on nodes that are not in the file: left out"},
+        {t->n_data, "data dependencies on nodes that are not in the file: left out"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].n > 0)
+            th_note(notes, "%" PRId64 " %s", all[i].n, all[i].what);
+}
+
 th_trace *th_trace_read(const th_trace_files *f, th_error *err)
 {
     th_trace *t = new_trace(err);
+    if (t)
+        t->is_lenient = f->is_lenient;
     int status = !t || count_ranks(t, f->prefix, err) || make_ranks(t, t->n_ranks, err) ||
                          (f->groups && th_trace_read_groups(t, f->groups, err)) ||
                          (f->memory && th_trace_read_memory(t, f->memory, err)) ||

@@ -2,11 +2,11 @@
 /* units.c - the nodes of a rank on its three units: host, compute and communication.
  *   fire -> (done -> issue what is ready)* -> finished
  *
- * A unit holds one node at a time; receives need none. After each completion the ready nodes
- * are gone through by ascending id, and each whose unit is free is issued. A node that takes
- * no time at all (of no type, or a computation on nothing) is done as it is issued, but what
- * waits for it is looked at after the next completion only. A rank finishes at the completion
- * after which nothing is ready or under way. */
+ * A unit holds one node at a time; receives, and what custom collectives are made of, need none.
+ * After each completion the ready nodes are gone through by ascending id, and each whose unit is
+ * free is issued. A node that takes no time at all (of no type, or a computation on nothing) is
+ * done as it is issued, but what waits for it is looked at after the next completion only. A rank
+ * finishes at the completion after which nothing is ready or under way. */
 #include <config.h>
 #include "sim/network/astra/trace_replay_state.h"
 
@@ -22,6 +22,8 @@ enum { MESSAGE_TAGS = 500000000 };
 
 static th_unit unit_of(const th_trace_node *n)
 {
+    if (n->is_part)
+        return TH_UNIT_NONE;
     if (n->is_on_host)
         return TH_UNIT_HOST;
     if (n->kind == TH_TRACE_COMPUTE)
@@ -113,17 +115,8 @@ static int refuse(const th_replay_state *s, int32_t rank, const th_trace_node *n
                         (int)rank, n->id, why);
 }
 
-static bool is_moved(const th_trace_node *n)
-{
-    return n->kind == TH_TRACE_SEND || n->kind == TH_TRACE_RECEIVE ||
-           n->kind == TH_TRACE_COLLECTIVE;
-}
-
 static int check_node(const th_replay_state *s, int32_t rank, const th_trace_node *n, th_error *err)
 {
-    if (is_moved(n) && n->is_on_host)
-        return refuse(s, rank, n, err,
-                      "a host takes no part in messages and collectives: is_cpu_op must be false");
     if (n->kind == TH_TRACE_COLLECTIVE && n->n_dims != TH_TRACE_ALL_DIMS && n->n_dims < s->n_dims)
         return refuse(s, rank, n, err,
                       "attribute involved_dim: a flag for each dimension of network.yml was "
@@ -287,7 +280,10 @@ static void issue_kind(th_replay_state *s, int32_t rank, int32_t node)
     case TH_TRACE_INVALID:
     case TH_TRACE_METADATA:
     case TH_TRACE_N_KINDS:
-        finish_node(s, rank, node);
+        if (n->is_part) /* the end of a custom collective */
+            run_for(s, rank, node, 0);
+        else
+            finish_node(s, rank, node);
         break;
     }
 }

@@ -2,8 +2,10 @@
 /* test_trace_read.c - files of execution traces, byte by byte: what is read, what is refused. */
 #include <config.h>
 #include "base/alloc.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/trace_help.h"
+#include "workloads/trace/trace_custom.h"
 #include "workloads/trace/trace_read.h"
 #include "workloads/trace/trace_write.h"
 
@@ -270,7 +272,8 @@ TEST(nodes_that_are_refused)
 {
     REFUSED(NULL, FILE0 "node 2: stands twice in the file: ids must be unique",
             {0, 2, COMPUTE, "", ""}, {0, 1, COMPUTE, "", ""}, {0, 2, COMPUTE, "", ""});
-    REFUSED(NULL, FILE0 "node 1: depends on node 8, which is not in the file",
+    REFUSED(NULL,
+            FILE0 "node 1: depends on node 8, which is not in the file (-lenient leaves that out)",
             {0, 1, COMPUTE, "8", ""});
     REFUSED(NULL, FILE0 "node 1: type 8: must be 0 to 7", {0, 1, 8, "", ""});
     REFUSED(NULL, FILE0 "node 1: attribute comm_tag is missing",
@@ -289,6 +292,41 @@ TEST(nodes_that_are_refused)
             FILE0 "node 1: attribute pg_name: must be the decimal number of a group, as a "
                   "text of at most 9 digits",
             {0, 1, COLLECTIVE, "", "comm_type 0 comm_size 1 pg_name tensor"});
+}
+
+/* ---- a trace as the algorithm of a collective ---- */
+
+static int attempt_custom(const void *context, th_error *e)
+{
+    th_trace *t = th_trace_read(&(th_trace_files){.prefix = "trace_of.tmp"}, e);
+    int status = t ? th_trace_use_custom(t, TH_TRACE_ALL_REDUCE, context, e) : -1;
+    if (status == 0) {
+        const th_trace_rank *r = &t->ranks[0];
+        CU_ASSERT_EQUAL(t->n_nodes, 7);
+        CU_ASSERT_EQUAL(r->nodes[3].id, 8);
+        CU_ASSERT_EQUAL(r->deps[r->nodes[1].first_dep], 4); /* the second of the algorithm */
+        CU_ASSERT_EQUAL(r->deps[r->nodes[2].first_dep], 1);
+        CU_ASSERT_EQUAL(r->deps[r->nodes[3].first_dep], 0);
+        CU_ASSERT_EQUAL(t->ranks[1].first, 5);
+    }
+    th_trace_free(t);
+    return status;
+}
+
+TEST(custom_collectives_without_memory)
+{
+    static const trace_row parts[] = {{0, 1, COMPUTE, "", ""},
+                                      {0, 2, SEND, "1", "comm_dst 1 comm_tag 1 comm_size 4"},
+                                      {1, 3, RECEIVE, "", "comm_src 0 comm_tag 1 comm_size 4"}};
+    static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 3"},
+                                     {0, 5, COLLECTIVE, "1", "comm_type 0 comm_size 8"},
+                                     {0, 7, COMPUTE, "5", "us 3"},
+                                     {1, 4, COLLECTIVE, "", "comm_type 0 comm_size 8"}};
+    write_rows("trace_of.tmp", 2, rows, sizeof rows / sizeof *rows);
+    write_rows("trace_custom.tmp", 2, parts, sizeof parts / sizeof *parts);
+    CU_ASSERT_TRUE(fail_each_allocation(attempt_custom, "trace_custom.tmp") > 5);
+    remove_trace("trace_custom.tmp", 2);
+    remove_trace("trace_of.tmp", 2);
 }
 
 static void assert_bytes_refused(const void *bytes, size_t n, const char *expected)
