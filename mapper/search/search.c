@@ -40,8 +40,10 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
         s->options.initial = type->initial;
     if (o->space == TH_SPACE_DEFAULT)
         s->options.space = type->space == TH_SPACE_DEFAULT ? TH_SPACE_FULL : type->space;
-    if (p->system->transfers_serially || s->options.space == TH_SPACE_BASIC)
+    if (p->system->transfers_serially || s->options.space == TH_SPACE_BASIC) {
         s->options.chunks = 1; /* it knows none */
+        s->problem.without_copies = true;
+    }
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
@@ -67,7 +69,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     th_search *s = allocate(type, p, o, err);
     if (!s)
         return NULL;
-    s->pool = th_pool_new(o->pool, p, o->threads, err);
+    s->pool = th_pool_new(o->pool, &s->problem, o->threads, err);
     if (s->pool && type->init(s, err) == 0)
         return s;
     th_search_free(s);
@@ -321,11 +323,16 @@ typedef struct {
 static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_error *reason)
 {
     const th_problem *p = &s->problem;
+    for (int l = 0; l < m->n_layers && p->without_copies; l++)
+        if (m->strategy[l].copies > 0)
+            return th_error_set(reason, "MAP-0626", "layer \"%s\" runs in %d copies, which %s",
+                                p->workload->layers[l].name, (int)m->strategy[l].copies,
+                                p->system->transfers_serially ? "serial transfers do not know"
+                                                              : "space basic does not have") == 0;
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
-/* Of the outermost search: simulates the mappings that satisfy the constraints; the others are
- * infeasible. */
+/* Simulates the mappings that satisfy the constraints; the others are infeasible. */
 static int simulate(th_search *s, const batch *b, th_error *err)
 {
     th_mapping **allowed = th_alloc_array((size_t)b->n + 1, sizeof *allowed);
@@ -416,7 +423,7 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
     th_search *outermost = s;
     while (outermost->parent)
         outermost = outermost->parent;
-    if (simulate(outermost, b, err))
+    if (simulate(s, b, err))
         return -1;
     if (outermost->options.survives && drop_not_surviving(outermost, b, err))
         return -1;

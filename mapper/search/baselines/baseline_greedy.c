@@ -54,10 +54,11 @@ static int rank_of(const walk *k, const th_strategy *s)
         return 0;
     if (s->rotate != TH_NO_ROTATION || (k->what == ONE_DIMENSION && s->split[TH_DIM_B] > 1))
         return -1;
-    return k->what == ONE_DIMENSION ? dimensions_split(s) : 0;
+    return k->what != ONE_DIMENSION ? 0 : s->copies > 0 ? TH_N_DIMS : dimensions_split(s);
 }
 
-/* Of model parallelism: strategies of several dimensions only where there are none of one. */
+/* Of model parallelism: strategies of several dimensions only where there are none of one, and
+ * copies where there is nothing else. */
 static int keep_allowed(const walk *k, th_timed_strategy *all, int n)
 {
     int least = TH_N_DIMS, kept = 0;
