@@ -220,7 +220,7 @@ static int check_start(th_search *s, const th_mapping *start, th_error *err)
     return th_error_set(err, "MAP-0231",
                         "%s: the mapping to start from must be in space basic: members in the "
                         "order of the system and in one set each, shares equal or by speed, no "
-                        "chunks",
+                        "chunks or copies",
                         s->type->name);
 }
 
@@ -319,16 +319,15 @@ typedef struct {
     th_fitness *fitness; /* by mapping */
 } batch;
 
-/* Does it keep to the problem's constraints? reason may be NULL. */
+/* Does it keep to the problem's constraints? What had copies, and may have none, may not fit its
+ * set any more. reason may be NULL. */
 static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_error *reason)
 {
     const th_problem *p = &s->problem;
     for (int l = 0; l < m->n_layers && p->without_copies; l++)
-        if (m->strategy[l].copies > 0)
-            return th_error_set(reason, "MAP-0626", "layer \"%s\" runs in %d copies, which %s",
-                                p->workload->layers[l].name, (int)m->strategy[l].copies,
-                                p->system->transfers_serially ? "serial transfers do not know"
-                                                              : "space basic does not have") == 0;
+        if (th_strategy_check(&m->strategy[l], &p->workload->layers[l], th_search_batch(s),
+                              m->sets[m->set_of[l]].n_accels, "", reason))
+            return false;
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
