@@ -296,8 +296,8 @@ static int read_layer(const reader *r, const th_config_node *g)
     if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) ||
         read_chunks(r, g, &s) || read_weights(r, g, l))
         return -1;
-    bool is_open = r->has_strategy && !split && s.rotate == TH_NO_ROTATION && s.chunks == 0 &&
-                   s.copies == 0;
+    bool is_open =
+        r->has_strategy && !split && s.rotate == TH_NO_ROTATION && s.chunks == 0 && s.copies == 0;
     if (!is_open && check_layer(r, g, l, set, &s))
         return -1;
     if (r->has_strategy)

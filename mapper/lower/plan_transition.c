@@ -29,7 +29,7 @@ typedef struct {
 struct th_plan_held {
     int32_t n, n_accels; /* as of th_layer_plan, of one copy */
     int32_t copies;
-    int64_t largest;     /* elements of the largest box */
+    int64_t largest; /* elements of the largest box */
     intervals along[TH_TENSOR_DIMS];
     /* positions by the numbers of their intervals, the last dimension fastest, -1 where there is
      * none; NULL: the boxes form no grid */

@@ -248,7 +248,8 @@ static int estimate(th_partitioner *pr, const th_set *set, th_time *time, th_err
     const th_workload *w = pr->problem->workload;
     for (int i = 0; i < w->n_layers; i++) {
         if (!th_layer_has_macs(&w->layers[i])) {
-            bool can = !pr->problem->without_copies || th_partitioner_can_split(pr, i, set->n_accels);
+            bool can =
+                !pr->problem->without_copies || th_partitioner_can_split(pr, i, set->n_accels);
             time[i] = can ? 0 : TH_TIME_MAX;
             continue;
         }

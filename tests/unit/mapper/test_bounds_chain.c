@@ -174,7 +174,6 @@ static bool draw_layer(gsl_rng *r, th_mapping *m, int l, const th_system *s, con
     return placed;
 }
 
-
 /* The makespan; INFINITY: it does not fit. */
 static double run(const th_problem *p, const th_bounds *b, th_evaluator *v, const th_mapping *m,
                   int number)

@@ -211,7 +211,8 @@ TEST(follows_its_producer)
     shallow.dim[TH_DIM_K] = shallow.dim[TH_DIM_C] = 3;
     CU_ASSERT_TRUE(th_strategy_follow(&s, &shallow, 1, 5, &producer)); /* 3 x 4 x 4: none takes 5 */
     CU_ASSERT_EQUAL(s.copies, 5);
-    CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 5, &s)); /* nothing travels from copies to copies */
+    CU_ASSERT_TRUE(
+        th_strategy_follow(&s, &pool, 1, 5, &s)); /* nothing travels from copies to copies */
     CU_ASSERT_EQUAL(s.copies, 5);
     CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 4, &s)); /* whole on fewer, too */
     CU_ASSERT_EQUAL(s.copies, 4);
