@@ -2,8 +2,8 @@
 /* space.h - which mappings a search may make (docs/models/search.md, "Spaces").
  * basic: members in the order of the system, shares equal or in proportion to speed, one chunk, one
  * copy of each layer.
- * full: any order, any shares of unlike accelerators, chunks up to the option, copies. What a partial
- * mapping gives is as it gives it. */
+ * full: any order, any shares of unlike accelerators, chunks up to the option, copies. What a
+ * partial mapping gives is as it gives it. */
 #ifndef TH_MAPPER_SEARCH_SPACE_H
 #define TH_MAPPER_SEARCH_SPACE_H
 #include "mapper/search/partition/partition.h"

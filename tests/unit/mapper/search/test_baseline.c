@@ -315,8 +315,8 @@ TEST(model_parallel_splits_no_images)
     CU_ASSERT_EQUAL(x->best->strategy[1].split[TH_DIM_C], 4);
 }
 
-/* An LSTM of one image cannot be shared; a pool of 3 channels to one pixel by two. In the full space
- * sets of more members are tried, too, with copies. */
+/* An LSTM of one image cannot be shared; a pool of 3 channels to one pixel by two. In the full
+ * space sets of more members are tried, too, with copies. */
 TEST(too_little_to_share)
 {
     static const char *const nets[] = {
