@@ -223,7 +223,8 @@ TEST(many_readers_of_one_tensor)
     tear_down();
 }
 
-/* Whatever the splits and copies, on one set or from one to another that shares some accelerators with it. */
+/* Whatever the splits and copies, on one set or from one to another that shares some accelerators
+ * with it. */
 static void compare_transitions(const char *system)
 {
     set_up(system, NET);
