@@ -106,6 +106,7 @@ unit_tests += \
 	tests/unit/mapper/search/test_offspring \
 	tests/unit/mapper/search/test_over_time \
 	tests/unit/mapper/test_constraints \
+	tests/unit/mapper/test_copies \
 	tests/unit/mapper/test_estimate_keys \
 	tests/unit/mapper/test_evaluate \
 	tests/unit/mapper/search/test_exhaustive \
@@ -138,6 +139,8 @@ unit_tests += \
 	tests/unit/mapper/test_worker
 
 tests_unit_mapper_test_mapping_keys_SOURCES = tests/unit/mapper/test_mapping_keys.c \
+	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_mapper_test_copies_SOURCES = tests/unit/mapper/test_copies.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h

@@ -461,6 +461,8 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
     if (s->chunks > 0)
         th_strbuf_printf(out, "chunks = { %c = %d; }; ", th_dim_letters[s->chunk_dim],
                          (int)s->chunks);
+    if (s->copies > 0)
+        th_strbuf_printf(out, "copies = %d; ", (int)s->copies);
     th_strbuf_printf(out, "}%s\n", l + 1 < m->n_layers ? "," : "");
 }
 

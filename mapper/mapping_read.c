@@ -2,6 +2,7 @@
 /* mapping_read.c - a mapping from a libconfig file.
  *   sets = ( { design = "NAME"; accelerators = [ "NAME", ... ]; shares = [ N, ... ]; }, ... );
  *   layers = ( { name = "LAYER"; set = N; split = { K = 2; H = 4; }; rotate = "C"; }, ... );
+ * and of a layer chunks = { K = 2; } or copies = N.
  * The design "own" leaves each accelerator its own; shares may be left out. Every layer of the
  * workload stands in it exactly once, in any order. */
 #include <config.h>
@@ -279,20 +280,24 @@ static int read_weights(const reader *r, const th_config_node *g, int l)
 
 static int read_layer(const reader *r, const th_config_node *g)
 {
-    static const char *const keys[] = {"name", "set", "split", "rotate", "chunks", "weights", NULL};
+    static const char *const keys[] = {"name",   "set",    "split",   "rotate",
+                                       "chunks", "copies", "weights", NULL};
     const char *name;
     const th_config_node *split;
-    int64_t set;
+    int64_t set, copies = 1;
     th_strategy s = th_strategy_single;
     if (th_config_check_keys(g, keys, r->err) || th_config_string(g, "name", true, &name, r->err) ||
         th_config_int(g, "set", true, (th_int_range){0, r->mapping->n_sets - 1}, &set, r->err) ||
-        th_config_child(g, "split", false, TH_CONFIG_GROUP, &split, r->err))
+        th_config_child(g, "split", false, TH_CONFIG_GROUP, &split, r->err) ||
+        th_config_int(g, "copies", false, (th_int_range){1, INT32_MAX}, &copies, r->err))
         return -1;
+    th_strategy_set_copies(&s, (int32_t)copies);
     int l = find_layer(r, g, name);
     if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) ||
         read_chunks(r, g, &s) || read_weights(r, g, l))
         return -1;
-    bool is_open = r->has_strategy && !split && s.rotate == TH_NO_ROTATION && s.chunks == 0;
+    bool is_open =
+        r->has_strategy && !split && s.rotate == TH_NO_ROTATION && s.chunks == 0 && s.copies == 0;
     if (!is_open && check_layer(r, g, l, set, &s))
         return -1;
     if (r->has_strategy)

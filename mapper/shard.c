@@ -25,6 +25,8 @@ static range cut(range r, int i, int n)
 
 static void coordinates(const th_strategy *s, int r, int *digit)
 {
+    if (s->copies > 0)
+        r /= s->copies;
     for (int d = TH_N_DIMS - 1; d >= 0; d--) {
         digit[d] = 0;
         if (s->split[d] == 1) /* as most are: divisions take most of the time */
@@ -34,12 +36,12 @@ static void coordinates(const th_strategy *s, int r, int *digit)
     }
 }
 
-static int position_of(const th_strategy *s, const int *digit)
+static int position_of(const th_strategy *s, const int *digit, int copy)
 {
     int r = 0;
     for (int d = 0; d < TH_N_DIMS; d++)
         r = r * s->split[d] + digit[d];
-    return r;
+    return r * th_shard_copies(s) + copy;
 }
 
 static int32_t extent_of(const th_layer *l, int32_t batch, int d)
@@ -166,6 +168,11 @@ int th_shard_chunks(const th_strategy *s)
     return s->chunks > 0 ? s->chunks : 1;
 }
 
+int th_shard_copies(const th_strategy *s)
+{
+    return s->copies > 0 ? s->copies : 1;
+}
+
 /* No cut along K parts a group of a softmax, or of a matmul that is split between its groups. */
 static bool can_chunk(const th_strategy *s, const th_layer *l)
 {
@@ -207,7 +214,7 @@ static int check_chunks(const th_strategy *s, const th_layer *l, int32_t batch, 
 /* INT64_MAX: that many, or more. */
 static int64_t shards_of(const th_strategy *s)
 {
-    int64_t product = 1;
+    int64_t product = th_shard_copies(s);
     for (int d = 0; d < TH_N_DIMS; d++)
         product = product <= INT64_MAX / s->split[d] ? product * s->split[d] : INT64_MAX;
     return product;
@@ -230,8 +237,8 @@ int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, in
     if (shards_of(s) != n)
         return th_error_set(
             err, "MAP-0005",
-            "%slayer \"%s\": the splits make %lld shards for a set of %d accelerators", prefix,
-            l->name, (long long)shards_of(s), n);
+            "%slayer \"%s\": the splits%s make %lld shards for a set of %d accelerators", prefix,
+            l->name, s->copies > 0 ? " and copies" : "", (long long)shards_of(s), n);
     return check_rotation(s, l, batch, prefix, err) || check_chunks(s, l, batch, prefix, err) ||
                    check_traffic(s, l, n, prefix, err)
                ? -1
@@ -284,7 +291,8 @@ typedef struct {
 
 static weights weigh(const th_strategy *s, const int32_t *shares, int d)
 {
-    weights w = {.shares = shares, .n = 1, .inner = 1};
+    const int copies = th_shard_copies(s); /* they stand next to each other */
+    weights w = {.shares = shares, .n = copies, .inner = copies};
     for (int i = 0; i < TH_N_DIMS; i++) {
         w.n *= s->split[i];
         w.inner *= i > d ? s->split[i] : 1;
@@ -382,13 +390,13 @@ th_loop_box th_shard_chunk_loops(const th_layer *l, int32_t batch, const th_stra
 typedef struct {
     const th_strategy *strategy;
     unsigned free;
-    int digit[TH_N_DIMS]; /* of r */
-    int n, rank;          /* their number, r's place among them */
+    int digit[TH_N_DIMS], copy; /* of r */
+    int n, rank;                /* their number, r's place among them */
 } relatives;
 
 static relatives relatives_of(const th_strategy *s, unsigned free, int r)
 {
-    relatives x = {.strategy = s, .free = free, .n = 1};
+    relatives x = {.strategy = s, .free = free, .copy = r % th_shard_copies(s), .n = 1};
     coordinates(s, r, x.digit);
     for (int d = 0; d < TH_N_DIMS; d++) {
         if (free >> d & 1u) {
@@ -409,7 +417,7 @@ static int relative(const relatives *x, int i)
         digit[d] = i % x->strategy->split[d];
         i /= x->strategy->split[d];
     }
-    return position_of(x->strategy, digit);
+    return position_of(x->strategy, digit, x->copy);
 }
 
 static int list_relatives(const relatives *x, int *members, int *rank)

@@ -60,14 +60,20 @@ static int split_rest(lister *l, th_strategy *s, int i, int left)
     return 0;
 }
 
+typedef enum { COPIES_NONE, COPIES_NEEDED, COPIES_ANY } copies_listed;
+
 static int list_over(const th_layer *l, int32_t batch, int n, const th_dim *dims, int n_dims,
-                     th_strategy **list)
+                     copies_listed what, th_strategy **list)
 {
     lister all = {l, batch, n, dims, n_dims, NULL, 0, 0};
     th_strategy s = th_strategy_single;
-    if (split_rest(&all, &s, 0, n)) {
-        th_free(all.item);
-        return -1;
+    const int most = what == COPIES_NONE ? 1 : n;
+    for (int copies = 1; copies <= most && (what == COPIES_ANY || all.count == 0); copies++) {
+        th_strategy_set_copies(&s, copies);
+        if (n % copies == 0 && split_rest(&all, &s, 0, n / copies)) {
+            th_free(all.item);
+            return -1;
+        }
     }
     *list = all.item;
     return (int)all.count;
@@ -75,14 +81,19 @@ static int list_over(const th_layer *l, int32_t batch, int n, const th_dim *dims
 
 int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **list)
 {
-    return list_over(l, batch, n, searched, N_SEARCHED, list);
+    return list_over(l, batch, n, searched, N_SEARCHED, COPIES_NONE, list);
+}
+
+int th_strategies_list_copied(const th_layer *l, int32_t batch, int n, bool any, th_strategy **list)
+{
+    return list_over(l, batch, n, searched, N_SEARCHED, any ? COPIES_ANY : COPIES_NEEDED, list);
 }
 
 int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list)
 {
     static const th_dim all[TH_N_DIMS] = {TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H,
                                           TH_DIM_W, TH_DIM_R, TH_DIM_S};
-    return list_over(l, batch, n, all, TH_N_DIMS, list);
+    return list_over(l, batch, n, all, TH_N_DIMS, COPIES_NONE, list);
 }
 
 /* --- the nearest one --- */
@@ -128,19 +139,33 @@ static void shrink_to_fit(th_strategy *s, const th_layer *l, int32_t batch, int 
     }
 }
 
-bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n)
+static int pieces_of(const th_strategy *s)
 {
     int product = 1;
-    shrink_to_fit(s, l, batch, n);
     for (int d = 0; d < TH_N_DIMS; d++)
         product *= s->split[d];
-    for (int left = n / product; left > 1;) {
-        int f = smallest_factor(left), d = roomiest(s, l, batch, f);
-        if (d < 0)
-            return false;
-        s->split[d] *= f;
-        left /= f;
+    return product;
+}
+
+/* Factors that fit into no dimension become copies; a layer that all run whole stays whole. */
+static void cut_further(th_strategy *s, const th_layer *l, int32_t batch, int n)
+{
+    const bool is_whole = s->copies > 0 && pieces_of(s) == 1;
+    int copies = 1;
+    shrink_to_fit(s, l, batch, n);
+    for (int left = n / pieces_of(s), f; left > 1; left /= f) {
+        f = smallest_factor(left);
+        int d = is_whole ? -1 : roomiest(s, l, batch, f);
+        *(d < 0 ? &copies : &s->split[d]) *= f;
     }
+    th_strategy_set_copies(s, copies);
+}
+
+bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n)
+{
+    if (th_strategy_fits(s, l, batch, n))
+        return true;
+    cut_further(s, l, batch, n);
     if (!th_strategy_fits(s, l, batch, n))
         th_strategy_set_chunks(s, 0, 0);
     if (!th_strategy_fits(s, l, batch, n))
@@ -196,13 +221,16 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
     return th_strategy_repair(s, l, batch, n);
 }
 
-/* The strategy of the layer's first producer on its set; NULL: there is none. */
+/* The strategy of the layer's first producer on its set, of those in copies only if there is no
+ * other; NULL: there is none. */
 static const th_strategy *producer_of(const th_mapping *m, const th_layer *l, int32_t set)
 {
+    const th_strategy *first = NULL;
     for (int i = 0; i < l->n_inputs; i++)
-        if (l->inputs[i] >= 0 && m->set_of[l->inputs[i]] == set)
-            return &m->strategy[l->inputs[i]];
-    return NULL;
+        if (l->inputs[i] >= 0 && m->set_of[l->inputs[i]] == set &&
+            (!first || (first->copies > 0 && m->strategy[l->inputs[i]].copies == 0)))
+            first = &m->strategy[l->inputs[i]];
+    return first;
 }
 
 bool th_mapping_is_free(const th_mapping *m, const th_workload *w, int layer)

@@ -11,12 +11,17 @@
  * halo. */
 int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
-/* The same with kernels split too: every strategy that a mapping can name. */
+/* The same, and behind them those with copies: if any, with every number of them; else, and only if
+ * there is no strategy without, with the fewest. */
+int th_strategies_list_copied(const th_layer *l, int32_t batch, int n, bool any,
+                              th_strategy **list);
+
+/* All without copies, with kernels split too. */
 int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
 /* Changes *s to the nearest strategy that the layer can run: factors of dimensions that cannot take
- * them move to the dimensions with most elements per piece. *s keeps its rotation or its chunks if
- * they still fit. False: there is no strategy for n positions. */
+ * them move to the dimensions with most elements per piece, and become copies where none can be cut
+ * further. *s keeps its rotation or its chunks if they still fit. */
 bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n);
 
 /* For layers of the vector unit: split and chunks of the producer, so that almost no data move.

@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION, 0, 0};
+const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION, 0, 0, 0};
 
 void th_strategy_set_chunks(th_strategy *s, int32_t chunks, int32_t dim)
 {
     s->chunks = chunks > 1 ? chunks : 0;
     s->chunk_dim = chunks > 1 ? dim : 0;
+}
+
+void th_strategy_set_copies(th_strategy *s, int32_t copies)
+{
+    s->copies = copies > 1 ? copies : 0;
 }
 
 void th_strategy_take_chunks(th_strategy *s, const th_strategy *from)
@@ -40,6 +45,8 @@ char *th_strategy_format(const th_strategy *s, char *out, size_t size)
     if (s->chunks > 0 && n < size)
         n += (size_t)snprintf(out + n, size - n, "%schunks %c%d", n ? " " : "",
                               th_dim_letters[s->chunk_dim], (int)s->chunks);
+    if (s->copies > 0 && n < size)
+        n += (size_t)snprintf(out + n, size - n, "%scopies %d", n ? " " : "", (int)s->copies);
     if (n == 0)
         snprintf(out, size, "-");
     return out;

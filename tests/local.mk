@@ -155,6 +155,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/help.test \
 	tests/tcl/report/html.test \
 	tests/tcl/infeasible.test \
+	tests/tcl/copies.test \
 	tests/tcl/over_time.test \
 	tests/tcl/interrupt.test \
 	tests/tcl/kinds.test \

@@ -18,9 +18,8 @@
  * that is good for F is bad for G and the other way round (few accelerators; chunks), which only
  * the sums of both tell: the least of F and the least of G may be those of different mappings.
  * Assumed: each layer runs on any set, in any order of its members; sets need not be disjoint, and
- * change from layer to layer; an accelerator does one task at a time. A layer may run whole on
- * every member of a set: it counts as on a set of one, from which nothing travels. Proofs:
- * docs/models/bounds.md. */
+ * change from layer to layer; an accelerator does one task at a time. A set may run a layer in any
+ * number of copies. Proofs: docs/models/bounds.md. */
 #include <config.h>
 
 #include "base/min_max.h"
@@ -87,13 +86,19 @@ static double transfers_of(const chain *x, int from, const th_option *o)
                : 1;
 }
 
+/* How a piece gets to its readers. */
+typedef struct {
+    int alike, copies;    /* positions that need the same; that hold the same */
+    double element_bytes; /* in one transfer */
+} delivery;
+
 /* What the readers of any piece take from its end on. all: by axis, whether all of its readers
- * count, or only that which needs most of it. */
+ * count, or only that which needs most of it. One of its copies serves as many as any other. */
 static double gap_of(const chain *x, const th_option *o, const th_meeting *const *m, unsigned all,
-                     int copies, double element_bytes)
+                     const delivery *d)
 {
-    double bytes = element_bytes, chunk_bytes = element_bytes;
-    int readers = copies, chunks = o->chunks;
+    double bytes = d->element_bytes, chunk_bytes = d->element_bytes;
+    int readers = d->alike, chunks = o->chunks;
     for (int a = 0; a < TH_TENSOR_DIMS; a++) {
         const bool each = all >> a & 1u;
         bytes *= each ? m[a]->each : m[a]->most;
@@ -101,24 +106,25 @@ static double gap_of(const chain *x, const th_option *o, const th_meeting *const
         readers *= each ? m[a]->readers : 1;
         chunks = th_min(chunks, each ? m[a]->each_chunks : m[a]->most_chunks);
     }
+    readers = (readers + d->copies - 1) / d->copies;
     const double computes = chunks == o->chunks ? o->least : chunks * o->task;
     return th_max(th_travel_send(&x->travel, readers, chunk_bytes) + computes,
                   th_travel_send(&x->travel, readers, bytes) + o->task);
 }
 
-/* The greatest of these, whichever readers of a piece count; bytes: of an element. */
-static double greatest_gap(const chain *x, const th_option *o, const th_option_need *need,
-                           const th_meeting *const *m, double bytes)
+/* The greatest of these, whichever readers of a piece count. */
+static double greatest_gap(const chain *x, const th_option *o, bool is_product,
+                           const th_meeting *const *m, const delivery *d)
 {
     unsigned several = 0; /* axes along which a piece has several readers */
     double most = -INFINITY;
-    bool is_read = need->is_product;
+    bool is_read = is_product;
     for (int a = 0; a < TH_TENSOR_DIMS; a++) {
         is_read &= m[a]->readers > 0;
         several |= m[a]->readers > 1 ? 1u << a : 0;
     }
     for (unsigned all = several; is_read; all = (all - 1) & several) {
-        most = th_max(most, gap_of(x, o, m, all, need->copies, bytes));
+        most = th_max(most, gap_of(x, o, m, all, d));
         if (all == 0)
             break;
     }
@@ -143,16 +149,6 @@ static th_meeting *meet_all(const edge *e, int axis)
     return m;
 }
 
-/* Is the whole tensor one piece? Then every member of a set may have made it, and it need not
- * travel. */
-static bool is_whole(const th_options *o, const th_held_group *g)
-{
-    bool is_one = true;
-    for (int a = 0; a < TH_TENSOR_DIMS; a++)
-        is_one &= o->held[a].item[g->cut[a]].n * o->held[a].item[g->cut[a]].chunks == 1;
-    return is_one;
-}
-
 static void fill(const chain *x, const edge *e, th_meeting *const *axes, double *gap)
 {
     const th_options *made = e->made, *reads = e->reads;
@@ -167,8 +163,8 @@ static void fill(const chain *x, const edge *e, th_meeting *const *axes, double 
             for (int a = 0; a < TH_TENSOR_DIMS; a++)
                 m[a] = &axes[a][(size_t)need->cut[a] * made->held[a].n +
                                 (size_t)made->group[g].cut[a]];
-            gap[k * made->n_groups + g] =
-                greatest_gap(x, o, need, m, is_whole(made, &made->group[g]) ? 0 : bytes);
+            const delivery d = {need->copies, made->group[g].copies, bytes};
+            gap[k * made->n_groups + g] = greatest_gap(x, o, need->is_product, m, &d);
         }
     }
 }

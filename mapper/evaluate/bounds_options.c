@@ -128,15 +128,15 @@ static void find_held(lister *k)
 }
 
 /* The group of the pieces in held; -1: memory is out. */
-static int32_t group_of(lister *k)
+static int32_t group_of(lister *k, int32_t copies)
 {
     th_options *o = k->out;
-    th_held_group g;
+    th_held_group g = {.copies = copies};
     for (int a = 0; a < TH_TENSOR_DIMS; a++)
         if ((g.cut[a] = th_cut_add(&o->held[a], k->held, k->n, k->chunks, a)) < 0)
             return -1;
     for (int i = 0; i < o->n_groups; i++)
-        if (memcmp(o->group[i].cut, g.cut, sizeof g.cut) == 0)
+        if (memcmp(&o->group[i], &g, sizeof g) == 0)
             return i;
     if (th_grow(&o->group, &o->group_capacity, (size_t)o->n_groups + 1, sizeof *o->group))
         return -1;
@@ -223,14 +223,21 @@ static void add_arrival(const lister *k, th_option *o)
 
 /* --- all --- */
 
+/* Room for one more option. 0 or -1. */
+static int grow(th_options *all)
+{
+    const size_t n = (size_t)all->n + 1, inputs = (size_t)all->n_inputs;
+    return th_grow(&all->need, &all->need_capacity, n * inputs, sizeof *all->need) ||
+                   th_grow(&all->item, &all->item_capacity, n, sizeof *all->item)
+               ? -1
+               : 0;
+}
+
 /* Needs of all inputs. 0 or -1. */
 static int add_needs(lister *k, th_option *o)
 {
     th_options *all = k->out;
     bool reads[TH_CUT_PIECES_MAX] = {false};
-    if (th_grow(&all->need, &all->need_capacity, (size_t)((all->n + 1) * all->n_inputs),
-                sizeof *all->need))
-        return -1;
     for (int i = 0; i < all->n_inputs; i++) {
         find_needs(k, i);
         if (add_need(k, i, &all->need[all->n * all->n_inputs + i]))
@@ -243,6 +250,26 @@ static int add_needs(lister *k, th_option *o)
     o->reads = true;
     for (int at = 0; at < k->n * k->chunks; at++)
         o->reads &= reads[at];
+    return 0;
+}
+
+/* Further copies of the last option: their work adds up, and its pieces are held by more. 0 or -1.
+ */
+static int add_copies(lister *k)
+{
+    th_options *all = k->out;
+    const int once = all->n - 1, inputs = all->n_inputs;
+    for (int32_t copies = 2; copies * k->n <= k->finder->system->n_accels; copies++) {
+        const int32_t group = group_of(k, copies);
+        if (group < 0 || grow(all))
+            return -1;
+        th_option o = all->item[once];
+        o.group = group;
+        o.work *= copies;
+        memcpy(&all->need[all->n * inputs], &all->need[once * inputs],
+               (size_t)inputs * sizeof *all->need);
+        all->item[all->n++] = o;
+    }
     return 0;
 }
 
@@ -262,13 +289,12 @@ static int add_option(lister *k, const th_strategy *s, int n)
     if (o.work == INFINITY)
         return 0;
     find_held(k);
-    if ((o.group = group_of(k)) < 0 || add_needs(k, &o) ||
-        (th_shard_partners(s, k->layer, 0, NULL, NULL) > 1 && add_exchange(k, &o)) ||
-        th_grow(&all->item, &all->item_capacity, (size_t)all->n + 1, sizeof *all->item))
+    if ((o.group = group_of(k, 1)) < 0 || grow(all) || add_needs(k, &o) ||
+        (th_shard_partners(s, k->layer, 0, NULL, NULL) > 1 && add_exchange(k, &o)))
         return -1;
     add_departure(k, &o);
     all->item[all->n++] = o;
-    return 0;
+    return add_copies(k);
 }
 
 static int add_chunked(lister *k, th_strategy s, int n)

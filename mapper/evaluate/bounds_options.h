@@ -31,6 +31,7 @@ typedef struct th_option {
 /* Strategies whose positions hold the same pieces. */
 typedef struct th_held_group {
     int32_t cut[TH_TENSOR_DIMS];
+    int32_t copies; /* positions that hold a piece */
 } th_held_group;
 
 typedef struct th_options {

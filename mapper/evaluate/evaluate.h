@@ -36,6 +36,7 @@ typedef struct th_problem {
     th_network_options network_options;
     const th_constraints *constraints; /* that searches keep to; NULL: none */
     th_script_memo *scripts; /* schedules of script designs; NULL: they cannot be called */
+    bool without_copies;     /* of layers: searches make none, and let layers keep none */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;

@@ -407,12 +407,17 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
     return task < 0 || th_program_depend(l->emission.program, task, after, err) ? -1 : task;
 }
 
+/* Of several copies of a part one leaves for the host, the next of them from part to part. */
 static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
+    const int place = r % plan->n_accels, copy = place % plan->copies;
     int32_t task = l->emission.final[l->emission.first_final[layer] + r];
     int host = th_plans_host_of(l->plans, th_lower_accel(l, layer, r));
-    int64_t bytes = th_tensor_bytes(th_box_elements(&l->planned.layer_plan[layer]->at[r].held),
+    int64_t bytes = th_tensor_bytes(th_box_elements(&plan->at[r].held),
                                     l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
+    if (copy != place / plan->copies % plan->copies)
+        return th_emit_end(l, task) ? th_error_no_memory(err) : 0;
     if (host >= 0 && bytes > 0) {
         int32_t sent = th_emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
         if (sent < 0 || th_program_depend(l->emission.program, sent, task, err))

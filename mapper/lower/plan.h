@@ -32,6 +32,7 @@ typedef struct th_partial_send {
 /* Chunk i of the position on accelerator a of the set is position i * n_accels + a of the plan. */
 typedef struct th_layer_plan {
     int32_t n, n_accels; /* positions, those of all chunks; accelerators */
+    int32_t copies;      /* that hold the same boxes: position r of a chunk is of copy r % copies */
     int32_t phases;
     bool rotates_input;
     th_position_plan *at; /* n */

@@ -182,15 +182,18 @@ static int take_from_chunks(maker *k, int r)
     return 0;
 }
 
+/* From one copy: that of the accelerator itself, else of several all in turn. */
 static int take_from_producer(maker *k, int accel, int r)
 {
     const th_system *s = k->plans->system;
-    for (int q = 0; q < k->ends->made->n && k->lacked.n > 0; q++) {
+    const th_layer_plan *made = k->ends->made;
+    const int place = k->made_at[accel] >= 0 ? k->made_at[accel] : r % k->ends->reads->n_accels;
+    for (int q = place % made->copies; q < made->n && k->lacked.n > 0; q += made->copies) {
         size_t before = k->out.n;
-        int from = k->ends->producer->set->accels[q % k->ends->made->n_accels];
+        int from = k->ends->producer->set->accels[q % made->n_accels];
         if (from == accel)
             continue;
-        if (take(&k->lacked, &k->ends->made->at[q].held, &k->out) ||
+        if (take(&k->lacked, &made->at[q].held, &k->out) ||
             add_delivery(k, q, s->accel_node[from], r, s->accel_node[accel], before))
             return -1;
     }

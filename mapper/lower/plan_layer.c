@@ -322,6 +322,10 @@ static int check_serial(const th_layer *l, const th_strategy *s, th_error *err)
         return th_error_set(err, "MAP-0126",
                             "layer \"%s\": has chunks, which serial transfers do not know",
                             l->name);
+    if (s->copies > 0)
+        return th_error_set(err, "MAP-0627",
+                            "layer \"%s\": has copies, which serial transfers do not know",
+                            l->name);
     return 0;
 }
 
@@ -336,6 +340,7 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
     int32_t *members = th_alloc_array((size_t)n, sizeof *members);
     if (plan) {
         plan->n_accels = n;
+        plan->copies = th_shard_copies(&at->strategy);
         plan->sends = th_plans_alloc(p, (size_t)all * (size_t)partners, sizeof *plan->sends);
     }
     int failed = plan && members && plan->sends ? 0 : th_error_no_memory(err);

@@ -27,8 +27,9 @@ typedef struct {
 } intervals;
 
 struct th_plan_held {
-    int32_t n, n_accels; /* as of th_layer_plan */
-    int64_t largest;     /* elements of the largest box */
+    int32_t n, n_accels; /* as of th_layer_plan, of one copy */
+    int32_t copies;
+    int64_t largest; /* elements of the largest box */
     intervals along[TH_TENSOR_DIMS];
     /* positions by the numbers of their intervals, the last dimension fastest, -1 where there is
      * none; NULL: the boxes form no grid */
@@ -159,16 +160,17 @@ static int keep_boxes(th_plans *p, th_plan_held *h, const th_box *box)
 static th_plan_held *make_held(th_plans *p, const th_placed *at, int32_t batch)
 {
     const th_layer *l = &p->workload->layers[at->layer];
-    const int32_t n_accels = at->set->n_accels, n = n_accels * th_shard_chunks(&at->strategy);
+    const int32_t copies = th_shard_copies(&at->strategy), n_accels = at->set->n_accels / copies,
+                  n = n_accels * th_shard_chunks(&at->strategy);
     th_plan_held *h = th_plans_alloc(p, 1, sizeof *h);
     th_box *box = th_alloc_array((size_t)n, sizeof *box);
     interval *scratch = th_alloc_array((size_t)n, sizeof *scratch);
     int failed = h && box && scratch ? 0 : -1;
     if (!failed)
-        *h = (th_plan_held){.n = n, .n_accels = n_accels};
+        *h = (th_plan_held){.n = n, .n_accels = n_accels, .copies = copies};
     for (int32_t q = 0; !failed && q < n; q++) {
-        box[q] =
-            th_shard_held(l, batch, &at->strategy, at->set->shares, q % n_accels, q / n_accels);
+        box[q] = th_shard_held(l, batch, &at->strategy, at->set->shares, q % n_accels * copies,
+                               q / n_accels);
         const int64_t elements = th_box_elements(&box[q]);
         h->largest = elements > h->largest ? elements : h->largest;
     }
@@ -198,7 +200,7 @@ typedef struct {
     const th_plan_held *held;
     th_precision precision;
     th_box need;
-    int32_t accel;
+    int32_t accel, copy; /* the producer's that sends to it (plan_edge.c) */
 } receiver;
 
 static int64_t overlap(const interval *x, const th_box *need, int d)
@@ -210,7 +212,8 @@ static int64_t overlap(const interval *x, const th_box *need, int d)
 static void carry_from(receiver *k, int32_t q, int64_t elements)
 {
     const th_system *s = k->traffic.plans->system;
-    const int32_t from = k->producer->set->accels[q % k->held->n_accels];
+    const int32_t place = q % k->held->n_accels * k->held->copies + k->copy,
+                  from = k->producer->set->accels[place];
     if (from != k->accel)
         th_plan_carry(&k->traffic, s->accel_node[from], s->accel_node[k->accel],
                       th_tensor_bytes(elements, k->precision));
@@ -276,6 +279,15 @@ static th_time bound_of(const receiver *k)
 
 /* --- all readers --- */
 
+/* Position r of the reader; its own copy, where it has one, else all in turn. */
+static void choose_copy(receiver *k, int32_t r)
+{
+    if (!k->held || k->held->copies == 1)
+        return;
+    const int32_t own = th_set_place(k->producer->set, k->accel);
+    k->copy = (own >= 0 ? own : r) % k->held->copies;
+}
+
 static th_time time_of(const receiver *k, th_time bound)
 {
     const th_time busiest = k->traffic.busiest > bound ? k->traffic.busiest : bound;
@@ -299,6 +311,7 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
     th_plan_traffic_begin(&k.traffic, p);
     for (int32_t r = 0; r < n && time_of(&k, bound) <= enough; r++) {
         k.accel = to->set->accels[r % to->set->n_accels];
+        choose_copy(&k, r % to->set->n_accels);
         k.need = th_plan_need(l, batch, to, r, to->input);
         bound = bound_of(&k);
         if (time_of(&k, bound) > enough)

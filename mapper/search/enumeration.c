@@ -290,8 +290,10 @@ static const strategies *list_for(th_enumeration *e, int layer, int n)
     strategies *all = &e->listed[layer * (ACCELS_MAX + 1) + n];
     if (all->n >= 0)
         return all;
-    all->n = th_strategies_list(&e->problem->workload->layers[layer], th_search_batch(e->search), n,
-                                &all->item);
+    const th_layer *l = &e->problem->workload->layers[layer];
+    all->n = e->is_full && !e->problem->without_copies
+                 ? th_strategies_list_copied(l, th_search_batch(e->search), n, true, &all->item)
+                 : th_strategies_list(l, th_search_batch(e->search), n, &all->item);
     return all->n < 0 || (e->is_full && add_chunks(e, layer, n, all)) ? NULL : all;
 }
 

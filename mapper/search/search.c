@@ -40,8 +40,10 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
         s->options.initial = type->initial;
     if (o->space == TH_SPACE_DEFAULT)
         s->options.space = type->space == TH_SPACE_DEFAULT ? TH_SPACE_FULL : type->space;
-    if (p->system->transfers_serially || s->options.space == TH_SPACE_BASIC)
+    if (p->system->transfers_serially || s->options.space == TH_SPACE_BASIC) {
         s->options.chunks = 1; /* it knows none */
+        s->problem.without_copies = true;
+    }
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
@@ -67,7 +69,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     th_search *s = allocate(type, p, o, err);
     if (!s)
         return NULL;
-    s->pool = th_pool_new(o->pool, p, o->threads, err);
+    s->pool = th_pool_new(o->pool, &s->problem, o->threads, err);
     if (s->pool && type->init(s, err) == 0)
         return s;
     th_search_free(s);
@@ -218,7 +220,7 @@ static int check_start(th_search *s, const th_mapping *start, th_error *err)
     return th_error_set(err, "MAP-0231",
                         "%s: the mapping to start from must be in space basic: members in the "
                         "order of the system and in one set each, shares equal or by speed, no "
-                        "chunks",
+                        "chunks or copies",
                         s->type->name);
 }
 
@@ -317,15 +319,19 @@ typedef struct {
     th_fitness *fitness; /* by mapping */
 } batch;
 
-/* Does it keep to the problem's constraints? reason may be NULL. */
+/* Does it keep to the problem's constraints? What had copies, and may have none, may not fit its
+ * set any more. reason may be NULL. */
 static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_error *reason)
 {
     const th_problem *p = &s->problem;
+    for (int l = 0; l < m->n_layers && p->without_copies; l++)
+        if (th_strategy_check(&m->strategy[l], &p->workload->layers[l], th_search_batch(s),
+                              m->sets[m->set_of[l]].n_accels, "", reason))
+            return false;
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
-/* Of the outermost search: simulates the mappings that satisfy the constraints; the others are
- * infeasible. */
+/* Simulates the mappings that satisfy the constraints; the others are infeasible. */
 static int simulate(th_search *s, const batch *b, th_error *err)
 {
     th_mapping **allowed = th_alloc_array((size_t)b->n + 1, sizeof *allowed);
@@ -416,7 +422,7 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
     th_search *outermost = s;
     while (outermost->parent)
         outermost = outermost->parent;
-    if (simulate(outermost, b, err))
+    if (simulate(s, b, err))
         return -1;
     if (outermost->options.survives && drop_not_surviving(outermost, b, err))
         return -1;

@@ -29,8 +29,10 @@ int th_space_make_basic(th_partitioner *partitioner, th_mapping *m, th_error *er
     m->order = NULL;
     m->weights = NULL;
     m->activations_cross = false;
-    for (int l = 0; l < m->n_layers; l++)
+    for (int l = 0; l < m->n_layers; l++) {
         th_strategy_set_chunks(&m->strategy[l], 0, 0);
+        th_strategy_set_copies(&m->strategy[l], 0);
+    }
     for (int i = 0; i < m->n_sets; i++) {
         th_set *set = &m->sets[i];
         if (th_constraints_fixed_set(partitioner->problem->constraints, set))

@@ -186,6 +186,7 @@ static void strategy(th_serializer *w, th_strategy *s)
     th_serializer_byte(w, &code);
     w->failed |= code > TH_SHARD_CHUNKS_MAX * TH_N_DIMS;
     decode(w->failed ? 0 : code, s);
+    th_serializer_count(w, &s->copies, INT32_MAX);
 }
 
 /* number[l]: which of the distinct strategies layer l has; first[i]: the layer that had the i-th

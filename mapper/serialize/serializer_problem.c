@@ -16,8 +16,8 @@
 #include "workloads/workload_write.h"
 
 #if UINTPTR_MAX == UINT64_MAX
-/* Ranks need neither constraints nor scripts. */
-_Static_assert(sizeof(th_problem) == 216 && sizeof(th_goal) == 72, "see th_serializer_goal");
+/* Ranks need neither constraints nor scripts, nor whether there are copies. */
+_Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_serializer_goal");
 #endif
 
 static void small(th_serializer *w, int x, int n, uint8_t *out)

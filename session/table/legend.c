@@ -154,7 +154,7 @@ const th_legend th_legends[] = {
     {"mapping", "layers", "layer", "the layer, or several with equal rows"},
     {"mapping", "layers", "count", "how many layers the row stands for"},
     {"mapping", "layers", "set", "set that runs it"},
-    {"mapping", "layers", "strategy", "splits of its dimensions, rotation, chunks"},
+    {"mapping", "layers", "strategy", "splits of its dimensions, rotation, chunks, copies"},
     {"mapping", "layers", "shard", "extents of the largest shard"},
     {"mapping", "designs", "layer", "the layer"},
     {"mapping", "designs", "set", "its set"},

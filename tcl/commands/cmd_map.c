@@ -48,12 +48,13 @@ const th_option th_map_options[] = {
          .help = "Budget of wall time (0.1 or more), checked between batches. More time is "
                  "never worse. The result depends on the speed of the machine; report_search "
                  "prints the -evaluations that repeats it."},
-    [MAP_SPACE] = {"-space", TH_OPTION_CHOICE, "SPACE",
-                   "Which mappings may be made: full, or basic (the default of exhaustive): no "
-                   "chunks, accelerators of a set in the order of the system, in equal shares or "
-                   "in proportion to speed. report_search prints it; what is proven is proven in "
-                   "it.",
-                   .names = TH_NAMES("full", "basic")},
+    [MAP_SPACE] =
+        {"-space", TH_OPTION_CHOICE, "SPACE",
+         "Which mappings may be made: full, or basic (the default of exhaustive): no "
+         "chunks or copies, accelerators of a set in the order of the system, in equal shares or "
+         "in proportion to speed. report_search prints it; what is proven is proven in "
+         "it.",
+         .names = TH_NAMES("full", "basic")},
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Whether sets of accelerators may span the groups of the system.",
                   .names = TH_NAMES("free", "inside_groups")},

@@ -38,7 +38,8 @@ static inline th_workload *shipped_workload(const char *name)
     return w;
 }
 
-/* "H2 K3 rC": splits, and a rotation; "H2 xW3": and chunks; "" is a set of one. */
+/* "H2 K3 rC": splits, and a rotation; "H2 xW3": and chunks; "K2 c3": in copies; "" is a set of one.
+ */
 static inline th_strategy strategy_of(const char *text)
 {
     th_strategy s = th_strategy_single;
@@ -46,6 +47,11 @@ static inline th_strategy strategy_of(const char *text)
         if (*p == ' ')
             continue;
         bool rotates = *p == 'r', is_chunked = *p == 'x';
+        if (*p == 'c') {
+            th_strategy_set_copies(&s, p[1] - '0');
+            p++;
+            continue;
+        }
         const char *letter = strchr(th_dim_letters, rotates || is_chunked ? p[1] : p[0]);
         if (is_chunked) {
             th_strategy_set_chunks(&s, p[2] - '0', (int32_t)(letter - th_dim_letters));

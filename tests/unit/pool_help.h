@@ -7,13 +7,14 @@
 #include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
 
-/* Layers go to sets at random, and are cut there at random. */
+/* Layers go to sets at random, and are cut and copied there at random. */
 static inline void choose_at_random(th_mapping *m, gsl_rng *r, const th_workload *w)
 {
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list;
         m->set_of[l] = (int32_t)pick(r, 0, m->n_sets - 1);
-        int n = th_strategies_list(&w->layers[l], 1, m->sets[m->set_of[l]].n_accels, &list);
+        int n = th_strategies_list_copied(&w->layers[l], 1, m->sets[m->set_of[l]].n_accels, true,
+                                          &list);
         m->strategy[l] = list[pick(r, 0, n - 1)];
         th_free(list);
     }

@@ -360,25 +360,27 @@ th_workload *random_workload(gsl_rng *r)
 
 /* --- mappings and streams --------------------------------------------------------------------- */
 
-/* has_chunks: maybe */
-static bool random_strategy(gsl_rng *r, const th_layer *l, int32_t batch, int n, bool has_chunks,
+/* has_more: maybe chunks, maybe copies */
+static bool random_strategy(gsl_rng *r, const th_layer *l, int32_t batch, int n, bool has_more,
                             th_strategy *out)
 {
     static const int primes[] = {2, 3, 5, 7};
     for (int tries = 0; tries < 40; tries++) {
+        int copies = 1;
         *out = th_strategy_single;
         for (int left = n, i = 0; left > 1;) {
             if (left % primes[i] != 0) {
                 i++;
                 continue;
             }
-            int d = (int)pick(r, 0, TH_N_DIMS - 1);
-            out->split[d] *= primes[i];
+            int d = (int)pick(r, 0, has_more ? TH_N_DIMS : TH_N_DIMS - 1);
+            *(d < TH_N_DIMS ? &out->split[d] : &copies) *= primes[i];
             left /= primes[i];
         }
+        th_strategy_set_copies(out, copies);
         if (pick(r, 0, 1))
             out->rotate = (int32_t)pick(r, 0, TH_DIM_W);
-        else if (has_chunks && pick(r, 0, 1))
+        else if (has_more && pick(r, 0, 1))
             th_strategy_set_chunks(out, (int32_t)pick(r, 2, 4), (int32_t)pick(r, 0, TH_DIM_W));
         if (th_strategy_fits(out, l, batch, n))
             return true;

@@ -101,6 +101,10 @@ static inline void list_strategies(space_case *c, int layer, int n)
         int left = code, product = 1;
         for (int d = 0; d <= TH_DIM_W; d++, left /= 3)
             product *= s.split[d] = 1 + left % 3;
+        if (c->options.space == TH_SPACE_FULL && product < n && n % product == 0) {
+            th_strategy_set_copies(&s, n / product);
+            product = n;
+        }
         for (int rotate = TH_NO_ROTATION; product == n && rotate <= TH_DIM_W; rotate++) {
             s.rotate = rotate;
             if (th_strategy_fits(&s, l, c->batch, n))

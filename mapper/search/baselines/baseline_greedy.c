@@ -35,6 +35,7 @@ typedef struct {
     th_placed *placed; /* per layer, once it has its strategy */
     strategies *lists; /* per layer: of the first layer of each shape */
     allowed what;
+    bool has_copies; /* so far */
 } walk;
 
 /* --- what a layer may take --- */
@@ -54,10 +55,11 @@ static int rank_of(const walk *k, const th_strategy *s)
         return 0;
     if (s->rotate != TH_NO_ROTATION || (k->what == ONE_DIMENSION && s->split[TH_DIM_B] > 1))
         return -1;
-    return k->what == ONE_DIMENSION ? dimensions_split(s) : 0;
+    return k->what != ONE_DIMENSION ? 0 : s->copies > 0 ? TH_N_DIMS : dimensions_split(s);
 }
 
-/* Of model parallelism: strategies of several dimensions only where there are none of one. */
+/* Of model parallelism: strategies of several dimensions only where there are none of one, and
+ * copies where there is nothing else. */
 static int keep_allowed(const walk *k, th_timed_strategy *all, int n)
 {
     int least = TH_N_DIMS, kept = 0;
@@ -170,6 +172,7 @@ static int assign_layers(walk *k, th_error *err)
                          : !th_mapping_follow_one(k->mapping, w, th_search_batch(k->search), l);
         if (failed)
             return failed;
+        k->has_copies |= k->mapping->strategy[l].copies > 0;
         if (th_plans_place(k->plans, l, &k->mapping->sets[0], &k->mapping->strategy[l],
                            &k->placed[l], err))
             return -1;
@@ -177,7 +180,7 @@ static int assign_layers(walk *k, th_error *err)
     return 0;
 }
 
-/* 0, 1 (a layer cannot be shared by all members) or -1. */
+/* 0, 1 (a layer cannot be shared by all members but in copies) or -1. */
 static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping *m, allowed what,
                       th_error *err)
 {
@@ -194,7 +197,7 @@ static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping 
     th_free(k.placed);
     th_free(k.lists);
     if (!failed)
-        return th_candidates_add(s, m, err);
+        return th_candidates_add(s, m, err) ? -1 : k.has_copies;
     th_mapping_free(m);
     return failed;
 }

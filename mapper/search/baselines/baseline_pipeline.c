@@ -44,11 +44,11 @@ static int time_layer(stages *k, const th_set *set, int layer, th_time *time, th
     *time = -1;
     if (th_layer_has_macs(l)) {
         const th_choices *c = th_initial_choices(k->generator, set, layer, err);
-        if (c && c->n > 0)
+        if (c && c->n > 0 && c->strategy[0].copies == 0)
             *time = c->time[0];
         return c ? 0 : -1;
     }
-    if (!th_strategy_follow(&s, l, th_search_batch(k->search), set->n_accels, NULL))
+    if (!th_strategy_follow(&s, l, th_search_batch(k->search), set->n_accels, NULL) || s.copies > 0)
         return 0;
     *time = th_evaluator_shard_time(th_pool_evaluator(k->search->pool), set, layer, &s, &reason);
     if (*time < 0 && th_plans_is_fatal(&reason))

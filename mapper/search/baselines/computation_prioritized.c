@@ -31,7 +31,8 @@ static int choose_splits(th_search *s, state *h, int set, th_error *err)
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *split = &h->split[set * w->n_layers + l];
         if (!th_strategy_longest(split, &w->layers[l], th_search_batch(s),
-                                 h->mapping->sets[set].n_accels, split_dims, N_SPLIT_DIMS))
+                                 h->mapping->sets[set].n_accels, split_dims, N_SPLIT_DIMS) ||
+            (split->copies > 0 && s->problem.without_copies))
             return th_error_set(err, "MAP-0025",
                                 "computation_prioritized: layer \"%s\" cannot be split over %d "
                                 "accelerators",

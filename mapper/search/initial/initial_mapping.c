@@ -57,6 +57,7 @@ th_initial_generator *th_initial_new(th_evaluator *e, th_error *err)
         g->plans = th_lower_plans(th_evaluator_lower(e));
         g->workload = p->workload;
         g->constraints = p->constraints;
+        g->without_copies = p->without_copies || p->system->transfers_serially;
         g->batch = p->workload->batch / p->stream.micro_batches;
         g->cache = new_cache();
         if (g->cache)
@@ -84,6 +85,7 @@ th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e,
         .shares = true,
         .is_full = g->is_full,
         .infeasibility = g->infeasibility,
+        .without_copies = g->without_copies,
         .infeasibility_is_of_design = g->infeasibility_is_of_design,
     };
     return shared;

@@ -32,6 +32,7 @@ struct th_initial_generator {
         is_full;
     th_error infeasibility; /* the first of a design; before there is one, the first of a split */
     bool infeasibility_is_of_design;
+    bool without_copies; /* of layers */
 };
 
 enum { TH_INITIAL_PATH_MAX = 8 };

@@ -159,7 +159,9 @@ th_strategy_ranking *th_initial_rank(th_initial_generator *g, const th_set *set,
     }
     *r = (th_strategy_ranking){.generator = g, .set = set, .layer = layer};
     r->n_listed = given ? list_given(given, l, g->batch, set->n_accels, &r->list)
-                        : th_strategies_list(l, g->batch, set->n_accels, &r->list);
+                  : g->without_copies
+                      ? th_strategies_list(l, g->batch, set->n_accels, &r->list)
+                      : th_strategies_list_copied(l, g->batch, set->n_accels, false, &r->list);
     if (r->n_listed >= 0)
         r->heap = th_alloc_array((size_t)r->n_listed + 1, sizeof *r->heap);
     if (r->heap ? add_all(r, with_rotations, err) : th_error_no_memory(err)) {

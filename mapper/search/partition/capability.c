@@ -143,7 +143,8 @@ bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n)
     const th_workload *w = pr->problem->workload;
     th_strategy s = th_strategy_single;
     return th_strategy_repair(&s, &w->layers[layer], w->batch / pr->problem->stream.micro_batches,
-                              n);
+                              n) &&
+           s.copies == 0;
 }
 
 bool th_partitioner_is_heterogeneous(const th_partitioner *pr, const int32_t *accels, int32_t n)
@@ -247,7 +248,9 @@ static int estimate(th_partitioner *pr, const th_set *set, th_time *time, th_err
     const th_workload *w = pr->problem->workload;
     for (int i = 0; i < w->n_layers; i++) {
         if (!th_layer_has_macs(&w->layers[i])) {
-            time[i] = th_partitioner_can_split(pr, i, set->n_accels) ? 0 : TH_TIME_MAX;
+            bool can =
+                !pr->problem->without_copies || th_partitioner_can_split(pr, i, set->n_accels);
+            time[i] = can ? 0 : TH_TIME_MAX;
             continue;
         }
         const th_choices *c = th_initial_choices(pr->generator, set, i, err);

@@ -427,7 +427,9 @@ static int assign(assigner *g, th_error *err)
         return by_branches(g, err);
     case TH_ASSIGN_UNEVEN:
         for (int i = 0; i < g->workload->n_layers; i++)
-            g->set_of[i] = time_on(g, 1, i) < TH_TIME_MAX;
+            g->set_of[i] = time_on(g, 1, i) < TH_TIME_MAX &&
+                           th_partitioner_can_split(g->partitioner, i,
+                                                    g->partitioner->tree.node[g->p->node[1]].n);
         break;
     case TH_ASSIGN_RANGES:
         if (g->is_uniform)

@@ -384,8 +384,8 @@ static int randomize(th_variation *v, th_mapping *m, th_error *err)
         th_strategy *list = NULL;
         if (!th_mapping_is_free(m, w, l))
             continue;
-        int n = th_strategies_list(&w->layers[l], th_search_batch(v->search),
-                                   m->sets[m->set_of[l]].n_accels, &list);
+        int n = th_strategies_list_copied(&w->layers[l], th_search_batch(v->search),
+                                          m->sets[m->set_of[l]].n_accels, false, &list);
         if (n > 0)
             m->strategy[l] = list[th_random_below(v->random, (uint64_t)n)];
         th_free(list);

@@ -12,8 +12,15 @@ void cut(loops *x, int d, int i, int n)
     x->hi[d] = lo + (i + 1) * extent / n;
 }
 
+/* Copies of one part stand next to each other. */
+int copies_of(const th_strategy *s)
+{
+    return s->copies > 0 ? s->copies : 1;
+}
+
 static void digits_of(const th_strategy *s, int r, int *digit)
 {
+    r /= copies_of(s);
     for (int d = TH_N_DIMS - 1; d >= 0; d--) {
         digit[d] = r % s->split[d];
         r /= s->split[d];
@@ -47,7 +54,7 @@ int ring_of(const th_layer *l, const th_strategy *s, int n, int r, int *member, 
     int own[TH_N_DIMS], other[TH_N_DIMS], count = 0;
     digits_of(s, r, own);
     for (int q = 0; q < n; q++) {
-        bool same = true;
+        bool same = r % copies_of(s) == q % copies_of(s);
         digits_of(s, q, other);
         for (int d = 0; d < TH_N_DIMS; d++)
             same &= own[d] == other[d] || !indexes(l, rotates_weights(l, s), d);
@@ -64,7 +71,7 @@ int ring_of(const th_layer *l, const th_strategy *s, int n, int r, int *member, 
 static void cut_in_proportion(loops *x, const th_layer *l, const th_strategy *s,
                               const int32_t *shares, int d, int own)
 {
-    int n = 1, member[64], rank, least = 1, pieces = s->split[d], digit[TH_N_DIMS];
+    int n = copies_of(s), member[64], rank, least = 1, pieces = s->split[d], digit[TH_N_DIMS];
     bool whole_groups = d == TH_DIM_K && l->groups > 1 &&
                         (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX ||
                          l->kind == TH_LAYER_ATTENTION);
@@ -120,6 +127,8 @@ int partners_of(const th_strategy *s, int n, int r, int *member, int *rank)
     digits_of(s, r, own);
     for (int q = 0; q < n; q++) {
         digits_of(s, q, other);
+        if (r % copies_of(s) != q % copies_of(s))
+            continue;
         if (own[TH_DIM_B] != other[TH_DIM_B] || own[TH_DIM_K] != other[TH_DIM_K] ||
             own[TH_DIM_H] != other[TH_DIM_H] || own[TH_DIM_W] != other[TH_DIM_W])
             continue;

@@ -22,6 +22,7 @@ void cut(loops *x, int d, int i, int n);
 loops loops_of(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
                int r);
 
+int copies_of(const th_strategy *s); /* of the layer on its set */
 bool rotates_weights(const th_layer *l, const th_strategy *s);
 /* Of a set of n, the positions with the same rotating operand as r, or with the same output
  * elements, ascending; *rank is r's place among them. */

@@ -65,6 +65,13 @@ static int n_positions(const book *k, int layer)
     return set_size(k, layer) * n_chunks(k, layer);
 }
 
+/* Of several copies of a part the first stands for all in owner. */
+static bool is_copy(const book *k, int layer, int r, int32_t owner)
+{
+    const int copies = copies_of(&k->mapping->strategy[layer]);
+    return owner >= 0 && r - r % copies == owner - owner % copies;
+}
+
 static int accel_of(const book *k, int layer, int r)
 {
     return k->mapping->sets[k->mapping->set_of[layer]].accels[r % set_size(k, layer)];

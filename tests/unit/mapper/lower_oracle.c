@@ -35,7 +35,8 @@ static void expect_delivery(book *k, int layer, int tensor, const elements *need
     int32_t *here = k->here[tensor + 1][accel];
     int64_t n = 0;
     for (int e = 0; e < need->size; e++)
-        n += need->at[e] && here[e] == NOWHERE && (q < 0 || k->owner[tensor + 1][e] == q);
+        n += need->at[e] && here[e] == NOWHERE &&
+             (q < 0 || is_copy(k, tensor, q, k->owner[tensor + 1][e]));
     if (n == 0)
         return;
     if (q >= 0)
@@ -46,7 +47,8 @@ static void expect_delivery(book *k, int layer, int tensor, const elements *need
         must_wait(k, task, latest[r % set_size(k, layer)], "an earlier chunk's");
     latest[r % set_size(k, layer)] = task;
     for (int e = 0; e < need->size; e++) {
-        if (!need->at[e] || here[e] != NOWHERE || (q >= 0 && k->owner[tensor + 1][e] != q))
+        if (!need->at[e] || here[e] != NOWHERE ||
+            (q >= 0 && !is_copy(k, tensor, q, k->owner[tensor + 1][e])))
             continue;
         if (q >= 0)
             must_wait(k, task, k->here[tensor + 1][accel_of(k, tensor, q)][e], "what it carries");
@@ -54,6 +56,17 @@ static void expect_delivery(book *k, int layer, int tensor, const elements *need
             must_wait(k, task, k->release, "its release");
         here[e] = task;
     }
+}
+
+/* The copy of the tensor that position r receives from: that of its accelerator, else r in turn. */
+static int copy_for(const book *k, int layer, int r, int tensor)
+{
+    const th_set *made = &k->mapping->sets[k->mapping->set_of[tensor]];
+    int place = r % set_size(k, layer);
+    for (int i = 0; i < made->n_accels; i++)
+        if (made->accels[i] == accel_of(k, layer, r))
+            place = i;
+    return place % copies_of(&k->mapping->strategy[tensor]);
 }
 
 static void expect_deliveries(book *k, int layer, int input,
@@ -65,7 +78,9 @@ static void expect_deliveries(book *k, int layer, int input,
     for (int r = 0; r < n_positions(k, layer); r++) {
         if (tensor < 0 && k->system->n_hosts > 0)
             expect_delivery(k, layer, tensor, &need[r][input], r, -1, latest[0]);
-        for (int q = 0; tensor >= 0 && q < n_positions(k, tensor); q++)
+        for (int q = tensor < 0 ? 0 : copy_for(k, layer, r, tensor);
+             tensor >= 0 && q < n_positions(k, tensor);
+             q += copies_of(&k->mapping->strategy[tensor]))
             expect_delivery(k, layer, tensor, &need[r][input], r, q, latest[q + 1]);
     }
 }
@@ -244,7 +259,7 @@ static void expect_reduction(book *k, execution *x, int first)
     }
 }
 
-/* Who holds what when the layer is through: every element of the output, once. */
+/* Who holds what when the layer is through: every element of the output, once in each copy. */
 static void note_outputs(book *k, const execution *x)
 {
     const th_layer *l = &k->workload->layers[x->layer];
@@ -260,19 +275,21 @@ static void note_outputs(book *k, const execution *x)
         for (int e = 0; e < piece.size; e++) {
             if (!piece.at[e])
                 continue;
-            if (k->owner[x->layer + 1][e] != -1)
+            if (r % copies_of(s) > 0 ? !is_copy(k, x->layer, r, k->owner[x->layer + 1][e])
+                                     : k->owner[x->layer + 1][e] != -1)
                 wrong("layer %d: element %d is held twice", x->layer, e);
-            k->owner[x->layer + 1][e] = r;
+            k->owner[x->layer + 1][e] = r - r % copies_of(s);
             k->here[x->layer + 1][accel_of(k, x->layer, r)][e] = k->final[x->layer][r];
         }
     }
-    if (held != th_layer_output_elements(l) / k->workload->batch * k->batch)
+    if (held != copies_of(s) * th_layer_output_elements(l) / k->workload->batch * k->batch)
         wrong("layer %d: %lld outputs are held", x->layer, (long long)held);
 }
 
 static void must_cover(const book *k, const execution *x)
 {
     const th_layer *l = &k->workload->layers[x->layer];
+    const int copies = copies_of(&k->mapping->strategy[x->layer]);
     int64_t n = steps_of(l, k->batch), once = 0, macs = 0;
     bool has_macs = th_layer_has_macs(l), is_attention = l->kind == TH_LAYER_ATTENTION;
     uint8_t *count = th_alloc_zero((size_t)n, 1);
@@ -291,16 +308,16 @@ static void must_cover(const book *k, const execution *x)
         }
     }
     for (int64_t i = 0; i < n; i++)
-        once += count[i] == 1;
+        once += count[i] == copies;
     th_free(count);
     if (once != n)
-        wrong("layer %d: %lld of %lld steps are done exactly once", x->layer, (long long)once,
+        wrong("layer %d: %lld of %lld steps are done once in each copy", x->layer, (long long)once,
               (long long)n);
     int64_t expected = n * (l->groups > 1 ? l->dim[TH_DIM_C] / l->groups : 1);
     if (is_attention)
         expected = k->batch * (l->dim[TH_DIM_C] + l->dim[TH_DIM_K]) *
                    scores_of(l, &(loops){.hi[TH_DIM_H] = l->dim[TH_DIM_H]});
-    if (has_macs && macs != expected)
+    if (has_macs && macs != copies * expected)
         wrong("layer %d: %lld multiply-accumulates", x->layer, (long long)macs);
 }
 
@@ -369,8 +386,12 @@ static void expect_outputs(book *k, int pass)
         for (int r = 0; r < n_positions(k, layer); r++) {
             int64_t n = 0;
             int32_t last = k->final[layer][r], host = host_of(k->system, accel_of(k, layer, r));
+            const int copies = copies_of(&k->mapping->strategy[layer]),
+                      place = r % set_size(k, layer);
             for (int e = 0; e < size_of(k, layer); e++)
-                n += k->owner[layer + 1][e] == r;
+                n += is_copy(k, layer, r, k->owner[layer + 1][e]);
+            if (place % copies != place / copies % copies) /* another one of them leaves */
+                n = 0;
             if (host >= 0 && n > 0) {
                 last = expect(k, TH_TASK_TRANSFER, layer, node_of(k, layer, r), host,
                               bytes_of(n, w->layers[layer].precision[TH_TENSOR_OUTPUT]));

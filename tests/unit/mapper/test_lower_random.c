@@ -14,6 +14,7 @@ enum {
 static int n_wrong;
 static int n_own, n_shared; /* layers on sets with own designs, with shares */
 static int n_chunked, n_chunked_reducing;
+static int n_copied, n_copied_parts, n_copied_rotating, n_copied_reducing;
 static int n_programs, n_streams, n_rotating, n_reducing, n_products, n_rotating_products, n_up;
 static int n_of_kind[TH_LAYER_ATTENTION + 1];
 
@@ -26,6 +27,13 @@ static void count_layer(const th_layer *l, const th_strategy *s)
     n_chunked += s->chunks > 0;
     n_chunked_reducing +=
         s->chunks > 0 && s->split[TH_DIM_C] * s->split[TH_DIM_R] * s->split[TH_DIM_S] > 1;
+    n_copied += s->copies > 0;
+    n_copied_rotating += s->copies > 0 && s->rotate != TH_NO_ROTATION;
+    n_copied_reducing +=
+        s->copies > 0 && s->split[TH_DIM_C] * s->split[TH_DIM_R] * s->split[TH_DIM_S] > 1;
+    n_copied_parts +=
+        s->copies > 0 &&
+        s->split[TH_DIM_B] * s->split[TH_DIM_K] * s->split[TH_DIM_H] * s->split[TH_DIM_W] > 1;
     n_products += is_product;
     n_rotating_products += is_product && s->rotate != TH_NO_ROTATION;
     n_up += l->up_h > 1;
@@ -143,6 +151,11 @@ TEST(programs_match_the_oracle)
     printf("# %d layers in chunks, %d of them reducing\n", n_chunked, n_chunked_reducing);
     CU_ASSERT_TRUE(only ||
                    (n_chunked > TAP_REPEATS(1000) && n_chunked_reducing > TAP_REPEATS(100)));
+    printf("# %d layers in copies: %d of several parts, %d rotating, %d reducing\n", n_copied,
+           n_copied_parts, n_copied_rotating, n_copied_reducing);
+    CU_ASSERT_TRUE(only ||
+                   (n_copied_parts > TAP_REPEATS(500) && n_copied_rotating > TAP_REPEATS(300) &&
+                    n_copied_reducing > TAP_REPEATS(300)));
     CU_ASSERT_TRUE(all_kinds_came() || only);
     CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > TAP_REPEATS(1000) &&
                             n_rotating > TAP_REPEATS(1000) && n_reducing > TAP_REPEATS(1000) &&

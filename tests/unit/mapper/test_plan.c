@@ -223,7 +223,8 @@ TEST(many_readers_of_one_tensor)
     tear_down();
 }
 
-/* Whatever the splits, on one set or from one to another that shares some accelerators with it. */
+/* Whatever the splits and copies, on one set or from one to another that shares some accelerators
+ * with it. */
 static void compare_transitions(const char *system)
 {
     set_up(system, NET);
@@ -233,8 +234,8 @@ static void compare_transitions(const char *system)
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         for (size_t j = 0; j < sizeof sets / sizeof *sets; j++) {
             th_strategy *from = NULL, *to = NULL;
-            int n = th_strategies_list(&net->layers[0], 2, sets[i].n_accels, &from);
-            int m = th_strategies_list(&net->layers[1], 2, sets[j].n_accels, &to);
+            int n = th_strategies_list_copied(&net->layers[0], 2, sets[i].n_accels, true, &from);
+            int m = th_strategies_list_copied(&net->layers[1], 2, sets[j].n_accels, true, &to);
             for (int k = 0; k < n * m; k++) {
                 th_placed a, b;
                 th_plans_place(plans, 0, &sets[i], &from[k / m], &a, NULL);
@@ -294,7 +295,7 @@ TEST(no_layer_takes_less_than_its_bound)
         for (int32_t n = 1; n <= 12; n++) {
             const th_set s = {0, n, accels};
             th_strategy *list = NULL;
-            int n_listed = th_strategies_list(&net->layers[l], 2, n, &list);
+            int n_listed = th_strategies_list_copied(&net->layers[l], 2, n, true, &list);
             for (int i = 0; i < n_listed; i++) {
                 th_placed at;
                 th_error reason;

@@ -341,6 +341,8 @@ TEST(memory_that_does_not_suffice)
             "layer \"c1\": rotates an operand, which serial transfers do not know");
     put_layer(m, 0, 0, "H2 xW2");
     explain(s, w, m, "MAP-0126", "layer \"c1\": has chunks, which serial transfers do not know");
+    put_layer(m, 0, 0, "c2");
+    explain(s, w, m, "MAP-0627", "layer \"c1\": has copies, which serial transfers do not know");
 }
 
 TEST(searches_that_are_refused)

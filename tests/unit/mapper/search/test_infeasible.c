@@ -107,18 +107,22 @@ TEST(searches_say_why_nothing_is_feasible)
     }
 }
 
-/* One image of one channel, one pixel: nothing to cut. */
+/* One image of one channel, one pixel: nothing to cut. Each of two may compute it. */
 TEST(a_layer_that_cannot_be_cut_has_no_choices)
 {
     auto_system *s = system_of(ACCELS("2"));
     auto_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 1; height = 1; width = 1; }; layers = ( "
         "{ name = \"point\"; type = \"conv\"; outputs = 1; } );");
-    th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    th_problem p = {.system = s, .workload = w, .stream = th_stream_single}, basic = p;
+    basic.without_copies = true;
     th_error e = {"", ""};
-    auto_evaluator *evaluator = th_evaluator_new(&p, &e);
-    auto_initial_generator *generator = th_initial_new(evaluator, &e);
+    auto_evaluator *any = th_evaluator_new(&p, &e), *evaluator = th_evaluator_new(&basic, &e);
+    auto_initial_generator *copying = th_initial_new(any, &e),
+                           *generator = th_initial_new(evaluator, &e);
     int32_t accels[] = {0, 1};
+    const th_choices *both = th_initial_choices(copying, &(th_set){0, 2, accels, NULL}, 0, &e);
+    CU_ASSERT_TRUE(both->n == 1 && both->strategy[0].copies == 2);
     CU_ASSERT_EQUAL(th_initial_choices(generator, &(th_set){0, 1, accels, NULL}, 0, &e)->n, 1);
     TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->id, "");
     CU_ASSERT_EQUAL(th_initial_choices(generator, &(th_set){0, 2, accels, NULL}, 0, &e)->n, 0);

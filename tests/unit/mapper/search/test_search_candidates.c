@@ -61,7 +61,11 @@ TEST(a_layer_that_cannot_be_split_is_an_error)
         "{ name = \"p\"; type = \"mean_pool\"; } );");
     th_problem p = problem_of(f1, w);
     th_error e = {"", ""};
-    auto_search *s = search_of("computation_prioritized", &p, &th_search_defaults);
+    th_search_options basic = th_search_defaults;
+    basic.space = TH_SPACE_BASIC;
+    auto_search *s = search_of("computation_prioritized", &p, &basic),
+                *any = found("computation_prioritized", &p, &th_search_defaults);
+    CU_ASSERT_EQUAL(any->best->strategy[0].copies, 2); /* of K2 */
     CU_ASSERT_EQUAL(th_search_iterate(s, &e), -1);
     TAP_ASSERT_ERROR(e, "MAP-0025",
                      "computation_prioritized: layer \"p\" cannot be split over 4 accelerators");
@@ -135,8 +139,10 @@ TEST(partitions_of_f1)
 }
 
 /* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in
- * three orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives
- * the product a set of several; one accelerator for both, the uniform answer, is slower. */
+ * three orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. In the basic space
+ * the search gives the product a set of several; one accelerator for both, the uniform answer, is
+ * slower. In the full one every member of a set computes the LSTM, and nothing travels to the
+ * product. */
 TEST(one_accelerator_runs_what_cannot_be_split)
 {
     auto_workload *w =
@@ -162,8 +168,14 @@ TEST(one_accelerator_runs_what_cannot_be_split)
     th_evaluator_free(e);
     th_search_options options = th_search_defaults;
     options.evaluations = 100;
-    auto_search *s = found("two_level", &p, &options),
-                *u = found("uniform", &p, &th_search_defaults);
+    auto_search *any = found("two_level", &p, &options);
+    options.space = TH_SPACE_BASIC;
+    auto_search *s = found("two_level", &p, &options);
+    options.evaluations = 0;
+    auto_search *u = found("uniform", &p, &options);
+    CU_ASSERT_TRUE(any->best_fitness.value < s->best_fitness.value);
+    CU_ASSERT_TRUE(any->best->set_of[0] == any->best->set_of[1] &&
+                   any->best->strategy[0].copies == any->best->sets[0].n_accels);
     CU_ASSERT_TRUE(s->best_fitness.value < u->best_fitness.value);
     CU_ASSERT_EQUAL(s->best->sets[s->best->set_of[0]].n_accels, 1);
     CU_ASSERT_TRUE(s->best->sets[s->best->set_of[1]].n_accels > 1);

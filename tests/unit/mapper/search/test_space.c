@@ -60,8 +60,9 @@ static bool is_inside(space_case *c, const th_mapping *m)
     }
     for (int l = 0; l < m->n_layers; l++) {
         const th_strategy *given = th_constraints_fixed_strategy(c->constraints, l);
-        is &= m->strategy[l].chunks <=
-                  (is_full ? c->options.chunks > 1 ? c->options.chunks : 0 : 0) ||
+        is &= (m->strategy[l].chunks <=
+                   (is_full ? c->options.chunks > 1 ? c->options.chunks : 0 : 0) &&
+               (is_full || m->strategy[l].copies == 0)) ||
               (given && th_strategy_equal(given, &m->strategy[l]));
     }
     return is && th_constraints_check(c->constraints, m, s, c->problem.workload, NULL) == 0;

@@ -91,6 +91,41 @@ TEST(lists_every_strategy_once)
     CU_ASSERT_TRUE(most > 100);
 }
 
+/* With copies: every strategy of every divisor, in copies that make n of it. Those needed: the
+ * fewest with which there is any. */
+TEST(lists_copies_of_smaller_sets)
+{
+    auto_rng *r = th_random_stream(5, "copies", 0);
+    int n_needed = 0;
+    for (int round = 0; round < 250; round++) {
+        th_layer l = random_layer(r);
+        int n = (int)pick(r, 1, 12), batch = (int)pick(r, 1, 3), at = 0, fewest = 0;
+        th_strategy *all = NULL, *needed = NULL, *list = NULL;
+        int count = th_strategies_list_copied(&l, batch, n, true, &all),
+            n_listed = th_strategies_list_copied(&l, batch, n, false, &needed);
+        for (int copies = 1; copies <= n; copies++) {
+            if (n % copies)
+                continue;
+            int some = th_strategies_list(&l, batch, n / copies, &list);
+            fewest = fewest == 0 && some > 0 ? copies : fewest;
+            CU_ASSERT_TRUE(copies != fewest || n_listed == some);
+            for (int i = 0; i < some && at < count; i++, at++) {
+                th_strategy_set_copies(&list[i], copies);
+                CU_ASSERT_TRUE(th_strategy_equal(&all[at], &list[i]) &&
+                               th_strategy_fits(&list[i], &l, batch, n));
+                CU_ASSERT_TRUE(copies != fewest || th_strategy_equal(&needed[i], &list[i]));
+            }
+            th_free(list);
+            list = NULL;
+        }
+        CU_ASSERT_TRUE(at == count && fewest > 0);
+        n_needed += fewest > 1;
+        th_free(all);
+        th_free(needed);
+    }
+    CU_ASSERT_TRUE(n_needed > 10);
+}
+
 /* 512 = 2^9 over K, C, H, W: C(12, 3) = 220 ways. */
 TEST(lists_sets_of_hundreds)
 {
@@ -124,11 +159,12 @@ TEST(repairs_to_the_nearest)
     assert_repaired(&l, "K8 C8", 8, "K8");
 }
 
-/* A wish that fits is granted; what comes of any other one fits, or there is none. */
-TEST(repairs_if_a_repair_exists)
+/* A wish that fits is granted; what comes of any other one fits, without copies where it can be
+ * cut by any prime of what is left. */
+TEST(repairs_what_does_not_fit)
 {
     auto_rng *r = th_random_stream(4, "repair", 0);
-    int hopeless = 0, unwished = 0;
+    int copied = 0, unwished = 0;
     for (int round = 0; round < 20000; round++) {
         th_layer l = random_layer(r);
         int n = (int)pick(r, 1, 16), batch = (int)pick(r, 1, 2);
@@ -139,14 +175,20 @@ TEST(repairs_if_a_repair_exists)
         wish = s;
         bool fits = th_strategy_fits(&wish, &l, batch, n),
              done = th_strategy_repair(&s, &l, batch, n);
-        if (done)
-            CU_ASSERT_TRUE(th_strategy_fits(&s, &l, batch, n));
+        CU_ASSERT_TRUE(done && th_strategy_fits(&s, &l, batch, n));
         if (fits)
             CU_ASSERT_TRUE(done && th_strategy_equal(&s, &wish)); /* a good wish is granted */
         unwished += done && !fits;
-        hopeless += !done;
+        copied += s.copies > 0;
+        for (int d = 0; d < TH_N_DIMS && s.copies > 0; d++) {
+            th_strategy more = s;
+            more.split[d] *= s.copies;
+            more.copies = 0;
+            more.rotate = TH_NO_ROTATION;
+            CU_ASSERT_TRUE(d > TH_DIM_W || !th_strategy_fits(&more, &l, batch, n));
+        }
     }
-    CU_ASSERT_TRUE(unwished > 1000 && hopeless > 100);
+    CU_ASSERT_TRUE(unwished > 1000 && copied > 100);
 }
 
 /* A pool behind "K2 C2 H2": the four pieces of K that the reduction leaves, and the rows. */
@@ -167,8 +209,13 @@ TEST(follows_its_producer)
     expected = strategy_of("K5");
     CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
     shallow.dim[TH_DIM_K] = shallow.dim[TH_DIM_C] = 3;
-    CU_ASSERT_FALSE(
-        th_strategy_follow(&s, &shallow, 1, 5, &producer)); /* 3 x 4 x 4: none takes 5 */
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &shallow, 1, 5, &producer)); /* 3 x 4 x 4: none takes 5 */
+    CU_ASSERT_EQUAL(s.copies, 5);
+    CU_ASSERT_TRUE(
+        th_strategy_follow(&s, &pool, 1, 5, &s)); /* nothing travels from copies to copies */
+    CU_ASSERT_EQUAL(s.copies, 5);
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 4, &s)); /* whole on fewer, too */
+    CU_ASSERT_EQUAL(s.copies, 4);
 }
 
 /* A softmax of four heads takes whole heads alone: of "K5 H2" K can take no 5, so the rows do; of
@@ -185,9 +232,17 @@ TEST(follows_by_whole_groups)
     CU_ASSERT_TRUE(th_strategy_follow(&s, &softmax, 1, 8, &producer));
     CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
     th_layer lstm = layer_of(TH_LAYER_LSTM, 20, 20, 30, 1, 1);
-    CU_ASSERT_FALSE(th_strategy_repair(&s, &lstm, 1, 8)); /* one image */
+    expected = strategy_of("c8"); /* one image */
+    CU_ASSERT_TRUE(th_strategy_repair(&s, &lstm, 1, 8) && th_strategy_equal(&s, &expected));
+    s = th_strategy_single;
     expected = strategy_of("B8");
     CU_ASSERT_TRUE(th_strategy_repair(&s, &lstm, 9, 8) && th_strategy_equal(&s, &expected));
+    producer = strategy_of("K8");
+    softmax.dim[TH_DIM_H] = 1;
+    expected = strategy_of("K4 c2");
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &softmax, 1, 8, &producer));
+    CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
+    CU_ASSERT_TRUE(th_strategy_repair(&s, &softmax, 1, 8) && th_strategy_equal(&s, &expected));
 }
 
 static void assert_longest(const th_layer *l, int n, const char *expected)
@@ -226,7 +281,7 @@ TEST(splits_one_dimension_into_hundreds)
     assert_longest(&pool, 255, "K255");
     assert_longest(&pool, 256, "K256");
     assert_longest(&pool, 2048, "K2048");
-    CU_ASSERT_FALSE(th_strategy_longest(&s, &pool, 1, 4096, dims, 4));
+    CU_ASSERT_TRUE(th_strategy_longest(&s, &pool, 1, 4096, dims, 4) && s.copies > 1);
     th_layer conv = layer_of(TH_LAYER_CONV, 2048, 1024, 7, 7, 3);
     CU_ASSERT_TRUE(th_strategy_longest(&s, &conv, 1, 1024, dims, 4));
     CU_ASSERT_TRUE(s.split[TH_DIM_K] == 32 && s.split[TH_DIM_C] == 32);
