@@ -214,19 +214,19 @@ static int group_islands(th_ring_order *o, const th_collective *c, const th_syst
 static int order_ranks(th_ring_order *o, const th_collective_schedule *cs, th_error *err)
 {
     size_t size = (size_t)o->n * sizeof *o->rank;
-    if (cs->tour && *cs->tour) {
-        memcpy(o->rank, *cs->tour, size);
+    if (cs->kept && cs->kept->tour) {
+        memcpy(o->rank, cs->kept->tour, size);
         return 0;
     }
     if (group_islands(o, cs->collective, cs->system, err))
         return -1;
     if (o->n > 3 && o->n <= TH_RING_ORDER_MAX && find_tour(o, cs->collective, cs->system, err))
         return -1;
-    if (!cs->tour)
+    if (!cs->kept)
         return 0;
-    if (!(*cs->tour = th_alloc_array((size_t)o->n, sizeof *o->rank)))
+    if (!(cs->kept->tour = th_alloc_array((size_t)o->n, sizeof *o->rank)))
         return th_error_no_memory(err);
-    memcpy(*cs->tour, o->rank, size);
+    memcpy(cs->kept->tour, o->rank, size);
     return 0;
 }
 

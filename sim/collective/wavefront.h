@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { TH_PHASES_MAX = 64 };
+enum { TH_PHASES_MAX = 512 }; /* 16 dimensions there and back, in 16 parts */
 
 typedef struct th_phase {
     int32_t slot;   /* of chunk 0, >= 0 */
