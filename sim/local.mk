@@ -209,6 +209,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/sim/execution_trace/test_program_trace \
 	tests/unit/sim/collective/test_algorithms \
+	tests/unit/sim/collective/test_multi_axis \
 	tests/unit/sim/collective/test_bound \
 	tests/unit/sim/collective/test_continuity \
 	tests/unit/sim/replay/test_group_form \

@@ -145,9 +145,13 @@ static bool order_axis(finding *f, int32_t colour)
     th_axis *x = &f->axis;
     int32_t n, back = -1, v, next = next_along(f, colour, 0, -1, &n);
     x->kind = TH_TOPOLOGY_DIM_FULL;
+    int32_t n_of_next = n;
+    if (next >= 0)
+        next_along(f, colour, next, -1, &n_of_next);
+    bool is_full = n == x->extent - 1 && n_of_next == n; /* not the middle of a line of 3 */
     for (int32_t i = 0; i < x->extent; i++)
-        f->order[i] = n == x->extent - 1 ? i : -1;
-    if (n == x->extent - 1)
+        f->order[i] = is_full ? i : -1;
+    if (is_full)
         return true;
     v = find_end(f, colour);
     next_along(f, colour, v, -1, &n);

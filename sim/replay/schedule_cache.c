@@ -122,6 +122,7 @@ static entry *new_entry(th_collective_schedule_cache *k, const th_collective *c,
               !th_tuner_choose(&k->tuner, own, &own->algorithm, &own->chunks, err)) &&
              !th_collective_schedule_init_again(&e->schedule, own, k->tuner.system, &k->kept, err))
         return e;
+    th_collective_kept_clear(&k->kept);
     drop(e);
     return NULL;
 }

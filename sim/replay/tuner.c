@@ -35,7 +35,7 @@ enum {
     MESSAGES_MAX = 1 << 21, /* a ring all_reduce of 1024 ranks is just below */
     AT_ONCE_MAX = 1 << 19,  /* ports that send: a direct all_reduce of 512 ranks is just below */
     CHUNKS_FACTOR_LARGE = 8,
-    ALGORITHMS_LARGE = 3,
+    ALGORITHMS_LARGE = 6,
     SAMPLES = 6,
     SAMPLE_STEPS = 4096,  /* of a participant */
     CANDIDATES_MAX = 256, /* algorithms times numbers of chunks */
