@@ -12,18 +12,21 @@
 
 #include "sim/collective/axes.h"
 
+#include <string.h>
+
 #include "sim/collective/cables.h"
 
 enum { DEGREE_MAX = 64 }; /* a product of more cables at a node would take long */
 
 typedef struct finding {
     th_cables g;
-    int32_t *same;   /* by arc: another of its axis; itself: none before it */
-    int32_t *colour; /* by arc: its axis */
-    int32_t *joined; /* by rank: as same, of the ranks of one coordinate */
-    int32_t *number; /* by rank: of its coordinate, in the order of ranks */
-    int32_t *order;  /* by such a number: the coordinate */
-    th_axis axis;    /* the one whose coordinates these are */
+    int32_t *same;          /* by arc: another of its axis; itself: none before it */
+    int32_t *colour;        /* by arc: its axis */
+    int32_t *joined;        /* by rank: as same, of the ranks of one coordinate */
+    int32_t *number;        /* by rank: of its coordinate, in the order of ranks */
+    int32_t *n_next, *next; /* by such a number: how many neighbours it has, and the first two */
+    int32_t *order;         /* by such a number: the coordinate */
+    th_axis axis;           /* the one whose coordinates these are */
 } finding;
 
 static int32_t first_of(int32_t *joined, int32_t i)
@@ -102,72 +105,6 @@ static int32_t colour_arcs(finding *f)
 
 /* --- coordinates ------------------------------------------------------------------------------ */
 
-/* The next rank along the axis, not back; -1: none. n: how many there are. */
-static int32_t next_along(const finding *f, int32_t colour, int32_t v, int32_t back, int32_t *n)
-{
-    int32_t next = -1;
-    *n = 0;
-    for (int32_t i = f->g.first[v]; i < f->g.first[v + 1]; i++)
-        if (f->colour[i] == colour) {
-            ++*n;
-            if (f->g.to[i] != back && next < 0)
-                next = f->g.to[i];
-        }
-    return next;
-}
-
-/* From rank 0 to an end of a line, or once around a ring. */
-static int32_t find_end(const finding *f, int32_t colour)
-{
-    int32_t v = 0, back = -1, n, next = next_along(f, colour, v, back, &n);
-    for (int32_t steps = 0; next >= 0 && n == 2 && steps < f->axis.extent; steps++) {
-        back = v;
-        v = next;
-        next = next_along(f, colour, v, back, &n);
-    }
-    return v;
-}
-
-/* The coordinate of position p of a line, and back: it goes out and back. */
-static int32_t folded(int32_t p, int32_t extent)
-{
-    return p % 2 == 0 ? p / 2 : extent - 1 - p / 2;
-}
-static int32_t unfolded(int32_t coordinate, int32_t extent)
-{
-    int32_t back = extent - 1 - coordinate;
-    return 2 * coordinate < extent ? 2 * coordinate : 2 * back + 1;
-}
-
-/* Orders the coordinates by the axis through rank 0. False: it is no axis. */
-static bool order_axis(finding *f, int32_t colour)
-{
-    th_axis *x = &f->axis;
-    int32_t n, back = -1, v, next = next_along(f, colour, 0, -1, &n);
-    x->kind = TH_TOPOLOGY_DIM_FULL;
-    int32_t n_of_next = n;
-    if (next >= 0)
-        next_along(f, colour, next, -1, &n_of_next);
-    bool is_full = n == x->extent - 1 && n_of_next == n; /* not the middle of a line of 3 */
-    for (int32_t i = 0; i < x->extent; i++)
-        f->order[i] = is_full ? i : -1;
-    if (is_full)
-        return true;
-    v = find_end(f, colour);
-    next_along(f, colour, v, -1, &n);
-    x->kind = n == 1 ? TH_TOPOLOGY_DIM_LINE : TH_TOPOLOGY_DIM_RING;
-    for (int32_t p = 0; p < x->extent; p++, back = v, v = next) {
-        if (v < 0 || f->order[f->number[v]] >= 0)
-            return false;
-        f->order[f->number[v]] = n == 1 ? folded(p, x->extent) : p;
-        int32_t degree;
-        next = next_along(f, colour, v, back, &degree);
-        if (degree > 2)
-            return false;
-    }
-    return true;
-}
-
 /* Numbers the coordinates along a colour: what the others connect has the same. */
 static void number_coordinates(finding *f, int32_t colour)
 {
@@ -185,41 +122,70 @@ static void number_coordinates(finding *f, int32_t colour)
     }
 }
 
-/* Do arcs of the colour connect neighbours along the axis alone? Sets its cost; counts the arcs. */
-static bool fits(finding *f, int32_t colour, int32_t *arcs)
+/* The neighbours of each coordinate, up to two; how many: 3 for more. */
+static void add_neighbour(finding *f, int32_t a, int32_t b)
 {
-    const th_cables *g = &f->g;
-    th_axis *x = &f->axis;
-    int64_t least = INT64_MAX;
-    for (int32_t v = 0; v < g->n; v++)
-        for (int32_t i = g->first[v]; i < g->first[v + 1]; i++) {
-            if (f->colour[i] != colour)
-                continue;
-            int32_t a = f->order[f->number[v]], b = f->order[f->number[g->to[i]]];
-            bool is_line = x->kind == TH_TOPOLOGY_DIM_LINE;
-            int32_t apart = is_line ? unfolded(b, x->extent) - unfolded(a, x->extent) : b - a;
-            bool is_next = apart == 1 || apart == -1 ||
-                           (!is_line && (apart == x->extent - 1 || apart == 1 - x->extent));
-            if (a == b || (x->kind != TH_TOPOLOGY_DIM_FULL && !is_next))
-                return false;
-            least = g->bits_per_s[i] < least ? g->bits_per_s[i] : least;
-            ++*arcs;
-        }
-    double d = x->extent;
-    x->cost = x->kind == TH_TOPOLOGY_DIM_FULL   ? 1e12 / d
-              : x->kind == TH_TOPOLOGY_DIM_RING ? 5e11 * (d - 1) / d
-                                                : 1e12 * (d - 1) / d;
-    x->cost /= (double)least;
+    int32_t *n = &f->n_next[a], *next = &f->next[2 * a];
+    if ((*n > 0 && next[0] == b) || (*n > 1 && next[1] == b) || *n == 3)
+        return;
+    if (*n < 2)
+        next[*n] = b;
+    ++*n;
+}
+
+/* Orders coordinates as a line, folded so that it goes out and back, or a ring. False: neither. */
+static bool order_axis(finding *f)
+{
+    const int32_t d = f->axis.extent;
+    int32_t at = 0, back = -1, ends = 0;
+    for (int32_t a = d - 1; a >= 0; a--) {
+        f->order[a] = -1;
+        at = f->n_next[a] == 1 ? a : at;
+        ends += f->n_next[a] == 1;
+        if (f->n_next[a] != 1 && f->n_next[a] != 2)
+            return false;
+    }
+    f->axis.kind = ends > 0 ? TH_TOPOLOGY_DIM_LINE : TH_TOPOLOGY_DIM_RING;
+    for (int32_t p = 0; p < d; p++) {
+        if (f->order[at] >= 0)
+            return false;
+        f->order[at] = ends == 0 ? p : p % 2 == 0 ? p / 2 : d - 1 - p / 2;
+        const int32_t *next = &f->next[2 * at];
+        int32_t to = f->n_next[at] == 1 || next[0] != back ? next[0] : next[1];
+        back = at;
+        at = to;
+    }
     return true;
 }
 
-/* Cables of all ranks along an axis, in both directions. */
-static int64_t arcs_of(const th_axis *x, int32_t n)
+/* An axis from the arcs of a colour: its kind, cost, and order. False: it is none. */
+static bool find_axis(finding *f, int32_t colour)
 {
-    int64_t of_one = x->kind == TH_TOPOLOGY_DIM_FULL   ? (int64_t)x->extent * (x->extent - 1)
-                     : x->kind == TH_TOPOLOGY_DIM_RING ? 2 * x->extent
-                                                       : 2 * (x->extent - 1);
-    return n / x->extent * of_one;
+    const th_cables *g = &f->g;
+    th_axis *x = &f->axis;
+    int64_t least = INT64_MAX, arcs = 0, n = g->n, d;
+    number_coordinates(f, colour);
+    d = x->extent;
+    memset(f->n_next, 0, (size_t)d * sizeof *f->n_next);
+    for (int32_t v = 0; v < n; v++)
+        for (int32_t i = g->first[v]; i < g->first[v + 1]; i++) {
+            if (f->colour[i] != colour)
+                continue;
+            if (f->number[v] == f->number[g->to[i]])
+                return false;
+            add_neighbour(f, f->number[v], f->number[g->to[i]]);
+            least = g->bits_per_s[i] < least ? g->bits_per_s[i] : least;
+            arcs++;
+        }
+    x->kind = TH_TOPOLOGY_DIM_FULL;
+    for (int32_t a = 0; a < d; a++)
+        f->order[a] = a;
+    if (arcs != n * (d - 1) && !order_axis(f))
+        return false;
+    bool is_full = x->kind == TH_TOPOLOGY_DIM_FULL, is_ring = x->kind == TH_TOPOLOGY_DIM_RING;
+    x->cost = is_full ? 1e12 : is_ring ? 5e11 * (double)(d - 1) : 1e12 * (double)(d - 1);
+    x->cost /= (double)d * (double)least;
+    return is_full || arcs * d == 2 * n * (is_ring ? d : d - 1);
 }
 
 /* Coordinates of all ranks along all colours. False: no product. */
@@ -227,10 +193,7 @@ static bool find_places(th_axes *x, finding *f)
 {
     int64_t stride = 1;
     for (int32_t q = 0; q < x->n; q++) {
-        int32_t arcs = 0;
-        number_coordinates(f, q);
-        if (f->g.n % (stride * f->axis.extent) != 0 || !order_axis(f, q) || !fits(f, q, &arcs) ||
-            arcs != arcs_of(&f->axis, f->g.n))
+        if (!find_axis(f, q) || f->g.n % (stride * f->axis.extent) != 0)
             return false;
         x->axis[q] = f->axis;
         for (int32_t v = 0; v < f->g.n; v++)
@@ -259,6 +222,8 @@ int th_axes_init(th_axes *x, th_collective_schedule *cs, th_error *err)
     f.joined = th_memory_take(&cs->memory, n, sizeof *f.joined);
     f.number = th_memory_take(&cs->memory, n, sizeof *f.number);
     f.order = th_memory_take(&cs->memory, n, sizeof *f.order);
+    f.n_next = th_memory_take(&cs->memory, n, sizeof *f.n_next);
+    f.next = th_memory_take(&cs->memory, 2 * n, sizeof *f.next);
     x->place = th_memory_take(&cs->memory, n, sizeof *x->place);
     x->rank = th_memory_take(&cs->memory, n, sizeof *x->rank);
     if (cs->memory.is_out)

@@ -1,304 +1,210 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tree_packing.c - see tree_packing.h.
- *   cables -> graph (from the root, or of all) -> pack_from_root, or pack_cables -> parents
  *
  * From a root: as many trees as there are paths without a common arc from the root to every other
  * rank (J. Edmonds, "Edge-disjoint branchings", 1973). The trees grow one after the other, each
- * breadth first, by every arc to a new rank v after whose removal there are still as many paths to v
- * as trees are to follow (L. Lovász, J. Combin. Theory B 21, 1976): an arc that fails once fails
+ * breadth first, by every arc to a new rank after whose removal there are still as many paths to it
+ * as trees are to follow (L. Lovasz, J. Combin. Theory B 21, 1976). An arc that fails once fails
  * always, so each is tried once in a tree. Of reduce, all arcs are turned round.
  *
- * Along both directions: TREES_MAX minimum spanning trees one after the other, where a cable is as
- * long as it has trees already, and of equal ones that closer to the middle comes first; the number
- * of trees of which the busiest cable has the fewest per tree. That approaches the best fractional
- * packing (G. Wang et al., "Blink", MLSys 2020).
+ * Along both directions, from the middle: minimum spanning trees one after the other, where a cable
+ * is as long as it has trees already, and of equal ones that closest to the middle is taken; as many
+ * trees as the busiest cable has the fewest of. That approaches the best fractional packing (G. Wang
+ * et al., "Blink", MLSys 2020).
  *
  * A cable that is m times as wide as the narrowest counts as m, rounded down. */
 #include <config.h>
 
 #include "sim/collective/tree_packing.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "sim/collective/cables.h"
 
 enum {
-    TREES_MAX = 16,
+    TREES_MAX = 16, /* along both directions */
     DEGREE_MAX = 64,
     WIDTH_MAX = 8,     /* in narrowest cables */
     WORK_MAX = 1 << 23 /* ranks times arcs */
 };
 
 typedef struct packing {
-    const th_cables *g;
+    th_cables g;
     int32_t root;
-    int32_t *back;  /* by arc: the other direction; -1: none, it is not used */
-    int32_t *left;  /* by arc: trees that it can still take; by cable of pack_cables: that it has */
-    int32_t *width; /* by arc */
-    int32_t *flow;  /* by arc */
-    int32_t *via;   /* by rank: the arc by which it was reached; -1: not yet */
-    int32_t *queue; /* of ranks */
-    int32_t *depth; /* by rank: from the middle */
-    int32_t *order; /* of arcs */
-    int32_t *parent, n_trees;
+    int32_t *back;            /* by arc: the other direction; -1: none, it is not used */
+    int32_t *left;            /* by arc: trees that it can still take; below 0: it has more */
+    int32_t *width;           /* by arc: what left was at first */
+    int32_t *flow;            /* by arc */
+    int32_t *via;             /* by rank: the arc by which it was reached; -1: not yet */
+    int32_t *queue, *depth;   /* of ranks; by rank */
+    int32_t *parent, n_trees; /* as th_tree_packing; th_free */
 } packing;
 
-/* --- from a root ------------------------------------------------------------------------------ */
-
-/* One more path from the root to a rank, where it may take back parts of others. */
-static bool add_path(packing *k, int32_t to)
+/* Breadth first from a rank along arcs that have something left, up to a rank (-1: to all). Fills
+ * via, depth, queue; how many it reached. */
+static int32_t search(packing *k, int32_t from, int32_t to)
 {
-    const th_cables *g = k->g;
+    const th_cables *g = &k->g;
     int32_t n = 0;
     for (int32_t v = 0; v < g->n; v++)
         k->via[v] = -1;
-    k->queue[n++] = k->root;
-    for (int32_t head = 0; head < n && k->via[to] < 0; head++) {
-        int32_t u = k->queue[head];
-        for (int32_t i = g->first[u]; i < g->first[u + 1]; i++) {
-            int32_t v = g->to[i];
-            if (v == k->root || k->via[v] >= 0 || k->back[i] < 0 ||
-                k->left[i] - k->flow[i] + k->flow[k->back[i]] <= 0)
-                continue;
-            k->via[v] = i;
-            k->queue[n++] = v;
-        }
-    }
-    if (k->via[to] < 0)
-        return false;
-    for (int32_t v = to; v != k->root; v = g->to[k->back[k->via[v]]]) {
-        int32_t i = k->via[v];
-        if (k->flow[k->back[i]] > 0)
-            k->flow[k->back[i]]--;
-        else
-            k->flow[i]++;
-    }
-    return true;
-}
-
-/* Are there n paths without a common arc? */
-static bool has_paths(packing *k, int32_t to, int32_t n)
-{
-    int32_t out = 0;
-    for (int32_t i = k->g->first[k->root]; i < k->g->first[k->root + 1]; i++)
-        out += k->left[i];
-    if (out < n)
-        return false;
-    memset(k->flow, 0, (size_t)k->g->n_arcs * sizeof *k->flow);
-    while (n > 0 && add_path(k, to))
-        n--;
-    return n == 0;
-}
-
-static void grow(packing *k, int32_t *parent, int32_t to_follow)
-{
-    const th_cables *g = k->g;
-    int32_t n = 0, *queue = k->depth; /* the other is that of paths */
-    for (int32_t v = 0; v < g->n; v++)
-        parent[v] = -1;
-    queue[n++] = k->root;
-    for (int32_t head = 0; head < n; head++) {
-        int32_t u = queue[head];
-        for (int32_t i = g->first[u]; i < g->first[u + 1]; i++) {
-            int32_t v = g->to[i];
-            if (v == k->root || parent[v] >= 0 || k->left[i] == 0)
-                continue;
-            k->left[i]--;
-            if (has_paths(k, v, to_follow)) {
-                parent[v] = u;
-                queue[n++] = v;
-            } else {
-                k->left[i]++;
-            }
-        }
-    }
-}
-
-/* 0, or -1: memory is out. */
-static int pack_from_root(packing *k)
-{
-    const th_cables *g = k->g;
-    for (int32_t i = g->first[k->root]; i < g->first[k->root + 1]; i++)
-        k->n_trees += k->left[i];
-    for (int32_t v = 0; v < g->n; v++)
-        while (v != k->root && k->n_trees > 0 && !has_paths(k, v, k->n_trees))
-            k->n_trees--;
-    size_t n = (size_t)g->n;
-    k->parent = th_alloc_array((size_t)k->n_trees * n + 1, sizeof *k->parent);
-    if (!k->parent)
-        return -1;
-    for (int32_t t = 0; t < k->n_trees; t++)
-        grow(k, k->parent + (size_t)t * n, k->n_trees - 1 - t);
-    return 0;
-}
-
-/* --- along both directions -------------------------------------------------------------------- */
-
-/* Breadth first along arcs whose flow is 1 (or all) from a rank; fills via and depth. How many ranks
- * it reached. */
-static int32_t search(packing *k, int32_t from, bool is_all)
-{
-    const th_cables *g = k->g;
-    int32_t n = 0;
-    for (int32_t v = 0; v < g->n; v++)
-        k->depth[v] = -1;
     k->depth[from] = 0;
-    k->via[from] = -1;
     k->queue[n++] = from;
-    for (int32_t head = 0; head < n; head++) {
+    for (int32_t head = 0; head < n && (to < 0 || k->via[to] < 0); head++) {
         int32_t u = k->queue[head];
         for (int32_t i = g->first[u]; i < g->first[u + 1]; i++) {
-            int32_t v = g->to[i];
-            if (k->depth[v] >= 0 || k->back[i] < 0 || (!is_all && k->flow[i] == 0))
+            int32_t v = g->to[i], back = k->back[i];
+            if (v == from || k->via[v] >= 0 || back < 0 ||
+                k->left[i] - k->flow[i] + k->flow[back] <= 0)
                 continue;
-            k->depth[v] = k->depth[u] + 1;
             k->via[v] = i;
+            k->depth[v] = k->depth[u] + 1;
             k->queue[n++] = v;
         }
     }
     return n;
 }
 
+/* --- from a root ------------------------------------------------------------------------------ */
+
+/* One more path from the root to a rank, which may take back parts of others. */
+static bool add_path(packing *k, int32_t to)
+{
+    search(k, k->root, to);
+    if (k->via[to] < 0)
+        return false;
+    for (int32_t v = to, back; v != k->root; v = k->g.to[back]) {
+        back = k->back[k->via[v]];
+        if (k->flow[back] > 0)
+            k->flow[back]--;
+        else
+            k->flow[k->via[v]]++;
+    }
+    return true;
+}
+
+static int32_t left_at(const packing *k, int32_t v)
+{
+    int32_t sum = 0;
+    for (int32_t i = k->g.first[v]; i < k->g.first[v + 1]; i++)
+        sum += k->left[i];
+    return sum;
+}
+
+/* Are there n paths to a rank without a common arc? */
+static bool has_paths(packing *k, int32_t to, int32_t n)
+{
+    if (left_at(k, k->root) < n)
+        return false;
+    memset(k->flow, 0, (size_t)k->g.n_arcs * sizeof *k->flow);
+    while (n > 0 && add_path(k, to))
+        n--;
+    return n == 0;
+}
+
+/* A tree that leaves so many others. parent is -1 at first; reached: scratch, by rank. */
+static void grow(packing *k, int32_t *parent, int32_t *reached, int32_t others)
+{
+    const th_cables *g = &k->g;
+    int32_t n = 0;
+    reached[n++] = k->root;
+    for (int32_t head = 0; head < n; head++)
+        for (int32_t u = reached[head], i = g->first[u]; i < g->first[u + 1]; i++) {
+            int32_t v = g->to[i];
+            if (v == k->root || parent[v] >= 0 || k->left[i] == 0)
+                continue;
+            k->left[i]--;
+            if (has_paths(k, v, others)) {
+                parent[v] = u;
+                reached[n++] = v;
+            } else {
+                k->left[i]++;
+            }
+        }
+}
+
+static void pack_from_root(packing *k, int32_t *reached)
+{
+    for (int32_t v = 0; v < k->g.n; v++)
+        while (v != k->root && k->n_trees > 0 && !has_paths(k, v, k->n_trees))
+            k->n_trees--;
+    for (int32_t t = 0; t < k->n_trees; t++)
+        grow(k, k->parent + t * k->g.n, reached, k->n_trees - 1 - t);
+}
+
+/* --- along both directions -------------------------------------------------------------------- */
+
 /* The rank from which the farthest is nearest; -1: cables do not connect all. */
-static int32_t find_middle(packing *k, bool is_all)
+static int32_t find_middle(packing *k)
 {
     int32_t middle = -1, least = INT32_MAX;
-    for (int32_t v = 0; v < k->g->n; v++) {
-        int32_t n = search(k, v, is_all), farthest = k->depth[k->queue[n - 1]];
-        if (n < k->g->n)
+    for (int32_t v = 0; v < k->g.n; v++) {
+        if (search(k, v, -1) < k->g.n)
             return -1;
-        if (farthest < least) {
-            least = farthest;
-            middle = v;
-        }
+        int32_t farthest = k->depth[k->queue[k->g.n - 1]];
+        middle = farthest < least ? v : middle;
+        least = farthest < least ? farthest : least;
     }
     return middle;
 }
 
-typedef struct cable {
-    int64_t length;
-    int32_t depth, arc;
-} cable;
-
-static int by_length(const void *a, const void *b)
+/* The trees of a cable per width with one more, in some unit. */
+static int32_t length_of(const packing *k, int32_t i)
 {
-    const cable *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length < y->length ? -1 : 1;
-    return x->depth != y->depth ? x->depth - y->depth : x->arc - y->arc;
+    return (k->width[i] - k->left[i] + 1) * 840 / k->width[i];
 }
 
-static int32_t set_of(int32_t *set, int32_t v)
+/* A minimum spanning tree from the middle, by Prim's algorithm; the length of its longest cable. */
+static int32_t grow_shortest(packing *k, int32_t middle, int32_t *parent)
 {
-    while (set[v] != v)
-        v = set[v] = set[set[v]];
-    return v;
-}
-
-/* The trees that arc i has or, with one more, would have, in some unit. */
-static int64_t length_of(const packing *k, int32_t i, int32_t more)
-{
-    return (int64_t)(k->left[i] + more) * 840 / k->width[i];
-}
-
-/* A minimum spanning tree: flow is 1 on its arcs. set: by rank. */
-static void find_tree(packing *k, const int32_t *depth, cable *cables, int32_t *set)
-{
-    const th_cables *g = k->g;
-    size_t n = 0;
-    for (int32_t u = 0; u < g->n; u++) {
-        set[u] = u;
-        for (int32_t i = g->first[u]; i < g->first[u + 1]; i++)
-            if (k->back[i] >= 0 && u < g->to[i]) {
-                int32_t v = g->to[i], nearer = depth[u] < depth[v] ? depth[u] : depth[v];
-                cables[n++] = (cable){length_of(k, i, 1), nearer, i};
+    const th_cables *g = &k->g;
+    int32_t longest = 0;
+    k->queue[0] = middle;
+    k->depth[middle] = 0;
+    for (int32_t n = 1; n < g->n; n++) {
+        int32_t best = -1, from = -1;
+        for (int32_t j = 0; j < n; j++)
+            for (int32_t u = k->queue[j], i = g->first[u]; i < g->first[u + 1]; i++) {
+                if (parent[g->to[i]] >= 0 || g->to[i] == middle || k->back[i] < 0)
+                    continue;
+                int32_t more = best < 0 ? -1 : length_of(k, i) - length_of(k, best);
+                if (more < 0 || (more == 0 && k->depth[u] < k->depth[from])) {
+                    best = i;
+                    from = u;
+                }
             }
+        longest = length_of(k, best) > longest ? length_of(k, best) : longest;
+        k->left[best]--;
+        k->left[k->back[best]]--;
+        parent[g->to[best]] = from;
+        k->depth[g->to[best]] = k->depth[from] + 1;
+        k->queue[n] = g->to[best];
     }
-    qsort(cables, n, sizeof *cables, by_length);
-    memset(k->flow, 0, (size_t)g->n_arcs * sizeof *k->flow);
-    for (size_t c = 0; c < n; c++) {
-        int32_t i = cables[c].arc, back = k->back[i];
-        int32_t a = set_of(set, g->to[i]), b = set_of(set, g->to[back]);
-        if (a == b)
-            continue;
-        set[a] = b;
-        k->flow[i] = k->flow[back] = 1;
-        k->left[i]++;
-        k->left[back]++;
-    }
+    return longest;
 }
 
-/* The middle of the tree whose arcs have flow 1: half way along its longest path. */
-static int32_t middle_of_tree(packing *k)
+static void pack_cables(packing *k)
 {
-    int32_t end = k->queue[search(k, 0, false) - 1];
-    int32_t v = k->queue[search(k, end, false) - 1];
-    for (int32_t hops = k->depth[v] / 2; hops > 0; hops--)
-        v = k->g->to[k->back[k->via[v]]];
-    return v;
-}
-
-/* 0, or -1: memory is out. */
-static int pack_cables(packing *k)
-{
-    const th_cables *g = k->g;
-    size_t n = (size_t)g->n;
-    cable *cables = th_alloc_array((size_t)g->n_arcs + 1, sizeof *cables);
-    int32_t *set = th_alloc_array(2 * n, sizeof *set), *depth = set + n;
-    k->parent = th_alloc_array(TREES_MAX * n, sizeof *k->parent);
-    int failed = cables && set && k->parent ? 0 : -1;
-    int32_t middle = failed ? -1 : find_middle(k, true);
-    if (middle >= 0) {
-        search(k, middle, true);
-        memcpy(depth, k->depth, n * sizeof *depth);
-        memset(k->left, 0, (size_t)g->n_arcs * sizeof *k->left);
-    }
+    int32_t middle = find_middle(k), most = 1;
     double best = 0;
+    k->n_trees = 0;
     for (int32_t t = 0; t < TREES_MAX && middle >= 0; t++) {
-        find_tree(k, depth, cables, set);
-        search(k, middle_of_tree(k), false);
-        for (int32_t v = 0; v < g->n; v++)
-            k->parent[t * g->n + v] = k->via[v] < 0 ? -1 : g->to[k->back[k->via[v]]];
-        int64_t most = 1;
-        for (int32_t i = 0; i < g->n_arcs; i++)
-            most = k->back[i] >= 0 && length_of(k, i, 0) > most ? length_of(k, i, 0) : most;
-        if ((double)(t + 1) / (double)most > best * 1.01) {
-            best = (double)(t + 1) / (double)most;
+        int32_t longest = grow_shortest(k, middle, k->parent + t * k->g.n);
+        most = longest > most ? longest : most;
+        if ((t + 1.0) / most > best * 1.01) { /* fewer trees of about the same are better */
+            best = (t + 1.0) / most;
             k->n_trees = t + 1;
         }
     }
-    th_free(cables);
-    th_free(set);
-    return failed;
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-static int32_t most_arcs(const th_cables *g)
+/* Arcs with their other directions and widths. is_turned: the data go the other way. */
+static void fill_arcs(packing *k, bool is_turned)
 {
-    int32_t most = 0;
-    for (int32_t v = 0; v < g->n; v++)
-        most = g->first[v + 1] - g->first[v] > most ? g->first[v + 1] - g->first[v] : most;
-    return most;
-}
-
-/* Arcs with their other directions and widths. is_turned: the data go the other way. 0 or -1. */
-static int fill_arcs(packing *k, bool is_turned)
-{
-    const th_cables *g = k->g;
-    size_t arcs = (size_t)g->n_arcs + 1, n = (size_t)g->n;
-    int32_t *block = th_alloc_zero(4 * arcs + 3 * n, sizeof *block);
-    if (!block)
-        return -1;
-    k->back = block;
-    k->left = block + arcs;
-    k->width = block + 2 * arcs;
-    k->flow = block + 3 * arcs;
-    k->via = block + 4 * arcs;
-    k->queue = k->via + n;
-    k->depth = k->queue + n;
+    const th_cables *g = &k->g;
     int64_t least = INT64_MAX;
     for (int32_t i = 0; i < g->n_arcs; i++)
         least = g->bits_per_s[i] < least ? g->bits_per_s[i] : least;
@@ -310,51 +216,75 @@ static int fill_arcs(packing *k, bool is_turned)
             k->width[i] = width < WIDTH_MAX ? (int32_t)width : WIDTH_MAX;
             k->left[i] = k->back[i] >= 0 ? k->width[i] : 0;
         }
-    return 0;
 }
 
-static int keep(th_tree_packing *out, th_collective_schedule *cs, const int32_t *trees, int32_t n)
+/* Of cables that are not too many. 0, or -1: memory is out. */
+static int pack(packing *k, int32_t kind)
 {
-    size_t size = (size_t)n * (size_t)cs->collective->n_ranks;
-    out->n_trees = n;
-    out->parent = th_memory_take(&cs->memory, size + 1, sizeof *out->parent);
-    if (out->parent)
-        memcpy(out->parent, trees, size * sizeof *trees);
-    return out->parent ? 0 : -1;
+    size_t arcs = (size_t)k->g.n_arcs, n = (size_t)k->g.n;
+    int32_t *block = th_alloc_zero(4 * arcs + 4 * n, sizeof *block);
+    if (!block)
+        return -1;
+    k->back = block;
+    k->left = k->back + arcs;
+    k->width = k->left + arcs;
+    k->flow = k->width + arcs;
+    k->via = k->flow + arcs;
+    k->queue = k->via + n;
+    k->depth = k->queue + n;
+    fill_arcs(k, kind == TH_REDUCE);
+    k->n_trees = kind == TH_ALL_REDUCE ? TREES_MAX : left_at(k, k->root);
+    size_t size = (size_t)k->n_trees * n;
+    k->parent = th_alloc_array(size + 1, sizeof *k->parent);
+    for (size_t i = 0; i < size && k->parent; i++)
+        k->parent[i] = -1;
+    if (k->parent && kind == TH_ALL_REDUCE)
+        pack_cables(k);
+    else if (k->parent)
+        pack_from_root(k, k->depth + n);
+    th_free(block);
+    return k->parent ? 0 : -1;
+}
+
+/* The cables allow a packing: 0 or -1. */
+static int check_cables(const th_collective_schedule *cs, const th_cables *g, th_error *err)
+{
+    const th_collective *c = cs->collective;
+    int32_t most = 0;
+    for (int32_t v = 0; v < g->n; v++)
+        most = g->first[v + 1] - g->first[v] > most ? g->first[v + 1] - g->first[v] : most;
+    if (most <= DEGREE_MAX && (int64_t)g->n * g->n_arcs <= WORK_MAX)
+        return 0;
+    return th_error_set(err, "COLL-0208",
+                        "%s of %d ranks by %s: %d cables between them: must be at most %d at a "
+                        "rank, and in all %d divided by the ranks",
+                        th_collective_names[c->kind], c->n_ranks, cs->algorithm->name,
+                        g->n_arcs / 2, DEGREE_MAX, WORK_MAX / 2);
 }
 
 int th_tree_packing_init(th_tree_packing *out, th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
-    th_collective_kept *kept = cs->kept;
-    th_cables g;
-    packing k = {.g = &g, .root = c->root};
-    if (kept && kept->trees)
-        return keep(out, cs, kept->trees, kept->n_trees) ? th_error_no_memory(err) : 0;
-    if (th_cables_init(&g, cs, err))
-        return -1;
-    if (most_arcs(&g) > DEGREE_MAX || (int64_t)g.n * g.n_arcs > WORK_MAX)
-        return th_error_set(err, "COLL-0208",
-                            "%s of %d ranks by %s: %d cables between them: must be at most %d at a "
-                            "rank, and in all %d divided by the ranks",
-                            th_collective_names[c->kind], c->n_ranks, cs->algorithm->name,
-                            g.n_arcs / 2, DEGREE_MAX, WORK_MAX / 2);
-    int failed = fill_arcs(&k, c->kind == TH_REDUCE);
-    if (!failed)
-        failed = c->kind == TH_ALL_REDUCE ? pack_cables(&k) : pack_from_root(&k);
-    if (!failed && k.n_trees > 0)
-        failed = keep(out, cs, k.parent, k.n_trees);
-    th_free(k.back);
-    if (kept && !failed && k.n_trees > 0)
-        *kept = (th_collective_kept){kept->tour, k.parent, k.n_trees};
-    else
-        th_free(k.parent);
-    if (failed)
+    th_collective_kept own = {0}, *kept = cs->kept ? cs->kept : &own;
+    if (!kept->trees) {
+        packing k = {.root = c->root};
+        if (th_cables_init(&k.g, cs, err) || check_cables(cs, &k.g, err))
+            return -1;
+        if (pack(&k, c->kind))
+            return th_error_no_memory(err);
+        kept->trees = k.parent;
+        kept->n_trees = k.n_trees;
+    }
+    size_t size = (size_t)kept->n_trees * (size_t)c->n_ranks;
+    *out = (th_tree_packing){kept->n_trees, th_memory_take(&cs->memory, size + 1, sizeof(int32_t))};
+    if (out->parent)
+        memcpy(out->parent, kept->trees, size * sizeof *out->parent);
+    th_free(own.trees);
+    if (!out->parent)
         return th_error_no_memory(err);
-    return k.n_trees > 0
+    return out->n_trees > 0
                ? 0
                : th_error_set(err, "COLL-0207",
-                              "%s of %d ranks by %s: the cables between them do not "
-                              "connect all",
+                              "%s of %d ranks by %s: the cables between them do not connect all",
                               th_collective_names[c->kind], c->n_ranks, cs->algorithm->name);
 }
