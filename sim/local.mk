@@ -40,6 +40,8 @@ libtharsis_la_SOURCES += \
 	sim/collective/spanning_trees.c \
 	sim/collective/tree_packing.c \
 	sim/collective/tree_packing.h \
+	sim/collective/trees.c \
+	sim/collective/trees.h \
 	sim/collective/schedule_read.c \
 	sim/collective/schedule_read.h \
 	sim/collective/user_schedule.c \

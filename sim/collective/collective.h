@@ -93,7 +93,7 @@ typedef struct th_range {
  * and chunks alone: (all 0) -> init_again* -> clear. */
 typedef struct th_collective_kept {
     int32_t *tour;  /* the order of a ring through it: n_ranks numbers; NULL: not known yet */
-    int32_t *trees; /* th_tree_packing.parent, of n_trees; NULL: not known yet */
+    int32_t *trees; /* th_trees.parent, of n_trees; NULL: not known yet */
     int32_t n_trees;
 } th_collective_kept;
 void th_collective_kept_clear(th_collective_kept *k);

@@ -2,150 +2,22 @@
 /* spanning_trees.c - broadcast, reduce and all_reduce along spanning trees of the cables between the
  * ranks (tree_packing.h), of which each has an equal part of the data.
  *
- * Every rank gets (gives) each part over a cable of its own, so a broadcast from which t trees
- * leave takes t times as little as along one; an all_reduce goes up each tree and down again. With k
- * chunks per tree, d cables to the deepest rank, no cable in two trees, S bytes, links of bandwidth
- * bw and latency L:
+ * Every rank gets (gives) each part over another cable, so a broadcast along t trees takes a t-th of
+ * the time. With k chunks per tree, d cables to the deepest rank, no cable in two trees, S bytes,
+ * links of bandwidth bw and latency L:
  *   broadcast, reduce   (d + k - 1) (L + S / (t k bw))
  *   all_reduce          (2 d + k - 1) (L + S / (t k bw))
  * On a torus of n axes t = 2 n, on a hypercube n, on a fully connected group one less than ranks,
- * where that is a scatter and an all_gather at once. all_reduce: cables / (ranks - 1), about.
- *
- * A thread per message of a rank to a neighbour in a tree, which goes on by itself; where trees share
- * a cable, they share its bandwidth. Ports: in, one from each neighbour in each tree. */
+ * where that is a scatter and an all_gather at once. all_reduce: about cables / (ranks - 1). Where
+ * trees share a cable, they share its bandwidth. */
 #include <config.h>
 
 #include "sim/collective/algorithms.h"
-#include "sim/collective/ports.h"
 #include "sim/collective/tree_packing.h"
-
-/* The messages that a rank sends to one neighbour in one tree. */
-typedef struct edge {
-    int32_t tree, to, to_port;
-    bool is_up; /* to the parent */
-} edge;
-
-typedef struct spanning_trees {
-    th_tree_packing k;
-    int32_t chunks;
-    int32_t *first; /* by rank, and n_ranks: its first edge */
-    edge *edges;
-    /* By tree and rank: its children; the port of the first of their messages up, the others
-     * follow; the port of messages down to it. */
-    int32_t *n_children, *from_children, *from_parent;
-} spanning_trees;
-
-static bool goes_up(const th_collective_schedule *cs)
-{
-    return cs->collective->kind != TH_BROADCAST;
-}
-static bool goes_down(const th_collective_schedule *cs)
-{
-    return cs->collective->kind != TH_REDUCE;
-}
-
-/* Counts children, and numbers the ports at which messages come in; the most of a rank. */
-static int32_t number_ports(const th_collective_schedule *cs, spanning_trees *x, int32_t *in)
-{
-    int32_t n = cs->collective->n_ranks, most = 1;
-    for (int32_t i = 0; i < x->k.n_trees * n; i++)
-        if (x->k.parent[i] >= 0)
-            x->n_children[i - i % n + x->k.parent[i]]++;
-    for (int32_t i = 0; i < x->k.n_trees * n; i++) {
-        int32_t *ports = &in[i % n];
-        x->from_children[i] = *ports;
-        *ports += goes_up(cs) ? x->n_children[i] : 0;
-        x->from_parent[i] = *ports;
-        *ports += goes_down(cs) && x->k.parent[i] >= 0;
-        most = *ports > most ? *ports : most;
-    }
-    return most;
-}
-
-/* Lists the edges by rank, in the order of trees; the most of a rank. used: by tree and rank, ports
- * from children that have one. */
-static int32_t list_edges(const th_collective_schedule *cs, spanning_trees *x, int32_t *used)
-{
-    int32_t n = cs->collective->n_ranks, n_edges = 0, most = 1, *at = used + x->k.n_trees * n;
-    for (int32_t v = 0; v < n; v++) {
-        x->first[v] = n_edges;
-        at[v] = n_edges;
-        for (int32_t i = v; i < x->k.n_trees * n; i += n)
-            n_edges +=
-                (goes_down(cs) ? x->n_children[i] : 0) + (goes_up(cs) && x->k.parent[i] >= 0);
-        most = n_edges - at[v] > most ? n_edges - at[v] : most;
-    }
-    x->first[n] = n_edges;
-    for (int32_t i = 0; i < x->k.n_trees * n; i++) {
-        int32_t v = i % n, u = x->k.parent[i], of_parent = i - v + u;
-        if (u < 0)
-            continue;
-        if (goes_up(cs))
-            x->edges[at[v]++] =
-                (edge){i / n, u, x->from_children[of_parent] + used[of_parent]++, true};
-        if (goes_down(cs))
-            x->edges[at[u]++] = (edge){i / n, v, x->from_parent[i], false};
-    }
-    return most;
-}
 
 static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    const th_collective *c = cs->collective;
-    size_t n = (size_t)c->n_ranks;
-    spanning_trees *x = th_memory_take(&cs->memory, 1, sizeof *x);
-    if (!x)
-        return th_error_no_memory(err);
-    cs->data = x;
-    if (c->n_ranks > 1 && th_tree_packing_init(&x->k, cs, err))
-        return -1;
-    size_t all = (size_t)x->k.n_trees * n + n;
-    x->chunks = th_chunks_used(c);
-    x->first = th_memory_take(&cs->memory, n + 1, sizeof *x->first);
-    x->edges = th_memory_take(&cs->memory, 2 * all, sizeof *x->edges);
-    x->n_children = th_memory_take(&cs->memory, all, sizeof(int32_t));
-    x->from_children = th_memory_take(&cs->memory, all, sizeof(int32_t));
-    x->from_parent = th_memory_take(&cs->memory, all, sizeof(int32_t));
-    int32_t *in = th_memory_take(&cs->memory, n, sizeof *in);
-    int32_t *used = th_memory_take(&cs->memory, all, sizeof *used);
-    if (cs->memory.is_out)
-        return th_error_no_memory(err);
-    int32_t n_in = number_ports(cs, x, in), n_out = list_edges(cs, x, used);
-    return th_collective_schedule_set_ranks(cs, n_out, n_in > n_out ? n_in : n_out, err);
-}
-
-/* The ports that a rank waits at before it sends a chunk along an edge: the first, their number. */
-static int32_t find_waits(const th_collective_schedule *cs, int32_t p, const edge *e, int32_t *port)
-{
-    const spanning_trees *x = cs->data;
-    int32_t i = e->tree * cs->collective->n_ranks + p;
-    bool is_root = x->k.parent[i] < 0;
-    *port = e->is_up || is_root ? x->from_children[i] : x->from_parent[i];
-    return !e->is_up && !is_root ? 1 : goes_up(cs) ? x->n_children[i] : 0;
-}
-
-static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
-                     int64_t step, th_collective_step *out)
-{
-    const spanning_trees *x = cs->data;
-    *out = TH_COLLECTIVE_STEP_NONE;
-    if (thread >= x->first[participant + 1] - x->first[participant])
-        return false;
-    const edge *e = &x->edges[x->first[participant] + thread];
-    int32_t port, waits = find_waits(cs, participant, e, &port), steps = waits > 1 ? waits : 1;
-    int64_t chunk = step / steps;
-    if (chunk >= x->chunks)
-        return false;
-    if (waits > 0) {
-        out->wait_port = port + (int32_t)(step % steps);
-        out->wait_count = (int32_t)chunk + 1;
-    }
-    if (step % steps < steps - 1)
-        return true;
-    th_range part = th_range_pieces(cs->collective->bytes, e->tree, e->tree + 1, x->k.n_trees);
-    th_collective_step_send(out, thread, e->to, e->to_port, th_range_part(part, chunk, x->chunks));
-    out->reduces = e->is_up;
-    return true;
+    return th_tree_packing_init(cs, err) ? -1 : th_trees_prepare(cs, err);
 }
 
 const th_algorithm th_algorithm_spanning_trees = {
@@ -153,5 +25,5 @@ const th_algorithm th_algorithm_spanning_trees = {
     .synopsis = "along spanning trees of the cables between the ranks, as disjoint as can be",
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
-    .get_step = get_step,
+    .get_step = th_trees_get_step,
 };

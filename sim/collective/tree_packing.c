@@ -38,7 +38,7 @@ typedef struct packing {
     int32_t *flow;            /* by arc */
     int32_t *via;             /* by rank: the arc by which it was reached; -1: not yet */
     int32_t *queue, *depth;   /* of ranks; by rank */
-    int32_t *parent, n_trees; /* as th_tree_packing; th_free */
+    int32_t *parent, n_trees; /* as th_trees; th_free */
 } packing;
 
 /* Breadth first from a rank along arcs that have something left, up to a rank (-1: to all). Fills
@@ -235,8 +235,8 @@ static int pack(packing *k, int32_t kind)
     fill_arcs(k, kind == TH_REDUCE);
     k->n_trees = kind == TH_ALL_REDUCE ? TREES_MAX : left_at(k, k->root);
     size_t size = (size_t)k->n_trees * n;
-    k->parent = th_alloc_array(size + 1, sizeof *k->parent);
-    for (size_t i = 0; i < size && k->parent; i++)
+    k->parent = th_alloc_array(size + n, sizeof *k->parent);
+    for (size_t i = 0; i < size + n && k->parent; i++)
         k->parent[i] = -1;
     if (k->parent && kind == TH_ALL_REDUCE)
         pack_cables(k);
@@ -262,7 +262,7 @@ static int check_cables(const th_collective_schedule *cs, const th_cables *g, th
                         g->n_arcs / 2, DEGREE_MAX, WORK_MAX / 2);
 }
 
-int th_tree_packing_init(th_tree_packing *out, th_collective_schedule *cs, th_error *err)
+int th_tree_packing_init(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     th_collective_kept own = {0}, *kept = cs->kept ? cs->kept : &own;
@@ -273,18 +273,16 @@ int th_tree_packing_init(th_tree_packing *out, th_collective_schedule *cs, th_er
         if (pack(&k, c->kind))
             return th_error_no_memory(err);
         kept->trees = k.parent;
-        kept->n_trees = k.n_trees;
+        kept->n_trees = c->n_ranks > 1 ? k.n_trees : 1;
     }
-    size_t size = (size_t)kept->n_trees * (size_t)c->n_ranks;
-    *out = (th_tree_packing){kept->n_trees, th_memory_take(&cs->memory, size + 1, sizeof(int32_t))};
-    if (out->parent)
-        memcpy(out->parent, kept->trees, size * sizeof *out->parent);
+    const int32_t n_trees = kept->n_trees;
+    th_trees *x = n_trees > 0 ? th_trees_new(cs, n_trees, err) : NULL;
+    if (x)
+        memcpy(x->parent, kept->trees, (size_t)n_trees * (size_t)c->n_ranks * sizeof *x->parent);
     th_free(own.trees);
-    if (!out->parent)
-        return th_error_no_memory(err);
-    return out->n_trees > 0
-               ? 0
-               : th_error_set(err, "COLL-0207",
-                              "%s of %d ranks by %s: the cables between them do not connect all",
-                              th_collective_names[c->kind], c->n_ranks, cs->algorithm->name);
+    if (n_trees > 0)
+        return x ? 0 : -1;
+    return th_error_set(err, "COLL-0207",
+                        "%s of %d ranks by %s: the cables between them do not connect all",
+                        th_collective_names[c->kind], c->n_ranks, cs->algorithm->name);
 }

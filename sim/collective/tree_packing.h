@@ -3,17 +3,12 @@
  * cables as well as they can: each tree has an equal part of the data. */
 #ifndef TH_SIM_COLLECTIVE_TREE_PACKING_H
 #define TH_SIM_COLLECTIVE_TREE_PACKING_H
-#include "sim/collective/collective.h"
+#include "sim/collective/trees.h"
 
-typedef struct th_tree_packing {
-    int32_t n_trees;
-    int32_t *parent; /* by tree and rank; -1: the root of the tree. In the schedule's memory */
-} th_tree_packing;
-
-/* For the kind of cs: broadcast, reduce: from (to) the root, no two trees use one direction of a
- * cable, and they are as many as possible; all_reduce: along both directions, roots are in the
- * middle. Kept as cs->kept says. 0, or -1: COLL-0207 (the cables do not connect the ranks),
+/* Makes them cs->data (trees.h). For the kind of cs: broadcast, reduce: from (to) the root, no two
+ * trees use one direction of a cable, and they are as many as possible; all_reduce: along both
+ * directions. Kept as cs->kept says. 0, or -1: COLL-0207 (the cables do not connect the ranks),
  * COLL-0208 (they are too many), or memory is out. */
-int th_tree_packing_init(th_tree_packing *k, th_collective_schedule *cs, th_error *err);
+int th_tree_packing_init(th_collective_schedule *cs, th_error *err);
 
 #endif

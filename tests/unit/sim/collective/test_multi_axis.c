@@ -245,7 +245,7 @@ static int least_paths(const th_system *s, int root)
 
 /* What is wrong with a packing; "": its trees span all ranks along cables, no direction of a cable
  * is in more than `most` of them. */
-static const char *fault_of(const th_tree_packing *k, const th_collective_schedule *cs, int root,
+static const char *fault_of(const th_trees *k, const th_collective_schedule *cs, int root,
                             int *most)
 {
     static int used[64][64];
@@ -271,14 +271,13 @@ static const char *fault_of(const th_tree_packing *k, const th_collective_schedu
     return "";
 }
 
-static th_tree_packing packing_of(th_collective_schedule *cs, th_collective *c, const th_system *s)
+static const th_trees *packing_of(th_collective_schedule *cs, th_collective *c, const th_system *s)
 {
-    th_tree_packing k = {0};
     th_error e = {"", ""};
     *cs = (th_collective_schedule){.collective = c, .system = s, .algorithm = c->algorithm};
-    CU_ASSERT_EQUAL(th_tree_packing_init(&k, cs, &e), 0);
+    CU_ASSERT_EQUAL(th_tree_packing_init(cs, &e), 0);
     TAP_ASSERT_TEXT(e.text, "");
-    return k;
+    return cs->data;
 }
 
 /* As many trees as there are paths to the rank that has the fewest (Edmonds), none in common. */
@@ -292,9 +291,9 @@ TEST(trees_from_a_root_are_as_many_as_can_be)
         th_collective_schedule cs;
         int most;
         c.root = draw(r, 0, c.n_ranks - 1);
-        th_tree_packing k = packing_of(&cs, &c, s);
-        CU_ASSERT_EQUAL(k.n_trees, least_paths(s, c.root));
-        TAP_ASSERT_TEXT(fault_of(&k, &cs, c.root, &most), "");
+        const th_trees *k = packing_of(&cs, &c, s);
+        CU_ASSERT_EQUAL(k->n_trees, least_paths(s, c.root));
+        TAP_ASSERT_TEXT(fault_of(k, &cs, c.root, &most), "");
         CU_ASSERT_EQUAL(most, 1);
         th_memory_free(&cs.memory);
     }
@@ -317,11 +316,11 @@ TEST(trees_along_both_directions_use_most_cables)
         th_collective c = collective(s, TH_ALL_REDUCE, "spanning_trees", 0);
         th_collective_schedule cs;
         int most;
-        th_tree_packing k = packing_of(&cs, &c, s);
-        TAP_ASSERT_TEXT(fault_of(&k, &cs, -1, &most), "");
-        if (k.n_trees < rows[i].least * most)
-            printf("# %s: %d trees, of which a cable has %d\n", rows[i].topology, k.n_trees, most);
-        CU_ASSERT_TRUE(k.n_trees >= rows[i].least * most);
+        const th_trees *k = packing_of(&cs, &c, s);
+        TAP_ASSERT_TEXT(fault_of(k, &cs, -1, &most), "");
+        if (k->n_trees < rows[i].least * most)
+            printf("# %s: %d trees, of which a cable has %d\n", rows[i].topology, k->n_trees, most);
+        CU_ASSERT_TRUE(k->n_trees >= rows[i].least * most);
         th_memory_free(&cs.memory);
     }
 }
