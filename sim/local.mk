@@ -38,8 +38,6 @@ libtharsis_la_SOURCES += \
 	sim/collective/wavefront.c \
 	sim/collective/wavefront.h \
 	sim/collective/spanning_trees.c \
-	sim/collective/tree_packing.c \
-	sim/collective/tree_packing.h \
 	sim/collective/trees.c \
 	sim/collective/trees.h \
 	sim/collective/schedule_read.c \

@@ -12,8 +12,8 @@
  *     scatter          out S - P if X has the root, else in P;    gather: in and out swapped
  *     all_to_all       sum of its pairs; even sizes: out k (S - P), in (n - k) P
  *     barrier          one message in each direction
- * X is each single rank (S / bw_out, S / bw_in), each island (nodes of one group), the first half of
- * the accelerators, which bisects trees, and that of each dimension. Sets are tried twice:
+ * X is each single rank (S / bw_out, S / bw_in), each island (nodes of one group), the first half
+ * of the accelerators, which bisects trees, and that of each dimension. Sets are tried twice:
  * alone, and with all switches and hosts that have more bandwidth to X than to the rest, so that
  * the cut of an island is its uplinks, not its inner switch.
  *

@@ -89,8 +89,8 @@ typedef struct th_range {
     int64_t first, bytes;
 } th_range;
 
-/* What algorithms have found out about a group, for several schedules of it that differ in algorithm
- * and chunks alone: (all 0) -> init_again* -> clear. */
+/* What algorithms have found out about a group, for several schedules of it that differ in
+ * algorithm and chunks alone: (all 0) -> init_again* -> clear. */
 typedef struct th_collective_kept {
     int32_t *tour;  /* the order of a ring through it: n_ranks numbers; NULL: not known yet */
     int32_t *trees; /* th_trees.parent, of n_trees; NULL: not known yet */

@@ -21,10 +21,10 @@
  * term is halved on a ring of both directions; it is S / (d0 ... d_q bw_link), after one l_q, where
  * each message has a link of its own.
  *
- * multi_axis: the dimensions are the axes of axes.h: the group may be any part of a torus, a mesh or a
- * hypercube, in any order. Part i goes along axes i, i + 1, ..., 0, ..., i - 1, so that the links of
- * all axes are busy all the time. Its share of the data is such that they are as long (equal axes:
- * equal parts). With k links of bandwidth bw that leave each rank:
+ * multi_axis: the dimensions are the axes of axes.h: the group may be any part of a torus, a mesh
+ * or a hypercube, in any order. Part i goes along axes i, i + 1, ..., 0, ..., i - 1, so that the
+ * links of all axes are busy all the time. Parts are such that all are busy for as long (equal
+ * axes: equal parts). With k links of bandwidth bw that leave each rank:
  *   all_reduce -> 2 S (n - 1) / (n k bw)      reduce_scatter, all_gather -> half of that
  * A line is a ring that goes out and back, in one direction: k counts it as one.
  *
@@ -56,13 +56,11 @@ typedef struct hierarchical {
     int32_t n_parts;                      /* part i begins with dimension i */
     int32_t first_share[TH_MAX_DIMS + 1]; /* by part, and n_parts; of n_shares */
     int32_t n_shares;
-    int32_t directions; /* 2 where there are rings of two directions */
-    int32_t n_streams;  /* of a part: chunks times directions */
-    int32_t n_out;      /* ports of a rank, without the one to ranks of its own node */
-    const int32_t *place,
-        *rank;          /* the number of a rank whose digits are coordinates, and back; NULL:
-                                  * they are the same */
-    th_wavefront order; /* its phases: those of the group, of each part and direction */
+    int32_t directions;          /* 2 where there are rings of two directions */
+    int32_t n_streams;           /* of a part: chunks times directions */
+    int32_t n_out;               /* ports of a rank, without the one to ranks of its own node */
+    const int32_t *place, *rank; /* as th_axes; NULL: they are the same */
+    th_wavefront order;          /* its phases: those of the group, of each part and direction */
 } hierarchical;
 
 /* A step sends, in a phase and along a dimension, the data of one coordinate. */

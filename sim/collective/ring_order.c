@@ -48,8 +48,8 @@ static int64_t route_cost(const th_system *s, int from, int to, int64_t bytes, t
     return limited(sum);
 }
 
-/* From rank to rank; from a rank on the way as from there, so that each link is looked up once. 0 or
- * -1. */
+/* From rank to rank; from a rank on the way as from there, so that each link is looked up once. 0
+ * or -1. */
 static int fill_cost(costs *t, const th_collective *c, const th_system *s, int32_t from, int32_t to,
                      th_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trees.h - broadcast, reduce and all_reduce along trees of ranks, of which each has an equal part of
- * the data, in chunks: for algorithms.
+/* trees.h - broadcast, reduce and all_reduce along trees of ranks, of which each has an equal part
+ * of the data, in chunks: for algorithms.
  *   new -> (fill parent) -> prepare -> get_step*
  * all_reduce goes up each tree and down again. Every message of a rank to a neighbour in a tree is
  * sent by a thread of its own, which waits for nothing but the chunk; ports: in, one from each

@@ -4,7 +4,7 @@
 #include <config.h>
 #include "sim/collective/axes.h"
 #include "sim/collective/bound.h"
-#include "sim/collective/tree_packing.h"
+#include "sim/collective/trees.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_shapes.h"
 #include "tests/unit/draw.h"
@@ -64,8 +64,8 @@ static int block_of(const th_system *s, const int from[3], const int to[3], int3
     return n;
 }
 
-/* Of a ring of 3 all ranks are neighbours, one of 4 is a product of two cables; a part of a ring is a
- * line, unless all of it. */
+/* Of a ring of 3 all ranks are neighbours, one of 4 is a product of two cables; a part of a ring is
+ * a line, unless all of it. */
 TEST(axes_are_found_in_the_cables_of_any_part)
 {
     static const struct {
@@ -274,9 +274,7 @@ static const char *fault_of(const th_trees *k, const th_collective_schedule *cs,
 static const th_trees *packing_of(th_collective_schedule *cs, th_collective *c, const th_system *s)
 {
     th_error e = {"", ""};
-    *cs = (th_collective_schedule){.collective = c, .system = s, .algorithm = c->algorithm};
-    CU_ASSERT_EQUAL(th_tree_packing_init(cs, &e), 0);
-    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL_FATAL(th_collective_schedule_init(cs, c, s, &e), 0);
     return cs->data;
 }
 
@@ -295,7 +293,7 @@ TEST(trees_from_a_root_are_as_many_as_can_be)
         CU_ASSERT_EQUAL(k->n_trees, least_paths(s, c.root));
         TAP_ASSERT_TEXT(fault_of(k, &cs, c.root, &most), "");
         CU_ASSERT_EQUAL(most, 1);
-        th_memory_free(&cs.memory);
+        th_collective_schedule_clear(&cs);
     }
 }
 
@@ -321,7 +319,7 @@ TEST(trees_along_both_directions_use_most_cables)
         if (k->n_trees < rows[i].least * most)
             printf("# %s: %d trees, of which a cable has %d\n", rows[i].topology, k->n_trees, most);
         CU_ASSERT_TRUE(k->n_trees >= rows[i].least * most);
-        th_memory_free(&cs.memory);
+        th_collective_schedule_clear(&cs);
     }
 }
 
@@ -380,7 +378,8 @@ TEST(packing_survives_lack_of_memory)
 /* --- times ------------------------------------------------------------------------------------ */
 
 /* Links of 10 bytes per ns and 500 ns.
- *   Torus 5 x 5, S = 1,000,000 bytes: two halves, each in two directions; a piece is S/20, along the
+ *   Torus 5 x 5, S = 1,000,000 bytes: two halves, each in two directions; a piece is S/20, along
+ *   the
  *     second axis S/100: 4 (500 + 5000) + 4 (500 + 1000) each way.
  *   Hypercube of 3, S = 240,000: three parts that are halved thrice: 500 + 4000, 500 + 2000, 500 +
  *     1000 each way.
