@@ -216,9 +216,9 @@ static int32_t dim_of_phase(const th_collective_schedule *cs, int32_t part, int3
     return dim_of_part(h, part, scatters(cs, phase) ? phase : h->n_phases - 1 - phase);
 }
 
-/* Joins dimensions and directions whose messages leave rank p at one port, in same[], by dimension
- * times directions and direction. A ring has one peer of a rank, others have all. user: by port,
- * which of these uses it for rank *at. */
+/* Joins dimensions and directions whose messages leave rank p at one port: same[] is equal, by
+ * dimension times directions and direction. A ring has one peer of a rank, others have all. user:
+ * by port, which of these used it last, and for which rank. */
 static void join_users(const th_collective_schedule *cs, int32_t p, int32_t *same, int64_t *user)
 {
     const hierarchical *h = cs->data;
@@ -239,11 +239,11 @@ static void join_users(const th_collective_schedule *cs, int32_t p, int32_t *sam
     }
 }
 
-/* Phases that use a port together are joined. 0 or -1. */
+/* Phases that use a port together have one thread. 0 or -1. */
 static int find_order(th_collective_schedule *cs, hierarchical *h, th_error *err)
 {
     th_wavefront *w = &h->order;
-    int32_t same[2 * TH_MAX_DIMS], used_by[TH_PHASES_MAX];
+    int32_t same[2 * TH_MAX_DIMS];
     int64_t *user = th_alloc_zero((size_t)h->n_out + 1, sizeof *user);
     if (!user)
         return th_error_no_memory(err);
@@ -257,14 +257,10 @@ static int find_order(th_collective_schedule *cs, hierarchical *h, th_error *err
     for (int32_t i = 0; i < w->n_phases; i++) {
         int32_t phase = i / w->lanes, part = i % w->lanes / h->directions;
         int32_t dim = dim_of_phase(cs, part, phase);
-        w->phase[i] = (th_phase){.slot = phase, .rounds = h->dim[dim].extent - 1};
-        used_by[i] = same[dim * h->directions + i % h->directions];
+        w->phase[i] = (th_phase){.slot = phase,
+                                 .rounds = h->dim[dim].extent - 1,
+                                 .thread = same[dim * h->directions + i % h->directions]};
     }
-    th_wavefront_begin(w);
-    for (int32_t i = 0; i < w->n_phases; i++)
-        for (int32_t j = 0; j < i; j++)
-            if (used_by[i] == used_by[j])
-                th_wavefront_join(w, i, j);
     return th_wavefront_init(w, h->n_streams / h->directions, &cs->memory, err);
 }
 
