@@ -13,10 +13,14 @@ libtharsis_la_SOURCES += \
 	sim/analysis/time_breakdown.h \
 	sim/collective/algorithms.c \
 	sim/collective/algorithms.h \
+	sim/collective/axes.c \
+	sim/collective/axes.h \
 	sim/collective/binomial.c \
 	sim/collective/bound.c \
 	sim/collective/bound.h \
 	sim/collective/bruck.c \
+	sim/collective/cables.c \
+	sim/collective/cables.h \
 	sim/collective/collective.c \
 	sim/collective/collective.h \
 	sim/collective/direct.c \
@@ -33,6 +37,9 @@ libtharsis_la_SOURCES += \
 	sim/collective/ring_order.h \
 	sim/collective/wavefront.c \
 	sim/collective/wavefront.h \
+	sim/collective/spanning_trees.c \
+	sim/collective/trees.c \
+	sim/collective/trees.h \
 	sim/collective/schedule_read.c \
 	sim/collective/schedule_read.h \
 	sim/collective/user_schedule.c \
@@ -202,6 +209,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/sim/execution_trace/test_program_trace \
 	tests/unit/sim/collective/test_algorithms \
+	tests/unit/sim/collective/test_multi_axis \
 	tests/unit/sim/collective/test_bound \
 	tests/unit/sim/collective/test_continuity \
 	tests/unit/sim/replay/test_group_form \

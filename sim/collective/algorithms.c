@@ -19,6 +19,8 @@ const th_algorithm *const th_algorithms[] = {
     &th_algorithm_in_switch,
     &th_algorithm_topology_ring,
     &th_algorithm_topology_tree,
+    &th_algorithm_multi_axis,
+    &th_algorithm_spanning_trees,
     NULL,
 };
 

@@ -13,6 +13,8 @@ extern const th_algorithm th_algorithm_binomial;
 extern const th_algorithm th_algorithm_double_binary_tree;
 extern const th_algorithm th_algorithm_bruck;
 extern const th_algorithm th_algorithm_hierarchical;
+extern const th_algorithm th_algorithm_multi_axis;
+extern const th_algorithm th_algorithm_spanning_trees;
 /* Are the ranks all nodes of the system's shape, in order? Then its dimensions are theirs. */
 bool th_collective_is_whole_shape(const th_collective *c, const th_system *s);
 extern const th_algorithm th_algorithm_in_switch;

@@ -12,8 +12,8 @@
  *     scatter          out S - P if X has the root, else in P;    gather: in and out swapped
  *     all_to_all       sum of its pairs; even sizes: out k (S - P), in (n - k) P
  *     barrier          one message in each direction
- * X is each single rank (S / bw_out, S / bw_in), each island (nodes of one group), and the first
- * half of the accelerators, which bisects dimensions and trees. Islands and halves are tried twice:
+ * X is each single rank (S / bw_out, S / bw_in), each island (nodes of one group), the first half
+ * of the accelerators, which bisects trees, and that of each dimension. Sets are tried twice:
  * alone, and with all switches and hosts that have more bandwidth to X than to the rest, so that
  * the cut of an island is its uplinks, not its inner switch.
  *
@@ -258,6 +258,19 @@ static void apply_half(bounding *b)
     apply_set(b);
 }
 
+/* The lower half of each dimension. */
+static void apply_slabs(bounding *b)
+{
+    int64_t stride = 1, places = b->s->n_dims > 0;
+    for (int d = 0; d < b->s->n_dims; d++)
+        places *= b->s->dims[d].size;
+    for (int d = 0; d < b->s->n_dims; stride *= b->s->dims[d++].size) {
+        for (int64_t i = 0; i < places; i++)
+            b->is_in[i] = i / stride % b->s->dims[d].size < b->s->dims[d].size / 2;
+        apply_set(b);
+    }
+}
+
 /* --- total traffic ---------------------------------------------------------------------------- */
 
 static __int128 total_sent(const th_collective *c)
@@ -316,6 +329,7 @@ int th_collective_bound(const th_collective *c, const th_system *s, th_time *out
         apply_ranks(&b);
         apply_islands(&b);
         apply_half(&b);
+        apply_slabs(&b);
         if (c->algorithm && c->algorithm != &th_algorithm_in_switch)
             apply_total(&b);
     }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/map.h"
 
 const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
@@ -162,7 +163,7 @@ int th_collective_schedule_init(th_collective_schedule *cs, const th_collective 
 }
 
 int th_collective_schedule_init_again(th_collective_schedule *cs, const th_collective *c,
-                                      const th_system *s, int32_t **tour, th_error *err)
+                                      const th_system *s, th_collective_kept *kept, th_error *err)
 {
     if (th_collective_check(c, s, err))
         return -1;
@@ -172,7 +173,7 @@ int th_collective_schedule_init_again(th_collective_schedule *cs, const th_colle
     if (!(c->algorithm->kinds >> c->kind & 1u))
         return refuse_kind(c, err);
     th_collective_schedule made = {
-        .collective = c, .system = s, .algorithm = c->algorithm, .tour = tour};
+        .collective = c, .system = s, .algorithm = c->algorithm, .kept = kept};
     if (c->algorithm->prepare(&made, err) ||
         check_size(&made, made.n_participants, made.n_threads, made.n_ports, err)) {
         th_collective_schedule_clear(&made);
@@ -180,6 +181,13 @@ int th_collective_schedule_init_again(th_collective_schedule *cs, const th_colle
     }
     *cs = made;
     return 0;
+}
+
+void th_collective_kept_clear(th_collective_kept *k)
+{
+    th_free(k->tour);
+    th_free(k->trees);
+    *k = (th_collective_kept){0};
 }
 
 void th_collective_schedule_clear(th_collective_schedule *cs)

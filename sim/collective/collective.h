@@ -90,6 +90,15 @@ typedef struct th_range {
     int64_t first, bytes;
 } th_range;
 
+/* What algorithms have found out about a group, for several schedules of it that differ in
+ * algorithm and chunks alone: (all 0) -> init_again* -> clear. */
+typedef struct th_collective_kept {
+    int32_t *tour;  /* the order of a ring through it: n_ranks numbers; NULL: not known yet */
+    int32_t *trees; /* th_trees.parent, of n_trees; NULL: not known yet */
+    int32_t n_trees;
+} th_collective_kept;
+void th_collective_kept_clear(th_collective_kept *k);
+
 /* A collective with its algorithm and the tables that this needs; read only after init. */
 typedef struct th_collective_schedule {
     const th_collective *collective;
@@ -99,9 +108,7 @@ typedef struct th_collective_schedule {
     int32_t n_participants, n_threads, n_ports; /* threads and ports: of each participant */
     th_memory memory;                           /* of node, data and all that they need */
     void *data;                                 /* the algorithm's own */
-    /* Where the order of a ring through the group is kept, for several schedules of one group and
-     * size: n_ranks numbers, th_free; *tour NULL: not known yet. NULL: nowhere. */
-    int32_t **tour;
+    th_collective_kept *kept;                   /* NULL: nothing is kept */
 } th_collective_schedule;
 
 struct th_algorithm {
@@ -132,9 +139,9 @@ int th_collective_check(const th_collective *c, const th_system *s, th_error *er
 /* c->algorithm must not be NULL. c and s must outlive *cs. 0, or -1 and nothing to clear. */
 int th_collective_schedule_init(th_collective_schedule *cs, const th_collective *c,
                                 const th_system *s, th_error *err);
-/* The same; tour as above, which may outlive *cs. */
+/* The same; *kept is of this group, and may outlive *cs. */
 int th_collective_schedule_init_again(th_collective_schedule *cs, const th_collective *c,
-                                      const th_system *s, int32_t **tour, th_error *err);
+                                      const th_system *s, th_collective_kept *kept, th_error *err);
 void th_collective_schedule_clear(th_collective_schedule *cs);
 
 /* --- for algorithms --------------------------------------------------------------------------- */

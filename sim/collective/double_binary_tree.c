@@ -22,34 +22,23 @@
  * cards of all its ranks. In the island of the root, which is above the trees of every rail, the
  * root comes before the head.
  *
- * Threads: up and down, of each tree. Ports, by tree: in from the left and right child and from the
- * next of the chain, in from the parent; out to the same: messages to different neighbours do not
- * wait for each other.
- * Not modelled: the time of additions. */
+ * Messages to different neighbours do not wait for each other (trees.h). Not modelled: the time of
+ * additions. */
 #include <config.h>
 
 #include "sim/collective/algorithms.h"
-#include "sim/collective/ports.h"
 #include "sim/collective/ring_order.h"
+#include "sim/collective/trees.h"
 
-enum { LEFT, RIGHT, NEXT, PARENT, N_NEIGHBOURS };
 enum { N_TREES = 2 }; /* of a rail */
 
 typedef struct double_tree {
-    int32_t n_nodes; /* of each tree */
-    int32_t n_trees; /* N_TREES on each rail */
-    int32_t apart;   /* the node above both trees, that of the root; -1: none */
-    int32_t chunks;
-    bool up, down;
+    int32_t n_nodes;     /* of each tree */
+    int32_t n_trees;     /* N_TREES on each rail */
+    int32_t apart;       /* the node above both trees, that of the root; -1: none */
     bool has_islands;    /* nodes are the stretches of `order`, not ranks */
     th_ring_order order; /* of topology_tree; n 0: the order of the ranks */
 } double_tree;
-
-/* The neighbours of a rank in a tree, as ranks; -1: none. */
-typedef struct place {
-    int32_t at[N_NEIGHBOURS];
-    int32_t side; /* of its parent, LEFT, RIGHT or NEXT */
-} place;
 
 /* --- the in-order tree ------------------------------------------------------------------------ */
 
@@ -59,14 +48,6 @@ static int32_t highest_power(int32_t n)
     while (power <= n / 2)
         power *= 2;
     return power;
-}
-
-static int32_t right_child(int32_t v, int32_t half, int32_t m)
-{
-    if (v >= m)
-        return 0;
-    int32_t step = highest_power(m - v);
-    return v + (step < half ? step : half);
 }
 
 /* 0: none. */
@@ -119,49 +100,34 @@ static int32_t number_of(const double_tree *d, int32_t tree, int32_t node)
     return m % 2 == 0 ? m - i : (i + m - 1) % m + 1;
 }
 
-/* The chain through an island, in which the root comes first; false: the rank is not its head. */
-static bool find_chain(const th_collective_schedule *cs, int32_t tree, int32_t rank, place *p)
+/* In the chain through an island, in which the root comes first; -1: none, the rank is its head. */
+static int32_t before_in_chain(const th_collective_schedule *cs, const double_tree *d, int32_t tree,
+                               int32_t rank)
 {
-    const double_tree *d = cs->data;
     const th_ring_order *o = &d->order;
-    if (!d->has_islands)
-        return true;
     int32_t rail = tree / N_TREES, at = th_ring_order_position(o, rail, rank), root = -1;
-    int32_t first = o->first[o->island[at]], end = o->first[o->island[at] + 1];
+    int32_t first = o->first[o->island[at]];
     if (o->island[at] == d->apart)
         root = th_ring_order_position(o, rail, cs->collective->root);
     if (root <= first)
         root = -1; /* elsewhere, or first as it is */
-    int32_t next = at == root ? first : at + 1 == root ? at + 2 : at + 1;
     int32_t before = at == first ? root : at - 1 == root ? at - 2 : at - 1;
-    if (next < end)
-        p->at[NEXT] = th_ring_order_rank(o, rail, next);
-    if (at != root && before >= 0) {
-        p->at[PARENT] = th_ring_order_rank(o, rail, before);
-        p->side = NEXT;
-    }
-    return at == first;
+    return at == root || before < 0 ? -1 : th_ring_order_rank(o, rail, before);
 }
 
-static void find_place(const th_collective_schedule *cs, int32_t tree, int32_t rank, place *p)
+/* -1: none. */
+static int32_t find_parent(const th_collective_schedule *cs, const double_tree *d, int32_t tree,
+                           int32_t rank)
 {
-    const double_tree *d = cs->data;
-    int32_t m = d->n_nodes, node = node_of(d, rank);
-    *p = (place){.at = {-1, -1, -1, -1}, .side = LEFT};
-    if (m == 0 || !find_chain(cs, tree, rank, p))
-        return;
-    if (node == d->apart) {
-        p->at[LEFT] = rank_of(d, tree, highest_power(m));
-        return;
+    int32_t node = node_of(d, rank), before = -1;
+    if (d->has_islands) {
+        before = before_in_chain(cs, d, tree, rank);
+        if (before >= 0 || head_of(d, tree, node) != rank)
+            return before;
     }
-    int32_t v = number_of(d, tree, node), half = (v & -v) / 2;
-    int32_t right = half > 0 ? right_child(v, half, m) : 0, parent = parent_of(v, m);
-    if (half > 0)
-        p->at[LEFT] = rank_of(d, tree, v - half);
-    if (right > 0)
-        p->at[RIGHT] = rank_of(d, tree, right);
-    p->at[PARENT] = rank_of(d, tree, parent);
-    p->side = parent > 0 && v > parent ? RIGHT : LEFT;
+    if (d->n_nodes == 0 || node == d->apart)
+        return -1;
+    return rank_of(d, tree, parent_of(number_of(d, tree, node), d->n_nodes));
 }
 
 /* --- the algorithm ---------------------------------------------------------------------------- */
@@ -170,91 +136,21 @@ static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     bool has_root = c->kind != TH_ALL_REDUCE;
-    double_tree *d = th_memory_take(&cs->memory, 1, sizeof *d);
-    if (!d)
-        return th_error_no_memory(err);
-    d->chunks = th_chunks_used(c);
-    d->up = c->kind != TH_BROADCAST;
-    d->down = c->kind != TH_REDUCE;
-    d->n_trees = N_TREES;
-    cs->data = d;
+    double_tree d = {.n_trees = N_TREES};
     if (cs->algorithm == &th_algorithm_topology_tree) {
-        if (th_ring_order_init(&d->order, cs, err))
+        if (th_ring_order_init(&d.order, cs, err))
             return -1;
-        d->n_trees *= d->order.rails;
-        d->has_islands = d->order.rails > 1;
+        d.n_trees *= d.order.rails;
+        d.has_islands = d.order.rails > 1;
     }
-    d->n_nodes = (d->has_islands ? d->order.n_islands : c->n_ranks) - has_root;
-    d->apart = has_root ? node_of(d, c->root) : -1;
-    return th_collective_schedule_set_ranks(cs, 2 * d->n_trees, d->n_trees * N_NEIGHBOURS, err);
-}
-
-static void send(const th_collective_schedule *cs, int32_t tree, int32_t neighbour, const place *at,
-                 int64_t chunk, th_collective_step *out)
-{
-    const double_tree *d = cs->data;
-    th_range half = th_range_pieces(cs->collective->bytes, tree, tree + 1, d->n_trees);
-    th_collective_step_send(out, tree * N_NEIGHBOURS + neighbour, at->at[neighbour],
-                            tree * N_NEIGHBOURS + (neighbour == PARENT ? at->side : PARENT),
-                            th_range_part(half, chunk, d->chunks));
-    out->reduces = neighbour == PARENT;
-}
-
-static void wait_for(int32_t tree, int32_t neighbour, int64_t chunk, th_collective_step *out)
-{
-    out->wait_port = tree * N_NEIGHBOURS + neighbour;
-    out->wait_count = (int32_t)chunk + 1;
-}
-
-/* For each chunk: from the left, the right and the next, then to the parent. */
-static bool go_up(const th_collective_schedule *cs, int32_t tree, const place *at, int64_t step,
-                  th_collective_step *out)
-{
-    const double_tree *d = cs->data;
-    int64_t chunk = step / PARENT;
-    int32_t neighbour = (int32_t)(step % PARENT);
-    if (at->at[PARENT] < 0 || chunk >= d->chunks)
-        return false;
-    if (at->at[neighbour] >= 0)
-        wait_for(tree, neighbour, chunk, out);
-    if (neighbour == NEXT)
-        send(cs, tree, PARENT, at, chunk, out);
-    return true;
-}
-
-/* For each chunk: from the parent, then to the left, the right and the next. The root of an
- * all_reduce waits for these instead. */
-static bool go_down(const th_collective_schedule *cs, int32_t tree, const place *at, int64_t step,
-                    th_collective_step *out)
-{
-    enum { LAST_WAIT = NEXT, PARTS = LAST_WAIT + PARENT };
-    const double_tree *d = cs->data;
-    int64_t chunk = step / PARTS;
-    int32_t part = (int32_t)(step % PARTS), to = part - LAST_WAIT;
-    bool is_top = d->up && at->at[PARENT] < 0;
-    if ((at->at[LEFT] < 0 && at->at[NEXT] < 0) || chunk >= d->chunks)
-        return false;
-    if (is_top && part <= LAST_WAIT && at->at[part] >= 0)
-        wait_for(tree, part, chunk, out);
-    if (!is_top && part == 0 && at->at[PARENT] >= 0)
-        wait_for(tree, PARENT, chunk, out);
-    if (to >= 0 && at->at[to] >= 0)
-        send(cs, tree, to, at, chunk, out);
-    return true;
-}
-
-static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
-                     int64_t step, th_collective_step *out)
-{
-    const double_tree *d = cs->data;
-    int32_t tree = thread / 2;
-    bool is_up = thread % 2 == 0;
-    place at;
-    *out = TH_COLLECTIVE_STEP_NONE;
-    if (is_up ? !d->up : !d->down)
-        return false;
-    find_place(cs, tree, participant, &at);
-    return is_up ? go_up(cs, tree, &at, step, out) : go_down(cs, tree, &at, step, out);
+    d.n_nodes = (d.has_islands ? d.order.n_islands : c->n_ranks) - has_root;
+    d.apart = has_root ? node_of(&d, c->root) : -1;
+    th_trees *x = th_trees_new(cs, d.n_trees, err);
+    if (!x)
+        return -1;
+    for (int32_t i = 0; i < d.n_trees * c->n_ranks; i++)
+        x->parent[i] = find_parent(cs, &d, i / c->n_ranks, i % c->n_ranks);
+    return th_trees_prepare(cs, err);
 }
 
 const th_algorithm th_algorithm_double_binary_tree = {
@@ -262,7 +158,7 @@ const th_algorithm th_algorithm_double_binary_tree = {
     .synopsis = "two complementary trees, each with half of the data",
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
-    .get_step = get_step,
+    .get_step = th_trees_get_step,
 };
 
 const th_algorithm th_algorithm_topology_tree = {
@@ -270,5 +166,5 @@ const th_algorithm th_algorithm_topology_tree = {
     .synopsis = "double trees of near islands on each rail, chains inside islands",
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
-    .get_step = get_step,
+    .get_step = th_trees_get_step,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hierarchical.c - a collective as a sequence of collectives along the dimensions of the group.
+/* hierarchical.c - a collective as a sequence of collectives along the dimensions of the group:
+ * all data in one order of the dimensions (hierarchical), or as many parts of the data as there are
+ * dimensions, each of which begins with another one (multi_axis).
  *
  * Ranks have coordinates in dims d0 x d1 x ..., dimension 0 fastest: those of the collective, else
  * the shape of the system where the group is the whole system, else its islands (nodes of one
@@ -19,14 +21,24 @@
  * term is halved on a ring of both directions; it is S / (d0 ... d_q bw_link), after one l_q, where
  * each message has a link of its own.
  *
+ * multi_axis: the dimensions are the axes of axes.h: the group may be any part of a torus, a mesh
+ * or a hypercube, in any order. Part i goes along axes i, i + 1, ..., 0, ..., i - 1, so that the
+ * links of all axes are busy all the time. Parts are such that all are busy for as long (equal
+ * axes: equal parts). With k links of bandwidth bw that leave each rank:
+ *   all_reduce -> 2 S (n - 1) / (n k bw)      reduce_scatter, all_gather -> half of that
+ * A line is a ring that goes out and back, in one direction: k counts it as one.
+ *
  * Chunks are pipelined through the dimensions (wavefront.h), so several dimensions are busy at
  * once; where there are rings, a stream of half of a chunk in each direction. Ports: in by stream
  * and phase; out by first medium. Not modelled: the time of additions; rings that avoid the long
  * wrap-around path of a line. */
 #include <config.h>
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
+#include "sim/collective/axes.h"
 #include "sim/collective/ports.h"
 #include "sim/collective/wavefront.h"
 #include "topology/routing/route.h"
@@ -36,34 +48,51 @@ typedef struct dimension {
     bool is_ring;
 } dimension;
 
+enum { SHARES = 48 }; /* times n_parts: in how many shares the parts divide the data */
+
 typedef struct hierarchical {
     dimension dim[TH_MAX_DIMS];
     int32_t n_dims, n_phases;
-    int32_t directions; /* 2 where there are rings */
-    int32_t n_streams;  /* chunks times directions */
-    int32_t n_out;      /* ports of a rank, without the one to ranks of its own node */
-    th_wavefront order; /* its phases: those of the group, of each direction */
+    int32_t n_parts;                      /* part i begins with dimension i */
+    int32_t first_share[TH_MAX_DIMS + 1]; /* by part, and n_parts; of n_shares */
+    int32_t n_shares;
+    int32_t directions;          /* 2 where there are rings of two directions */
+    int32_t n_streams;           /* of a part: chunks times directions */
+    int32_t n_out;               /* ports of a rank, without the one to ranks of its own node */
+    const int32_t *place, *rank; /* as th_axes; NULL: they are the same */
+    th_wavefront order;          /* its phases: those of the group, of each part and direction */
 } hierarchical;
 
 /* A step sends, in a phase and along a dimension, the data of one coordinate. */
 typedef struct move {
-    int32_t phase, round, stream;
-    int32_t dim;
-    int32_t coordinate; /* of the data */
-    int32_t hops;       /* to the receiver, 1 .. extent - 1 */
+    int32_t phase, round, part, stream;
+    int32_t place;       /* of the rank that sends */
+    int32_t dim, before; /* and how many dimensions its part goes along before */
+    int32_t coordinate;  /* of the data */
+    int32_t hops;        /* to the receiver, 1 .. extent - 1 */
     bool reduces;
 } move;
 
-static int32_t coordinate(const dimension *d, int32_t rank)
+static int32_t coordinate(const dimension *d, int32_t place)
 {
-    return rank / d->stride % d->extent;
+    return place / d->stride % d->extent;
+}
+
+static int32_t place_of(const hierarchical *h, int32_t rank)
+{
+    return h->place ? h->place[rank] : rank;
+}
+static int32_t rank_at(const hierarchical *h, int32_t place)
+{
+    return h->rank ? h->rank[place] : place;
 }
 
 /* The rank `hops` further on along a dimension. */
-static int32_t along(const dimension *d, int32_t rank, int32_t hops)
+static int32_t along(const hierarchical *h, int32_t dim, int32_t place, int32_t hops)
 {
-    int32_t own = coordinate(d, rank);
-    return rank + (th_wrap(own + hops, d->extent) - own) * d->stride;
+    const dimension *d = &h->dim[dim];
+    int32_t own = coordinate(d, place);
+    return rank_at(h, place + (th_wrap(own + hops, d->extent) - own) * d->stride);
 }
 
 /* --- the dimensions --------------------------------------------------------------------------- */
@@ -175,56 +204,144 @@ static bool scatters(const th_collective_schedule *cs, int32_t phase)
     return cs->collective->kind != TH_ALL_GATHER && phase < h->n_dims;
 }
 
-static int32_t dim_of_phase(const th_collective_schedule *cs, int32_t phase)
+/* Dimension number i of a part. */
+static int32_t dim_of_part(const hierarchical *h, int32_t part, int32_t i)
 {
-    const hierarchical *h = cs->data;
-    return scatters(cs, phase) ? phase : h->n_phases - 1 - phase;
+    return part + i < h->n_dims ? part + i : part + i - h->n_dims;
 }
 
-/* Do messages of both phases of the wavefront leave a rank at one port? A phase of a ring has one
- * peer of a rank, others have all. seen: by port, the last of a phase that used it; *mark: the
- * greatest there. */
-static bool share_a_port(const th_collective_schedule *cs, int32_t p, int32_t a, int32_t b,
-                         int64_t *seen, int64_t *mark)
+static int32_t dim_of_phase(const th_collective_schedule *cs, int32_t part, int32_t phase)
 {
     const hierarchical *h = cs->data;
-    const int64_t of_a = ++*mark;
-    for (int i = 0; i < 2; i++) {
-        int32_t which = i == 0 ? a : b;
-        const dimension *d = &h->dim[dim_of_phase(cs, which / h->directions)];
-        bool is_back = which % h->directions == 1;
+    return dim_of_part(h, part, scatters(cs, phase) ? phase : h->n_phases - 1 - phase);
+}
+
+/* Joins dimensions and directions whose messages leave rank p at one port: same[] is equal, by
+ * dimension times directions and direction. A ring has one peer of a rank, others have all. user:
+ * by port, which of these used it last, and for which rank. */
+static void join_users(const th_collective_schedule *cs, int32_t p, int32_t *same, int64_t *user)
+{
+    const hierarchical *h = cs->data;
+    const int32_t n = h->n_dims * h->directions;
+    for (int32_t i = 0; i < n; i++) {
+        const dimension *d = &h->dim[i / h->directions];
+        bool is_back = i % h->directions == 1;
         int32_t first = d->is_ring && is_back ? d->extent - 1 : 1;
         int32_t last = d->is_ring ? first : d->extent - 1;
         for (int32_t hops = first; hops <= last; hops++) {
-            int32_t port = port_to(cs, p, along(d, p, hops));
-            if (i == 1 && seen[port] == of_a)
-                return true;
-            seen[port] = i == 0 ? of_a : seen[port];
+            int32_t to = along(h, i / h->directions, place_of(h, p), hops);
+            int64_t *of = &user[port_to(cs, p, to)];
+            int32_t other = *of / n == p + 1 ? same[*of % n] : same[i], own = same[i];
+            for (int32_t j = 0; j < n; j++)
+                same[j] = same[j] == own ? other : same[j];
+            *of = (int64_t)(p + 1) * n + i;
         }
     }
-    return false;
 }
 
+/* Phases that use a port together have one thread. 0 or -1. */
 static int find_order(th_collective_schedule *cs, hierarchical *h, th_error *err)
 {
     th_wavefront *w = &h->order;
-    w->lanes = h->directions;
-    w->n_phases = h->n_phases * h->directions;
-    for (int32_t i = 0; i < w->n_phases; i++)
-        w->phase[i] = (th_phase){.slot = i / h->directions,
-                                 .rounds = h->dim[dim_of_phase(cs, i / h->directions)].extent - 1};
-    th_wavefront_begin(w);
-    int64_t mark = 0, *seen = th_alloc_zero((size_t)h->n_out + 1, sizeof *seen);
-    if (!seen)
+    int32_t same[2 * TH_MAX_DIMS];
+    int64_t *user = th_alloc_zero((size_t)h->n_out + 1, sizeof *user);
+    if (!user)
         return th_error_no_memory(err);
+    for (int32_t i = 0; i < h->n_dims * h->directions; i++)
+        same[i] = i;
     for (int32_t p = 0; p < cs->collective->n_ranks; p++)
-        for (int32_t i = 0; i < w->n_phases; i++)
-            for (int32_t j = 0; j < i; j++)
-                if (w->phase[i].thread != w->phase[j].thread &&
-                    share_a_port(cs, p, i, j, seen, &mark))
-                    th_wavefront_join(w, i, j);
-    th_free(seen);
+        join_users(cs, p, same, user);
+    th_free(user);
+    w->lanes = h->n_parts * h->directions;
+    w->n_phases = h->n_phases * w->lanes;
+    for (int32_t i = 0; i < w->n_phases; i++) {
+        int32_t phase = i / w->lanes, part = i % w->lanes / h->directions;
+        int32_t dim = dim_of_phase(cs, part, phase);
+        w->phase[i] = (th_phase){.slot = phase,
+                                 .rounds = h->dim[dim].extent - 1,
+                                 .thread = same[dim * h->directions + i % h->directions]};
+    }
     return th_wavefront_init(w, h->n_streams / h->directions, &cs->memory, err);
+}
+
+/* Adds the times in which a share of a part moves along each dimension to busy[]; the most then. */
+static double add_share(const hierarchical *h, const th_axes *x, int32_t part, double *busy)
+{
+    double data = 1, most = 0;
+    for (int32_t i = 0; i < h->n_dims; i++) {
+        int32_t dim = dim_of_part(h, part, i);
+        busy[dim] += data * x->axis[dim].cost;
+        most = busy[dim] > most ? busy[dim] : most;
+        data /= x->axis[dim].extent;
+    }
+    return most;
+}
+
+/* The part with which the busiest dimension is busy for the shortest time; the first, but for
+ * rounding. */
+static int32_t best_part(const hierarchical *h, const th_axes *x, const double *busy)
+{
+    double trial[TH_MAX_DIMS], least = 0;
+    int32_t best = 0;
+    for (int32_t part = 0; part < h->n_parts; part++) {
+        memcpy(trial, busy, sizeof trial);
+        double most = add_share(h, x, part, trial);
+        if (part > 0 && most >= least * (1 - 1e-9))
+            continue;
+        best = part;
+        least = most;
+    }
+    return best;
+}
+
+/* all_to_all: equal parts, as each moves all of its data along each dimension. */
+static void divide_shares(const th_collective_schedule *cs, hierarchical *h, const th_axes *x)
+{
+    double busy[TH_MAX_DIMS] = {0};
+    int32_t shares[TH_MAX_DIMS] = {0};
+    bool is_equal = cs->collective->kind == TH_ALL_TO_ALL;
+    h->n_parts = h->n_dims;
+    h->n_shares = SHARES * h->n_parts;
+    for (int32_t share = 0; share < h->n_shares; share++) {
+        int32_t part = is_equal ? share % h->n_parts : best_part(h, x, busy);
+        add_share(h, x, part, busy);
+        shares[part]++;
+    }
+    for (int32_t part = 0; part < h->n_parts; part++)
+        h->first_share[part + 1] = h->first_share[part] + shares[part];
+}
+
+/* The axes of the group become the dimensions. 0 or -1. */
+static int find_axes(th_collective_schedule *cs, hierarchical *h, th_error *err)
+{
+    th_axes x;
+    bool may_be_ring = cs->collective->kind != TH_ALL_TO_ALL;
+    if (th_axes_init(&x, cs, err))
+        return -1;
+    for (int32_t q = 0; q < x.n; q++) {
+        add_dimension(h, x.axis[q].extent);
+        h->dim[q].is_ring = may_be_ring && x.axis[q].kind != TH_TOPOLOGY_DIM_FULL;
+        if (may_be_ring && x.axis[q].kind == TH_TOPOLOGY_DIM_RING)
+            h->directions = 2;
+    }
+    h->place = x.place;
+    h->rank = x.rank;
+    divide_shares(cs, h, &x);
+    return 0;
+}
+
+/* The dimensions of hierarchical, all in one part. 0 or -1. */
+static int find_levels(th_collective_schedule *cs, hierarchical *h, th_error *err)
+{
+    if (find_dimensions(cs, h, err))
+        return -1;
+    for (int32_t q = 0; q < h->n_dims; q++) {
+        dimension *d = &h->dim[q];
+        d->is_ring = cs->collective->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(cs, d);
+        h->directions = d->is_ring ? 2 : h->directions;
+    }
+    h->n_parts = h->n_shares = h->first_share[1] = 1;
+    return 0;
 }
 
 static int prepare(th_collective_schedule *cs, th_error *err)
@@ -235,16 +352,12 @@ static int prepare(th_collective_schedule *cs, th_error *err)
         return th_error_no_memory(err);
     cs->data = h;
     h->directions = 1;
-    if (find_dimensions(cs, h, err))
+    bool has_axes = cs->algorithm == &th_algorithm_multi_axis;
+    if (has_axes ? find_axes(cs, h, err) : find_levels(cs, h, err))
         return -1;
-    for (int32_t q = 0; q < h->n_dims; q++) {
-        dimension *d = &h->dim[q];
-        d->is_ring = c->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(cs, d);
-        h->directions = d->is_ring ? 2 : h->directions;
-    }
     h->n_phases = c->kind == TH_ALL_REDUCE ? 2 * h->n_dims : h->n_dims;
     h->n_streams = th_chunks_used(c) * h->directions;
-    int32_t in = h->n_streams * h->n_phases;
+    int32_t in = h->n_parts * h->n_streams * h->n_phases;
     if (th_collective_schedule_set_ranks(cs, 1, in, err))
         return -1;
     h->n_out = most_ports(cs);
@@ -266,94 +379,125 @@ static bool find_move(const th_collective_schedule *cs, int32_t p, int32_t threa
     th_wave w;
     if (!th_wavefront_at(&h->order, thread, step, &w))
         return false;
-    *m = (move){.phase = w.phase / h->directions, .round = w.round};
-    m->dim = dim_of_phase(cs, m->phase);
-    m->stream = w.chunk * h->directions + w.phase % h->directions;
+    int32_t lane = w.phase % h->order.lanes;
+    *m = (move){.phase = w.phase / h->order.lanes, .round = w.round, .place = place_of(h, p)};
+    m->part = lane / h->directions;
+    m->dim = dim_of_phase(cs, m->part, m->phase);
+    m->stream = w.chunk * h->directions + lane % h->directions;
     const dimension *d = &h->dim[m->dim];
     bool is_scatter = scatters(cs, m->phase);
-    int32_t direction = w.phase % h->directions == 1 ? -1 : 1;
+    int32_t direction = lane % h->directions == 1 ? -1 : 1;
     if (w.round < 0)
         return true;
     int32_t hops = direction * (d->is_ring ? 1 : m->round + 1);
     int32_t of = d->is_ring ? -direction * (m->round + is_scatter) : is_scatter ? hops : 0;
     m->hops = th_wrap(hops, d->extent);
-    m->coordinate = th_wrap(coordinate(d, p) + of, d->extent);
+    m->coordinate = th_wrap(coordinate(d, m->place) + of, d->extent);
+    m->before = th_wrap(m->dim - m->part, h->n_dims);
     m->reduces = is_scatter && cs->collective->kind != TH_ALL_TO_ALL;
     return true;
 }
 
-/* all_to_all: pair i of those whose bytes a move carries. */
-static bool move_pair(const th_collective_schedule *cs, int32_t p, const move *m, int32_t i,
-                      int32_t *from, int32_t *to)
+/* Places along dimensions first .. end - 1 of the move's part. */
+static int32_t places_along(const hierarchical *h, const move *m, int32_t first, int32_t end)
+{
+    int32_t n = 1;
+    for (int32_t i = first; i < end; i++)
+        n *= h->dim[dim_of_part(h, m->part, i)].extent;
+    return n;
+}
+
+/* A place that differs from another one along these dimensions alone; number i of them. */
+static int32_t place_along(const hierarchical *h, const move *m, int32_t first, int32_t end,
+                           int32_t place, int32_t i)
+{
+    for (int32_t at = first; at < end; at++) {
+        const dimension *d = &h->dim[dim_of_part(h, m->part, at)];
+        place += (i % d->extent - coordinate(d, place)) * d->stride;
+        i /= d->extent;
+    }
+    return place;
+}
+
+/* The place of the data of a move, as far as it is settled. */
+static int32_t place_of_data(const hierarchical *h, const move *m)
+{
+    const dimension *d = &h->dim[m->dim];
+    return m->place + (m->coordinate - coordinate(d, m->place)) * d->stride;
+}
+
+/* all_to_all: pair i of those whose bytes a move carries: from places that differ from this one in
+ * earlier dimensions, to those that do in later ones. */
+static bool move_pair(const th_collective_schedule *cs, const move *m, int32_t i, int32_t *from,
+                      int32_t *to)
 {
     const hierarchical *h = cs->data;
-    const dimension *d = &h->dim[m->dim];
-    int32_t stride = d->stride, beyond = stride * d->extent;
-    *from = p - p % stride + i % stride;
-    *to = p % stride + m->coordinate * stride + i / stride * beyond;
-    return i < cs->collective->n_ranks / d->extent;
+    int32_t n = places_along(h, m, 0, m->before), place = place_of_data(h, m);
+    *from = rank_at(h, place_along(h, m, 0, m->before, m->place, i % n));
+    *to = rank_at(h, place_along(h, m, m->before + 1, h->n_dims, place, i / n));
+    return i < cs->collective->n_ranks / h->dim[m->dim].extent;
+}
+
+/* The bytes of a range that belong to the part and stream of a move. */
+static th_range stream_of(const hierarchical *h, const move *m, th_range all)
+{
+    th_range part = th_range_pieces(all.bytes, h->first_share[m->part], h->first_share[m->part + 1],
+                                    h->n_shares);
+    part.first += all.first;
+    return th_range_part(part, m->stream, h->n_streams);
 }
 
 /* Range i of a move: the pieces with the coordinate along its dimension, the rank's own coordinates
- * in earlier dimensions and any in later ones. all_to_all: the data for such ranks from ranks that
- * differ from this one in earlier dimensions only. */
-static bool move_range(const th_collective_schedule *cs, int32_t p, const move *m, int32_t i,
-                       th_range *out)
+ * in earlier dimensions and any in later ones. all_to_all: of pairs. */
+static bool move_range(const th_collective_schedule *cs, const move *m, int32_t i, th_range *out)
 {
     const hierarchical *h = cs->data;
     const th_collective *c = cs->collective;
-    const dimension *d = &h->dim[m->dim];
-    int32_t stride = d->stride, beyond = d->stride * d->extent, n_beyond = c->n_ranks / beyond;
-    int32_t first = p % stride + m->coordinate * stride; /* rank */
+    int32_t from, to, n_beyond = places_along(h, m, m->before + 1, h->n_dims);
+    if (c->kind == TH_ALL_TO_ALL) {
+        if (!move_pair(cs, m, i, &from, &to))
+            return false;
+        *out = stream_of(h, m, (th_range){th_pair_first(c, from, to), th_pair_bytes(c, from, to)});
+        return true;
+    }
+    int32_t place = place_of_data(h, m);
     if (c->kind == TH_ALL_REDUCE) { /* numbered with the last dimension fastest: one range */
         int32_t at = 0;
-        for (int32_t q = 0; q < m->dim; q++)
-            at = at * h->dim[q].extent + coordinate(&h->dim[q], p);
-        at = (at * d->extent + m->coordinate) * n_beyond;
-        th_range all = th_range_pieces(c->bytes, m->stream, m->stream + 1, h->n_streams);
-        *out = th_range_pieces(all.bytes, at, at + n_beyond, c->n_ranks);
+        for (int32_t q = 0; q <= m->before; q++) {
+            const dimension *d = &h->dim[dim_of_part(h, m->part, q)];
+            at = at * d->extent + coordinate(d, place);
+        }
+        th_range all = stream_of(h, m, (th_range){0, c->bytes});
+        *out = th_range_pieces(all.bytes, at * n_beyond, (at + 1) * n_beyond, c->n_ranks);
         out->first += all.first;
         return i == 0;
     }
-    if (c->kind != TH_ALL_TO_ALL) {
-        int32_t rank = first + i * beyond;
-        if (i < n_beyond)
-            *out = th_range_part(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), m->stream,
-                                 h->n_streams);
-        return i < n_beyond;
-    }
-    int32_t from, to;
-    if (!move_pair(cs, p, m, i, &from, &to))
-        return false;
-    th_range pair = {th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
-    *out = th_range_part(pair, m->stream, h->n_streams);
-    return true;
+    int32_t rank = rank_at(h, place_along(h, m, m->before + 1, h->n_dims, place, i));
+    if (i < n_beyond)
+        *out = stream_of(h, m, th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks));
+    return i < n_beyond;
 }
 
-static th_range move_sum(const th_collective_schedule *cs, int32_t p, const move *m)
+static th_range move_sum(const th_collective_schedule *cs, const move *m)
 {
     const hierarchical *h = cs->data;
     const th_collective *c = cs->collective;
     th_range sum = {0, 0}, next;
-    bool even = !c->pair_bytes && c->bytes % ((int64_t)c->n_ranks * h->n_streams) == 0;
-    if (even && c->kind != TH_ALL_REDUCE) {
-        const dimension *d = &h->dim[m->dim];
-        int32_t n_ranges = c->n_ranks / d->extent;
-        if (c->kind != TH_ALL_TO_ALL)
-            n_ranges /= d->stride;
-        move_range(cs, p, m, 0, &sum);
-        sum.bytes *= n_ranges;
+    int64_t pieces = (int64_t)c->n_ranks * h->n_shares * h->n_streams;
+    if (!c->pair_bytes && c->bytes % pieces == 0 && c->kind != TH_ALL_REDUCE) {
+        move_range(cs, m, 0, &sum);
+        sum.bytes *= places_along(h, m, m->before + 1, h->n_dims);
+        if (c->kind == TH_ALL_TO_ALL)
+            sum.bytes *= places_along(h, m, 0, m->before);
         return sum;
     }
     int32_t from, to;
     if (c->kind == TH_ALL_TO_ALL) { /* the positions of pairs would take long to find */
-        for (int32_t i = 0; move_pair(cs, p, m, i, &from, &to); i++)
-            sum.bytes +=
-                th_range_part((th_range){0, th_pair_bytes(c, from, to)}, m->stream, h->n_streams)
-                    .bytes;
+        for (int32_t i = 0; move_pair(cs, m, i, &from, &to); i++)
+            sum.bytes += stream_of(h, m, (th_range){0, th_pair_bytes(c, from, to)}).bytes;
         return sum;
     }
-    for (int32_t i = 0; move_range(cs, p, m, i, &next); i++) {
+    for (int32_t i = 0; move_range(cs, m, i, &next); i++) {
         sum.first = i == 0 ? next.first : sum.first;
         sum.bytes += next.bytes;
     }
@@ -368,21 +512,19 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
     *out = TH_COLLECTIVE_STEP_NONE;
     if (!find_move(cs, participant, thread, step, &m))
         return false;
-    const dimension *d = &h->dim[m.dim];
-    int32_t in = m.stream * h->n_phases;
-    if (m.round > 0 && d->is_ring) {
+    int32_t in = (m.part * h->n_streams + m.stream) * h->n_phases;
+    if (m.round > 0 && h->dim[m.dim].is_ring) {
         out->wait_port = in + m.phase;
         out->wait_count = m.round;
     } else if (m.round <= 0 && m.phase > 0) { /* all of a phase before */
         int32_t before = m.phase - 1 + m.round;
         out->wait_port = in + before;
-        out->wait_count = h->dim[dim_of_phase(cs, before)].extent - 1;
+        out->wait_count = h->dim[dim_of_phase(cs, m.part, before)].extent - 1;
     }
     if (m.round < 0)
         return true;
-    int32_t to = along(d, participant, m.hops);
-    th_collective_step_send(out, port_to(cs, participant, to), to, in + m.phase,
-                            move_sum(cs, participant, &m));
+    int32_t to = along(h, m.dim, m.place, m.hops);
+    th_collective_step_send(out, port_to(cs, participant, to), to, in + m.phase, move_sum(cs, &m));
     out->reduces = m.reduces;
     return true;
 }
@@ -392,14 +534,25 @@ static bool range(const th_collective_schedule *cs, int32_t participant, int32_t
 {
     move m;
     return find_move(cs, participant, thread, step, &m) && m.round >= 0 &&
-           move_range(cs, participant, &m, i, out);
+           move_range(cs, &m, i, out);
 }
+
+#define KINDS                                                                                      \
+    (1u << TH_ALL_REDUCE | 1u << TH_REDUCE_SCATTER | 1u << TH_ALL_GATHER | 1u << TH_ALL_TO_ALL)
 
 const th_algorithm th_algorithm_hierarchical = {
     .name = "hierarchical",
     .synopsis = "along one dimension of the group after the other",
-    .kinds =
-        1u << TH_ALL_REDUCE | 1u << TH_REDUCE_SCATTER | 1u << TH_ALL_GATHER | 1u << TH_ALL_TO_ALL,
+    .kinds = KINDS,
+    .prepare = prepare,
+    .get_step = get_step,
+    .range = range,
+};
+
+const th_algorithm th_algorithm_multi_axis = {
+    .name = "multi_axis",
+    .synopsis = "along all axes of a torus, mesh or hypercube at once, in rotated orders",
+    .kinds = KINDS,
     .prepare = prepare,
     .get_step = get_step,
     .range = range,

@@ -20,8 +20,21 @@ enum {
 
 typedef struct costs {
     int32_t n;
-    int64_t *of; /* n x n, symmetric, ps */
+    int64_t *of;      /* n x n, ps; -1: not known yet; then symmetric, there and back */
+    int32_t *rank_of; /* by node, -1: none */
+    int32_t *path;    /* ranks of a route */
 } costs;
+
+static __int128 link_cost(const th_system *s, int link, int64_t bytes)
+{
+    const th_link *l = &s->links[link];
+    return l->latency_ps + (__int128)bytes * 8 * TH_PS_PER_S / s->media[l->medium].bits_per_s;
+}
+
+static int64_t limited(__int128 cost)
+{
+    return cost < TH_TIME_MAX / 4 ? (int64_t)cost : TH_TIME_MAX / 4;
+}
 
 /* Of a route with these bytes, in ps; or -1. */
 static int64_t route_cost(const th_system *s, int from, int to, int64_t bytes, th_error *err)
@@ -30,30 +43,63 @@ static int64_t route_cost(const th_system *s, int from, int to, int64_t bytes, t
     if (count < 0)
         return th_route_error(s, from, to, count, err);
     __int128 sum = 0;
-    for (int i = 0; i < count; i++) {
-        const th_link *l = &s->links[links[i]];
-        sum += l->latency_ps + (__int128)bytes * 8 * TH_PS_PER_S / s->media[l->medium].bits_per_s;
+    for (int i = 0; i < count; i++)
+        sum += link_cost(s, links[i], bytes);
+    return limited(sum);
+}
+
+/* From rank to rank; from a rank on the way as from there, so that each link is looked up once. 0
+ * or -1. */
+static int fill_cost(costs *t, const th_collective *c, const th_system *s, int32_t from, int32_t to,
+                     th_error *err)
+{
+    int64_t piece = c->bytes / t->n, *of = t->of + to; /* by rank times n */
+    int32_t hops = 0, at = from;
+    for (; of[(int64_t)at * t->n] < 0; hops++) {
+        int link = th_route_first(s, c->rank_node[at], c->rank_node[to]);
+        if (link < 0)
+            return th_route_error(s, c->rank_node[at], c->rank_node[to], link, err);
+        t->path[hops] = at;
+        int next = s->links[link].to;
+        if (next < 0 || t->rank_of[next] < 0 || hops == t->n - 1) {
+            int64_t whole = route_cost(s, c->rank_node[at], c->rank_node[to], piece, err);
+            if (whole < 0)
+                return -1;
+            of[(int64_t)at * t->n] = whole;
+            break;
+        }
+        at = t->rank_of[next];
     }
-    return sum < TH_TIME_MAX / 4 ? (int64_t)sum : TH_TIME_MAX / 4;
+    int64_t rest = of[(int64_t)at * t->n];
+    while (hops-- > 0) {
+        int link = th_route_first(s, c->rank_node[t->path[hops]], c->rank_node[to]);
+        rest = limited(rest + link_cost(s, link, piece));
+        of[(int64_t)t->path[hops] * t->n] = rest;
+    }
+    return 0;
 }
 
 static int fill_costs(costs *t, const th_collective *c, const th_system *s, th_error *err)
 {
-    int32_t n = t->n;
-    int64_t piece = c->bytes / n;
-    t->of = th_alloc_zero((size_t)n * (size_t)n, sizeof *t->of);
-    if (!t->of)
+    const int64_t n = t->n;
+    t->of = th_alloc_array((size_t)(n * n), sizeof *t->of);
+    t->rank_of = th_alloc_array((size_t)s->n_nodes + (size_t)n, sizeof *t->rank_of);
+    if (!t->of || !t->rank_of)
         return th_error_no_memory(err);
+    t->path = t->rank_of + s->n_nodes;
+    for (int i = 0; i < s->n_nodes; i++)
+        t->rank_of[i] = -1;
+    for (int64_t i = 0; i < n * n; i++)
+        t->of[i] = i % (n + 1) == 0 ? 0 : -1;
     for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++) {
-            if (i == j)
-                continue;
-            int64_t cost = route_cost(s, c->rank_node[i], c->rank_node[j], piece, err);
-            if (cost < 0)
+        t->rank_of[c->rank_node[i]] = i;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < n; j++)
+            if (fill_cost(t, c, s, i, j, err))
                 return -1;
-            t->of[(int64_t)i * n + j] += cost;
-            t->of[(int64_t)j * n + i] += cost;
-        }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            t->of[i * n + j] = t->of[j * n + i] += t->of[i * n + j];
     return 0;
 }
 
@@ -131,6 +177,7 @@ static int find_tour(th_ring_order *o, const th_collective *c, const th_system *
     }
     th_free(tour);
     th_free(t.of);
+    th_free(t.rank_of);
     return failed;
 }
 
@@ -214,19 +261,19 @@ static int group_islands(th_ring_order *o, const th_collective *c, const th_syst
 static int order_ranks(th_ring_order *o, const th_collective_schedule *cs, th_error *err)
 {
     size_t size = (size_t)o->n * sizeof *o->rank;
-    if (cs->tour && *cs->tour) {
-        memcpy(o->rank, *cs->tour, size);
+    if (cs->kept && cs->kept->tour) {
+        memcpy(o->rank, cs->kept->tour, size);
         return 0;
     }
     if (group_islands(o, cs->collective, cs->system, err))
         return -1;
     if (o->n > 3 && o->n <= TH_RING_ORDER_MAX && find_tour(o, cs->collective, cs->system, err))
         return -1;
-    if (!cs->tour)
+    if (!cs->kept)
         return 0;
-    if (!(*cs->tour = th_alloc_array((size_t)o->n, sizeof *o->rank)))
+    if (!(cs->kept->tour = th_alloc_array((size_t)o->n, sizeof *o->rank)))
         return th_error_no_memory(err);
-    memcpy(*cs->tour, o->rank, size);
+    memcpy(cs->kept->tour, o->rank, size);
     return 0;
 }
 

@@ -26,8 +26,8 @@ typedef struct th_ring_order {
     int32_t *first;    /* by stretch, and n_islands: its first position */
 } th_ring_order;
 
-/* Of the group of cs, whose collective and system alone are read, and whose tour is set where it is
- * not known. 0, or -1 (memory, or no route). */
+/* Of the group of cs, whose collective and system alone are read, and whose kept tour is set where
+ * it is not known. 0, or -1 (memory, or no route). */
 int th_ring_order_init(th_ring_order *o, th_collective_schedule *cs, th_error *err);
 
 /* The rank at a position of a rail, and the reverse. */

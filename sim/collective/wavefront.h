@@ -14,12 +14,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { TH_PHASES_MAX = 64 };
+enum { TH_PHASES_MAX = 1024 }; /* 16 dimensions, there and back, of 16 parts in 2 directions */
 
 typedef struct th_phase {
     int32_t slot;   /* of chunk 0, >= 0 */
     int32_t rounds; /* messages of each chunk */
-    int32_t thread; /* set by join and init */
+    int32_t thread; /* equal where phases share one: set by begin and join, or by the caller */
     int32_t waits;  /* of each chunk before its messages; set by init */
 } th_phase;
 

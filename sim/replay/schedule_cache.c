@@ -24,6 +24,7 @@ struct th_collective_schedule_cache {
     entry **entries; /* allocated one by one: a schedule points to its collective */
     size_t n, capacity;
     bool has_user_schedules;
+    th_collective_kept kept; /* of the group of the entry that was made last */
 };
 
 enum { ENTRIES_MAX = 1024 };
@@ -56,6 +57,7 @@ static void drop_all(th_collective_schedule_cache *k)
 {
     for (size_t i = 0; i < k->n; i++)
         drop(k->entries[i]);
+    th_collective_kept_clear(&k->kept);
     k->n = 0;
     k->has_user_schedules = false;
     th_map_clear(k->numbers);
@@ -93,8 +95,15 @@ static int copy_arrays(th_collective *to, const th_collective *from)
     return 0;
 }
 
-static entry *new_entry(const th_collective_schedule_cache *k, const th_collective *c,
-                        th_error *err)
+/* Do they differ in algorithm and chunks alone, as what is kept of a group needs? */
+static bool are_alike(const th_collective *a, const th_collective *b)
+{
+    return a->kind == b->kind && a->n_ranks == b->n_ranks && a->bytes == b->bytes &&
+           a->root == b->root &&
+           memcmp(a->rank_node, b->rank_node, (size_t)a->n_ranks * sizeof *a->rank_node) == 0;
+}
+
+static entry *new_entry(th_collective_schedule_cache *k, const th_collective *c, th_error *err)
 {
     entry *e = th_alloc_zero(1, sizeof *e);
     if (!e) {
@@ -105,12 +114,15 @@ static entry *new_entry(const th_collective_schedule_cache *k, const th_collecti
     e->collective.rank_node = NULL;
     e->collective.pair_bytes = NULL;
     th_collective *own = &e->collective;
+    if (k->n > 0 && !are_alike(c, &k->entries[k->n - 1]->collective))
+        th_collective_kept_clear(&k->kept);
     if (copy_arrays(own, c))
         th_error_no_memory(err);
     else if ((!th_tuner_is_needed(own) ||
               !th_tuner_choose(&k->tuner, own, &own->algorithm, &own->chunks, err)) &&
-             !th_collective_schedule_init(&e->schedule, own, k->tuner.system, err))
+             !th_collective_schedule_init_again(&e->schedule, own, k->tuner.system, &k->kept, err))
         return e;
+    th_collective_kept_clear(&k->kept);
     drop(e);
     return NULL;
 }

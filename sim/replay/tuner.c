@@ -35,7 +35,7 @@ enum {
     MESSAGES_MAX = 1 << 21, /* a ring all_reduce of 1024 ranks is just below */
     AT_ONCE_MAX = 1 << 19,  /* ports that send: a direct all_reduce of 512 ranks is just below */
     CHUNKS_FACTOR_LARGE = 8,
-    ALGORITHMS_LARGE = 3,
+    ALGORITHMS_LARGE = 6,
     SAMPLES = 6,
     SAMPLE_STEPS = 4096,  /* of a participant */
     CANDIDATES_MAX = 256, /* algorithms times numbers of chunks */
@@ -53,9 +53,9 @@ typedef struct candidate {
 typedef struct tuning {
     const th_tuner_context *context;
     const th_collective *open;
-    int32_t *tour;    /* th_collective_schedule.tour */
-    double *load;     /* ps by medium, of one participant */
-    void *simulation; /* NULL: not needed yet */
+    th_collective_kept kept; /* of the group */
+    double *load;            /* ps by medium, of one participant */
+    void *simulation;        /* NULL: not needed yet */
     th_program *program;
     candidate candidates[CANDIDATES_MAX];
     int n;
@@ -166,7 +166,7 @@ static int examine(tuning *k, candidate *d, th_error *err)
     th_error why = {"", ""};
     if (k->context->is_interrupted && k->context->is_interrupted())
         return th_error_interrupted(err, "no algorithm was chosen");
-    d->is_done = th_collective_schedule_init_again(&cs, &c, k->context->system, &k->tour, &why);
+    d->is_done = th_collective_schedule_init_again(&cs, &c, k->context->system, &k->kept, &why);
     if (!d->is_done) {
         d->is_done = find_bound(k, d, &cs, &why);
         th_collective_schedule_clear(&cs);
@@ -349,7 +349,7 @@ static int choose_new(tuning *k, th_collective_choice *out, th_error *err)
     if (k->simulation)
         k->context->simulator->destroy(k->simulation);
     th_free(k->load);
-    th_free(k->tour);
+    th_collective_kept_clear(&k->kept);
     return failed;
 }
 

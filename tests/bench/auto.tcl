@@ -28,7 +28,8 @@ foreach {name more} {islands {} reducing -switches_reduce} dims {{4 8} {2 8}} {
         -dims $dims {*}$far {*}$more]
 }
 set algorithms {ring ring_bidirectional direct pairwise halving_doubling binomial
-    double_binary_tree bruck hierarchical in_switch topology_ring topology_tree}
+    double_binary_tree bruck hierarchical in_switch topology_ring topology_tree multi_axis
+    spanning_trees}
 
 # ps, or "" where the algorithm refuses the group.
 proc time_of {kind size algorithm chunks group} {
