@@ -38,6 +38,44 @@ static int add_single_sets(th_partitioner *pr)
     return 0;
 }
 
+/* Sizes that share many layers evenly: up to seven, and those times powers of two. */
+static bool shares_evenly(int32_t n)
+{
+    while (n > 7 && n % 2 == 0)
+        n /= 2;
+    return n <= 7;
+}
+
+/* Accelerators of which some are idle: of every size below that of all which shares evenly and the
+ * tree has not, and one less than all; of large ones only that just below a size that does not
+ * share evenly, since dynamic programming takes long there. */
+static bool is_subset_size(const th_partitioner *pr, int32_t n)
+{
+    const int32_t all = pr->tree.node[0].n;
+    bool is_in_tree = false;
+    for (int32_t i = 0; i < pr->first_given; i++)
+        is_in_tree |= pr->tree.node[i].n == n;
+    if (is_in_tree || (n >= TH_INITIAL_LARGE_SET && 8 * n <= 7 * all))
+        return false;
+    return shares_evenly(n) || (n == all - 1 && all < TH_INITIAL_LARGE_SET);
+}
+
+static int add_subsets(th_partitioner *pr)
+{
+    int32_t *accels = th_alloc_array((size_t)pr->tree.node[0].n + 1, sizeof *accels);
+    int failed = accels ? 0 : -1;
+    for (int32_t n = pr->tree.node[0].n - 1; !failed && n > 1; n--) {
+        if (!is_subset_size(pr, n))
+            continue;
+        th_set_tree_take(&pr->tree, 0, n, accels);
+        int32_t node = th_set_tree_add(&pr->tree, pr->problem->system, accels, n);
+        failed = node < 0 ||
+                 th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES});
+    }
+    th_free(accels);
+    return failed;
+}
+
 /* The frontier below p: every node that has children is replaced by them. False when nothing
  * changes or there are too many. */
 static bool descend(const th_partitioner *pr, const th_partition *p, th_partition *out)
@@ -211,7 +249,7 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
     if (pr->n_given > 0 &&
         th_partitioner_add(pr, &(th_partition){.assignment = TH_ASSIGN_EARLIEST_FINISH}))
         return th_error_no_memory(err);
-    if (add_single_sets(pr) || add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) ||
+    if (add_single_sets(pr) || add_subsets(pr) || add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) ||
         add_by_finish(pr))
         return th_error_no_memory(err);
     if ((th_partitioner_has_several_kinds(pr) || p->constraints) &&
