@@ -179,13 +179,13 @@ static int list_regroupings(polish *p)
 {
     const th_partitioner *pr = &p->variation.partitioner;
     const int n = p->now->n_layers;
-    if (!th_search_sets_overlap(p->variation.search) || pr->tree.n > 2 * MOST_MOVED ||
+    if (!th_search_sets_overlap(p->variation.search) || pr->n_places > 2 * MOST_MOVED ||
         !th_mapping_sets_overlap(p->now))
         return 0;
     for (int by_size = 0; by_size < 2; by_size++)
         for (int from = 0, to; from < n; from = to) {
             to = end_of_run(p, from, by_size);
-            for (int i = 0; i < (int)pr->tree.n; i++)
+            for (int i = 0; i < pr->n_places; i++)
                 if ((!by_size || (pr->tree.node[i].n == 1 && is_small(p, pr->order[from]))) &&
                     add(p, &(move){MOVE_REGROUP, from, i, to - from, 0, true}))
                     return -1;

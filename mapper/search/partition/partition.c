@@ -38,42 +38,53 @@ static int add_single_sets(th_partitioner *pr)
     return 0;
 }
 
-/* Sizes that share many layers evenly: up to seven, and those times powers of two. */
-static bool shares_evenly(int32_t n)
-{
-    while (n > 7 && n % 2 == 0)
-        n /= 2;
-    return n <= 7;
-}
-
-/* Accelerators of which some are idle: of every size below that of all which shares evenly and the
- * tree has not, and one less than all; of large ones only that just below a size that does not
- * share evenly, since dynamic programming takes long there. */
+/* Is it a size for a set that leaves accelerators idle? Those up to seven, times a power of two,
+ * share most layers evenly; one less than all lets nothing be lost where one is added. Where
+ * dynamic programming takes long, only the one just below a size that does not share evenly. */
 static bool is_subset_size(const th_partitioner *pr, int32_t n)
 {
     const int32_t all = pr->tree.node[0].n;
-    bool is_in_tree = false;
+    int32_t odd = n;
     for (int32_t i = 0; i < pr->first_given; i++)
-        is_in_tree |= pr->tree.node[i].n == n;
-    if (is_in_tree || (n >= TH_INITIAL_LARGE_SET && 8 * n <= 7 * all))
-        return false;
-    return shares_evenly(n) || (n == all - 1 && all < TH_INITIAL_LARGE_SET);
+        if (pr->tree.node[i].n == n)
+            return false;
+    while (odd > 7 && odd % 2 == 0)
+        odd /= 2;
+    return n < TH_INITIAL_LARGE_SET ? odd <= 7 || n == all - 1 : odd <= 7 && 8 * n > 7 * all;
 }
 
-static int add_subsets(th_partitioner *pr)
+/* The first n accelerators below a node, from left to right, which are near to one another. */
+static int32_t take_leaves(const th_set_tree *t, int32_t node, int32_t n, int32_t *accels)
+{
+    const th_set_node *at = &t->node[node];
+    int32_t taken = at->n_children == 0;
+    if (taken)
+        accels[0] = at->accels[0];
+    for (int32_t c = 0; c < at->n_children && taken < n; c++)
+        taken += take_leaves(t, at->first_child + c, n - taken, accels + taken);
+    return taken;
+}
+
+/* Into the list from place `at` on. 0, or -1: out of memory. */
+static int add_subsets(th_partitioner *pr, size_t at)
 {
     int32_t *accels = th_alloc_array((size_t)pr->tree.node[0].n + 1, sizeof *accels);
     int failed = accels ? 0 : -1;
     for (int32_t n = pr->tree.node[0].n - 1; !failed && n > 1; n--) {
         if (!is_subset_size(pr, n))
             continue;
-        th_set_tree_take(&pr->tree, 0, n, accels);
+        const size_t before = pr->n;
+        take_leaves(&pr->tree, 0, n, accels);
         int32_t node = th_set_tree_add(&pr->tree, pr->problem->system, accels, n);
-        failed = node < 0 ||
-                 th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES});
+        failed = node < 0 || th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES});
+        if (failed || pr->n == before)
+            continue;
+        th_partition last = pr->partitions[before], *to = &pr->partitions[at++];
+        memmove(to + 1, to, (before + 1 - at) * sizeof last);
+        *to = last;
     }
     th_free(accels);
-    return failed;
+    return failed ? -1 : 0;
 }
 
 /* The frontier below p: every node that has children is replaced by them. False when nothing
@@ -249,13 +260,18 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
     if (pr->n_given > 0 &&
         th_partitioner_add(pr, &(th_partition){.assignment = TH_ASSIGN_EARLIEST_FINISH}))
         return th_error_no_memory(err);
-    if (add_single_sets(pr) || add_subsets(pr) || add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) ||
-        add_by_finish(pr))
+    if (add_single_sets(pr))
         return th_error_no_memory(err);
-    if ((th_partitioner_has_several_kinds(pr) || p->constraints) &&
-        th_partitioner_add_heterogeneous(pr, err))
+    const size_t singles = pr->n;
+    const bool several_kinds = th_partitioner_has_several_kinds(pr);
+    if (add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) || add_by_finish(pr))
+        return th_error_no_memory(err);
+    if ((several_kinds || p->constraints) && th_partitioner_add_heterogeneous(pr, err))
         return -1;
-    return th_partitioner_add_equal_shares(pr) ? th_error_no_memory(err) : 0;
+    if (th_partitioner_add_equal_shares(pr))
+        return th_error_no_memory(err);
+    pr->n_places = (int32_t)pr->tree.n;
+    return !several_kinds && add_subsets(pr, singles) ? th_error_no_memory(err) : 0;
 }
 
 void th_partitioner_clear(th_partitioner *pr)

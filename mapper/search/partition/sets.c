@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/min_max.h"
 
 static int group_of(const th_system *s, int accel)
 {
@@ -215,23 +214,6 @@ int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accel
     t->node[node].n = n;
     note_groups(s, &t->node[node]);
     return node;
-}
-
-int32_t th_set_tree_take(const th_set_tree *t, int32_t node, int32_t n, int32_t *accels)
-{
-    const th_set_node *at = &t->node[node], *child = &t->node[at->first_child];
-    int32_t taken = 0;
-    if (at->n_children == 0 || n == at->n) {
-        memcpy(accels, at->accels, (size_t)n * sizeof *accels);
-        return n;
-    }
-    const bool evenly = th_set_tree_can_interleave(t, node, 1) && n > child->n &&
-                        n % at->n_children == 0;
-    for (int32_t c = 0; c < at->n_children && taken < n; c++)
-        taken += th_set_tree_take(t, at->first_child + c,
-                                  th_min(evenly ? n / at->n_children : child[c].n, n - taken),
-                                  accels + taken);
-    return taken;
 }
 
 bool th_set_tree_can_interleave(const th_set_tree *t, int32_t node, int32_t block)

@@ -26,10 +26,6 @@ typedef struct th_set_tree {
 int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken);
 /* A set beside the tree, without parent and children. Its node, or -1: out of memory. */
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
-/* The first n members of a node (no more than it has) into accels: as many of each child where slow
- * links part the children and that can be, else child by child, so that they are near to one
- * another. Their number. */
-int32_t th_set_tree_take(const th_set_tree *t, int32_t node, int32_t n, int32_t *accels);
 void th_set_tree_clear(th_set_tree *t);
 
 /* Can the members of a node be interleaved in blocks of equal size, taken from its children in
