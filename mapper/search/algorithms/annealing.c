@@ -47,8 +47,7 @@ typedef struct {
     int n;
     int64_t step, cycle; /* in the cycle; its length */
     int improved;        /* chains before this one need no local search any more */
-    th_search *start,
-        *polish; /* of that chain: what has its mapping as best, and inside it polish */
+    th_search *polish;   /* of that chain; NULL: it has not begun */
 } annealing;
 
 static int init(th_search *s, th_error *err)
@@ -64,7 +63,6 @@ static void clear(th_search *s)
     for (int i = 0; i < a->n; i++)
         th_mapping_free(a->chain[i].mapping);
     th_search_free(a->polish);
-    th_search_free(a->start);
     th_variation_clear(&a->variation);
 }
 
@@ -148,26 +146,23 @@ static int improve_chain(th_search *s, th_error *err)
     annealing *a = s->state;
     state *c = &a->chain[a->improved];
     th_fitness fitness;
-    if (!a->start && !deserves_polish(s, a->improved)) {
+    if (!a->polish && !deserves_polish(s, a->improved)) {
         a->improved++;
         return 0;
     }
-    if (!a->start) {
-        a->start = th_search_new_inner(s, &th_search_polish, 0, s->options.seed, err);
-        if (!a->start || th_search_evaluate(a->start, &c->mapping, 1, INFINITY, &fitness, err))
+    if (!a->polish) {
+        a->polish = th_search_new_inner(s, &th_search_polish, IMPROVEMENTS, s->options.seed, err);
+        if (!a->polish || th_search_evaluate(a->polish, &c->mapping, 1, INFINITY, &fitness, err))
             return -1;
-        a->polish =
-            th_search_new_inner(a->start, &th_search_polish, IMPROVEMENTS, s->options.seed, err);
     }
-    if (!a->polish || th_search_iterate(a->polish, err))
+    if (th_search_iterate(a->polish, err))
         return -1;
     if (!a->polish->done)
         return 0;
     a->improved++;
-    int failed = start_at(c, a->start->best, a->start->best_fitness.value, err);
+    int failed = start_at(c, a->polish->best, a->polish->best_fitness.value, err);
     th_search_free(a->polish);
-    th_search_free(a->start);
-    a->polish = a->start = NULL;
+    a->polish = NULL;
     return failed;
 }
 

@@ -496,13 +496,13 @@ static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
     return list_moves(p, err);
 }
 
-/* Starts at the best of the parent search, at options.start, or at the best initial mapping. */
+/* Starts at what it has evaluated already, the parent's best, options.start or an initial one. */
 static int find_start(th_search *s, th_error *err)
 {
     polish *p = s->state;
     th_mapping *batch[INITIAL_BATCH] = {NULL};
     th_fitness fitness[INITIAL_BATCH];
-    const th_search *from = s->parent ? s->parent : s;
+    const th_search *from = s->parent && !s->best ? s->parent : s;
     if (from->best && (s->parent || s->options.start))
         return start_at(p, from->best, from->best_fitness.value, err);
     int n = th_variation_initial(&p->variation, batch, th_search_left(s, INITIAL_BATCH), err);

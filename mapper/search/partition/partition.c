@@ -53,38 +53,28 @@ static bool is_subset_size(const th_partitioner *pr, int32_t n)
     return n < TH_INITIAL_LARGE_SET ? odd <= 7 || n == all - 1 : odd <= 7 && 8 * n > 7 * all;
 }
 
-/* The first n accelerators below a node, from left to right, which are near to one another. */
-static int32_t take_leaves(const th_set_tree *t, int32_t node, int32_t n, int32_t *accels)
-{
-    const th_set_node *at = &t->node[node];
-    int32_t taken = at->n_children == 0;
-    if (taken)
-        accels[0] = at->accels[0];
-    for (int32_t c = 0; c < at->n_children && taken < n; c++)
-        taken += take_leaves(t, at->first_child + c, n - taken, accels + taken);
-    return taken;
-}
-
-/* Into the list from place `at` on. 0, or -1: out of memory. */
+/* Of equal accelerators the first of the smallest node on the left edge of the tree that has as
+ * many: they are near to one another. Into the list from place `at` on. 0, or -1: no memory. */
 static int add_subsets(th_partitioner *pr, size_t at)
 {
-    int32_t *accels = th_alloc_array((size_t)pr->tree.node[0].n + 1, sizeof *accels);
-    int failed = accels ? 0 : -1;
-    for (int32_t n = pr->tree.node[0].n - 1; !failed && n > 1; n--) {
+    int32_t n = th_partitioner_has_several_kinds(pr) ? 0 : pr->tree.node[0].n;
+    while (--n > 1) {
+        const size_t before = pr->n;
+        const th_set_node *from = &pr->tree.node[0];
+        while (from->n_children > 0 && pr->tree.node[from->first_child].n >= n)
+            from = &pr->tree.node[from->first_child];
         if (!is_subset_size(pr, n))
             continue;
-        const size_t before = pr->n;
-        take_leaves(&pr->tree, 0, n, accels);
-        int32_t node = th_set_tree_add(&pr->tree, pr->problem->system, accels, n);
-        failed = node < 0 || th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES});
-        if (failed || pr->n == before)
+        int32_t node = th_set_tree_add(&pr->tree, pr->problem->system, from->accels, n);
+        if (node < 0 || th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES}))
+            return -1;
+        if (pr->n == before)
             continue;
         th_partition last = pr->partitions[before], *to = &pr->partitions[at++];
         memmove(to + 1, to, (before + 1 - at) * sizeof last);
         *to = last;
     }
-    th_free(accels);
-    return failed ? -1 : 0;
+    return 0;
 }
 
 /* The frontier below p: every node that has children is replaced by them. False when nothing
@@ -263,15 +253,15 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
     if (add_single_sets(pr))
         return th_error_no_memory(err);
     const size_t singles = pr->n;
-    const bool several_kinds = th_partitioner_has_several_kinds(pr);
     if (add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) || add_by_finish(pr))
         return th_error_no_memory(err);
-    if ((several_kinds || p->constraints) && th_partitioner_add_heterogeneous(pr, err))
+    if ((th_partitioner_has_several_kinds(pr) || p->constraints) &&
+        th_partitioner_add_heterogeneous(pr, err))
         return -1;
     if (th_partitioner_add_equal_shares(pr))
         return th_error_no_memory(err);
     pr->n_places = (int32_t)pr->tree.n;
-    return !several_kinds && add_subsets(pr, singles) ? th_error_no_memory(err) : 0;
+    return add_subsets(pr, singles) ? th_error_no_memory(err) : 0;
 }
 
 void th_partitioner_clear(th_partitioner *pr)
