@@ -2,7 +2,7 @@
 /* annealing.c - simulated annealing with the operators of the two-level search.
  *
  *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of
- *     each partitioning, begin the chains -> one neighbour of every chain at a time, cycle after
+ *     each partitioning, begin the chains; inside another search polish improves them -> one neighbour of every chain at a time, cycle after
  *     cycle, until the budget is spent -> clear
  *
  * A neighbour that is slower by d is accepted with probability exp(-d / T). The random number is
@@ -84,14 +84,13 @@ static int to_replace(const annealing *a, const th_mapping *m)
 /* Takes m over: inserts it among the best chains, or frees it. */
 static void insert(annealing *a, th_mapping *m, const th_fitness *f)
 {
-    const int out = f->fit == TH_FIT ? to_replace(a, m) : -1;
+    const int out = to_replace(a, m);
     if (f->fit != TH_FIT || (out >= 0 && f->value >= a->chain[out].value)) {
         th_mapping_free(m);
         return;
     }
     int at = out >= 0 ? out : a->n++;
-    if (out >= 0)
-        th_mapping_free(a->chain[out].mapping);
+    th_mapping_free(a->chain[at].mapping);
     for (; at > 0 && f->value < a->chain[at - 1].value; at--)
         a->chain[at] = a->chain[at - 1];
     a->chain[at] = (state){m, f->value};
@@ -144,25 +143,24 @@ static bool deserves_polish(const th_search *s, int chain)
 static int improve_chain(th_search *s, th_error *err)
 {
     annealing *a = s->state;
-    state *c = &a->chain[a->improved];
     th_fitness fitness;
-    if (!a->polish && !deserves_polish(s, a->improved)) {
+    while (!a->polish && a->improved < a->n && !deserves_polish(s, a->improved))
         a->improved++;
+    if (a->improved == a->n)
         return 0;
-    }
+    state *c = &a->chain[a->improved];
     if (!a->polish) {
         a->polish = th_search_new_inner(s, &th_search_polish, IMPROVEMENTS, s->options.seed, err);
         if (!a->polish || th_search_evaluate(a->polish, &c->mapping, 1, INFINITY, &fitness, err))
             return -1;
     }
-    if (th_search_iterate(a->polish, err))
-        return -1;
-    if (!a->polish->done)
-        return 0;
-    a->improved++;
-    int failed = start_at(c, a->polish->best, a->polish->best_fitness.value, err);
+    int failed = th_search_iterate(a->polish, err);
+    if (failed || !a->polish->done)
+        return failed;
+    failed = start_at(c, a->polish->best, a->polish->best_fitness.value, err);
     th_search_free(a->polish);
     a->polish = NULL;
+    a->improved++;
     return failed;
 }
 

@@ -60,11 +60,11 @@ static int add_subsets(th_partitioner *pr, size_t at)
     int32_t n = th_partitioner_has_several_kinds(pr) ? 0 : pr->tree.node[0].n;
     while (--n > 1) {
         const size_t before = pr->n;
-        const th_set_node *from = &pr->tree.node[0];
-        while (from->n_children > 0 && pr->tree.node[from->first_child].n >= n)
-            from = &pr->tree.node[from->first_child];
+        const th_set_node *from = pr->tree.node;
         if (!is_subset_size(pr, n))
             continue;
+        while (from->n_children > 0 && pr->tree.node[from->first_child].n >= n)
+            from = &pr->tree.node[from->first_child];
         int32_t node = th_set_tree_add(&pr->tree, pr->problem->system, from->accels, n);
         if (node < 0 || th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES}))
             return -1;
