@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* annealing.c - simulated annealing with the operators of the two-level search.
  *
- *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of
- *     each partitioning, begin the chains; inside another search polish improves them -> one neighbour of every chain at a time, cycle after
- *     cycle, until the budget is spent -> clear
+ *   init -> iterate: the initial mappings; the best, at most two of each partitioning, begin the
+ *     chains -> inside another search polish for some -> one neighbour of every chain at a time,
+ *     cycle after cycle, until the budget is spent -> clear
  *
  * A neighbour that is slower by d is accepted with probability exp(-d / T). The random number is
  * drawn before the simulation, which gives each chain an acceptance limit; the highest limit stops

@@ -70,11 +70,11 @@ typedef struct th_partitioner {
     th_capability_cache *capabilities;
 } th_partitioner;
 
-/* All candidate partitions: one set of every size in the tree, and of others that leave some of
- * equal accelerators idle; every frontier of the tree; where a layer cannot be split over a set, one accelerator beside it; where accelerators are
- * heterogeneous, those of heterogeneous_sets.c; last, those that have sets of several kinds once
- * more, with equal shares. With inside_groups no set spans groups. The generator and the problem
- * must outlive it. 0 or -1 (clear all the same). */
+/* All candidate partitions: one set of every size in the tree, and of others that leave some equal
+ * accelerators idle; every frontier of the tree; where a layer cannot be split over a set, one
+ * accelerator beside it; for heterogeneous accelerators those of heterogeneous_sets.c; last, those
+ * with sets of several kinds once more, with equal shares. With inside_groups no set spans groups.
+ * The generator and the problem must outlive it. 0 or -1 (clear all the same). */
 int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err);
 void th_partitioner_clear(th_partitioner *pr);
