@@ -463,8 +463,12 @@ proc ::tharsis::lib::sets_table {} {
     if {!$overlaps} {set hides {first_layer last_layer}}
     if {!$overlaps || !$has_run} {lappend hides begin end}
     set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
+    set idle [core::rows {SELECT name FROM accels WHERE set_id IS NULL OR set_id IN
+        (SELECT id FROM sets WHERE n_layers = 0)}]
+    set notes [expr {$idle eq "" ? {} : [list notes [list [list {} \
+        "idle, [llength $idle] without layers: [clip [join $idle] 72]"]]]}]
     return [dict create tables [list [table sets "Sets of accelerators" sets \
-        [lrange [shown mapping sets $hides] 0 end-$is_equal]]]]
+        [lrange [shown mapping sets $hides] 0 end-$is_equal] {*}$notes]]]
 }
 
 # Merged: neighbours of the same set, strategy and part of an output share a line, which has the

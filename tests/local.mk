@@ -152,6 +152,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/files.test \
 	tests/tcl/predict_network.test \
 	tests/tcl/gpus.test \
+	tests/tcl/idle.test \
 	tests/tcl/help.test \
 	tests/tcl/report/html.test \
 	tests/tcl/infeasible.test \

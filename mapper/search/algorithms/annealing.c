@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* annealing.c - simulated annealing with the operators of the two-level search.
  *
- *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of
- *     each partitioning, begin the chains -> one neighbour of every chain at a time, cycle after
- *     cycle, until the budget is spent -> clear
+ *   init -> iterate: the initial mappings; the best, at most two of each partitioning, begin the
+ *     chains -> inside another search polish for some -> one neighbour of every chain at a time,
+ *     cycle after cycle, until the budget is spent -> clear
  *
  * A neighbour that is slower by d is accepted with probability exp(-d / T). The random number is
  * drawn before the simulation, which gives each chain an acceptance limit; the highest limit stops
@@ -27,7 +27,8 @@ enum {
     CHAINS = 8,
     CHAINS_PER_SETS = 2, /* that begin with the same sets, designs and layers on them */
     FIRST_CYCLE = 32,    /* steps of all chains */
-    INITIAL_BATCH = 32
+    INITIAL_BATCH = 32,
+    IMPROVEMENTS = 200 /* evaluations of polish for a chain */
 };
 static const double HOT = 0.01, COLD = 0.0001;         /* T over the best value */
 static const double ONE_KIND_PARTITIONING_RATE = 0.08; /* neighbours with another partitioning */
@@ -45,6 +46,8 @@ typedef struct {
     state chain[CHAINS]; /* while there are initial mappings: by ascending value */
     int n;
     int64_t step, cycle; /* in the cycle; its length */
+    int improved;        /* chains before this one need no local search any more */
+    th_search *polish;   /* of that chain; NULL: it has not begun */
 } annealing;
 
 static int init(th_search *s, th_error *err)
@@ -59,51 +62,35 @@ static void clear(th_search *s)
     annealing *a = s->state;
     for (int i = 0; i < a->n; i++)
         th_mapping_free(a->chain[i].mapping);
+    th_search_free(a->polish);
     th_variation_clear(&a->variation);
 }
 
 /* --- initial mappings --- */
 
-/* Where there are CHAINS_PER_SETS chains with these sets, removes the worst of them. */
-static void thin_out(annealing *a, const th_mapping *m)
+/* The chain that gives way to a mapping: the worst of those with its sets where there are
+ * CHAINS_PER_SETS, else of all where there are CHAINS; -1: none has to. */
+static int to_replace(const annealing *a, const th_mapping *m)
 {
-    int n = 0, worst = 0;
+    int n = 0, worst = -1;
     for (int i = 0; i < a->n; i++) {
         bool same = th_mapping_same_sets(a->chain[i].mapping, m);
         n += same;
         worst = same ? i : worst;
     }
-    if (n < CHAINS_PER_SETS)
-        return;
-    th_mapping_free(a->chain[worst].mapping);
-    a->n--;
-    memmove(&a->chain[worst], &a->chain[worst + 1], (size_t)(a->n - worst) * sizeof *a->chain);
-}
-
-/* Is it no better than the chains that have its sets? */
-static bool is_superfluous(const annealing *a, const th_mapping *m, double value)
-{
-    int n = 0;
-    for (int i = 0; i < a->n; i++)
-        n += a->chain[i].value <= value && th_mapping_same_sets(a->chain[i].mapping, m);
-    return n >= CHAINS_PER_SETS;
+    return n == CHAINS_PER_SETS ? worst : a->n == CHAINS ? CHAINS - 1 : -1;
 }
 
 /* Takes m over: inserts it among the best chains, or frees it. */
 static void insert(annealing *a, th_mapping *m, const th_fitness *f)
 {
-    if (f->fit != TH_FIT || is_superfluous(a, m, f->value)) {
+    const int out = to_replace(a, m);
+    if (f->fit != TH_FIT || (out >= 0 && f->value >= a->chain[out].value)) {
         th_mapping_free(m);
         return;
     }
-    thin_out(a, m);
-    if (a->n == CHAINS && f->value >= a->chain[CHAINS - 1].value) {
-        th_mapping_free(m);
-        return;
-    }
-    if (a->n == CHAINS)
-        th_mapping_free(a->chain[--a->n].mapping);
-    int at = a->n++;
+    int at = out >= 0 ? out : a->n++;
+    th_mapping_free(a->chain[at].mapping);
     for (; at > 0 && f->value < a->chain[at - 1].value; at--)
         a->chain[at] = a->chain[at - 1];
     a->chain[at] = (state){m, f->value};
@@ -138,6 +125,43 @@ static int start_at(state *c, const th_mapping *m, double value, th_error *err)
     th_mapping_free(c->mapping);
     *c = (state){copy, value};
     return 0;
+}
+
+/* Is it near the best of the searches around, and the first with its sets, which that has not? */
+static bool deserves_polish(const th_search *s, int chain)
+{
+    const annealing *a = s->state;
+    const state *c = &a->chain[chain];
+    bool deserves = c->value <= FAR * s->parent->best_fitness.value &&
+                    !th_mapping_same_sets(c->mapping, s->parent->best);
+    for (int i = 0; i < chain; i++)
+        deserves &= !th_mapping_same_sets(c->mapping, a->chain[i].mapping);
+    return deserves;
+}
+
+/* A batch of polish for a chain: which sets are best shows only after a local search. */
+static int improve_chain(th_search *s, th_error *err)
+{
+    annealing *a = s->state;
+    th_fitness fitness;
+    while (!a->polish && a->improved < a->n && !deserves_polish(s, a->improved))
+        a->improved++;
+    if (a->improved == a->n)
+        return 0;
+    state *c = &a->chain[a->improved];
+    if (!a->polish) {
+        a->polish = th_search_new_inner(s, &th_search_polish, IMPROVEMENTS, s->options.seed, err);
+        if (!a->polish || th_search_evaluate(a->polish, &c->mapping, 1, INFINITY, &fitness, err))
+            return -1;
+    }
+    int failed = th_search_iterate(a->polish, err);
+    if (failed || !a->polish->done)
+        return failed;
+    failed = start_at(c, a->polish->best, a->polish->best_fitness.value, err);
+    th_search_free(a->polish);
+    a->polish = NULL;
+    a->improved++;
+    return failed;
 }
 
 /* Starts every second chain, and those far worse than the best, at the best mapping, of this
@@ -234,6 +258,8 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no initial mapping is feasible: there is nothing to start from */
         return 0;
     }
+    if (s->parent && s->parent->best && a->improved < a->n)
+        return improve_chain(s, err);
     if (a->step == 0 && reheat(s, err))
         return -1;
     if (step(s, err))

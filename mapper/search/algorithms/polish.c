@@ -179,13 +179,13 @@ static int list_regroupings(polish *p)
 {
     const th_partitioner *pr = &p->variation.partitioner;
     const int n = p->now->n_layers;
-    if (!th_search_sets_overlap(p->variation.search) || pr->tree.n > 2 * MOST_MOVED ||
+    if (!th_search_sets_overlap(p->variation.search) || pr->n_places > 2 * MOST_MOVED ||
         !th_mapping_sets_overlap(p->now))
         return 0;
     for (int by_size = 0; by_size < 2; by_size++)
         for (int from = 0, to; from < n; from = to) {
             to = end_of_run(p, from, by_size);
-            for (int i = 0; i < (int)pr->tree.n; i++)
+            for (int i = 0; i < pr->n_places; i++)
                 if ((!by_size || (pr->tree.node[i].n == 1 && is_small(p, pr->order[from]))) &&
                     add(p, &(move){MOVE_REGROUP, from, i, to - from, 0, true}))
                     return -1;
@@ -496,13 +496,13 @@ static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
     return list_moves(p, err);
 }
 
-/* Starts at the best of the parent search, at options.start, or at the best initial mapping. */
+/* Starts at what it has evaluated already, the parent's best, options.start or an initial one. */
 static int find_start(th_search *s, th_error *err)
 {
     polish *p = s->state;
     th_mapping *batch[INITIAL_BATCH] = {NULL};
     th_fitness fitness[INITIAL_BATCH];
-    const th_search *from = s->parent ? s->parent : s;
+    const th_search *from = s->parent && !s->best ? s->parent : s;
     if (from->best && (s->parent || s->options.start))
         return start_at(p, from->best, from->best_fitness.value, err);
     int n = th_variation_initial(&p->variation, batch, th_search_left(s, INITIAL_BATCH), err);

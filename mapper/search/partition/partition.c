@@ -38,6 +38,45 @@ static int add_single_sets(th_partitioner *pr)
     return 0;
 }
 
+/* Is it a size for a set that leaves accelerators idle? Those up to seven, times a power of two,
+ * share most layers evenly; one less than all lets nothing be lost where one is added. Where
+ * dynamic programming takes long, only the one just below a size that does not share evenly. */
+static bool is_subset_size(const th_partitioner *pr, int32_t n)
+{
+    const int32_t all = pr->tree.node[0].n;
+    int32_t odd = n;
+    for (int32_t i = 0; i < pr->first_given; i++)
+        if (pr->tree.node[i].n == n)
+            return false;
+    while (odd > 7 && odd % 2 == 0)
+        odd /= 2;
+    return n < TH_INITIAL_LARGE_SET ? odd <= 7 || n == all - 1 : odd <= 7 && 8 * n > 7 * all;
+}
+
+/* Of equal accelerators the first of the smallest node on the left edge of the tree that has as
+ * many: they are near to one another. Into the list from place `at` on. 0, or -1: no memory. */
+static int add_subsets(th_partitioner *pr, size_t at)
+{
+    int32_t n = th_partitioner_has_several_kinds(pr) ? 0 : pr->tree.node[0].n;
+    while (--n > 1) {
+        const size_t before = pr->n;
+        const th_set_node *from = pr->tree.node;
+        if (!is_subset_size(pr, n))
+            continue;
+        while (from->n_children > 0 && pr->tree.node[from->first_child].n >= n)
+            from = &pr->tree.node[from->first_child];
+        int32_t node = th_set_tree_add(&pr->tree, pr->problem->system, from->accels, n);
+        if (node < 0 || th_partitioner_add(pr, &(th_partition){1, {node}, TH_ASSIGN_RANGES}))
+            return -1;
+        if (pr->n == before)
+            continue;
+        th_partition last = pr->partitions[before], *to = &pr->partitions[at++];
+        memmove(to + 1, to, (before + 1 - at) * sizeof last);
+        *to = last;
+    }
+    return 0;
+}
+
 /* The frontier below p: every node that has children is replaced by them. False when nothing
  * changes or there are too many. */
 static bool descend(const th_partitioner *pr, const th_partition *p, th_partition *out)
@@ -211,13 +250,18 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
     if (pr->n_given > 0 &&
         th_partitioner_add(pr, &(th_partition){.assignment = TH_ASSIGN_EARLIEST_FINISH}))
         return th_error_no_memory(err);
-    if (add_single_sets(pr) || add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) ||
-        add_by_finish(pr))
+    if (add_single_sets(pr))
+        return th_error_no_memory(err);
+    const size_t singles = pr->n;
+    if (add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) || add_by_finish(pr))
         return th_error_no_memory(err);
     if ((th_partitioner_has_several_kinds(pr) || p->constraints) &&
         th_partitioner_add_heterogeneous(pr, err))
         return -1;
-    return th_partitioner_add_equal_shares(pr) ? th_error_no_memory(err) : 0;
+    if (th_partitioner_add_equal_shares(pr))
+        return th_error_no_memory(err);
+    pr->n_places = (int32_t)pr->tree.n;
+    return add_subsets(pr, singles) ? th_error_no_memory(err) : 0;
 }
 
 void th_partitioner_clear(th_partitioner *pr)

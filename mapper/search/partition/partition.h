@@ -53,6 +53,7 @@ typedef struct th_partitioner {
     const th_problem *problem;
     th_initial_generator *generator;
     th_set_tree tree; /* behind it, further sets: of accelerators that can run the same layers */
+    int32_t n_places; /* the first nodes: those that ranges of layers may move to */
     bool inside_groups;
     int32_t first_given,
         n_given; /* nodes: the sets of the partial mapping, part of every partition */
@@ -69,11 +70,11 @@ typedef struct th_partitioner {
     th_capability_cache *capabilities;
 } th_partitioner;
 
-/* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a
- * layer cannot be split over a set, one accelerator beside it; where accelerators are
- * heterogeneous, those of heterogeneous_sets.c; last, those that have sets of several kinds once
- * more, with equal shares. With inside_groups no set spans groups. The generator and the problem
- * must outlive it. 0 or -1 (clear all the same). */
+/* All candidate partitions: one set of every size in the tree, and of others that leave some equal
+ * accelerators idle; every frontier of the tree; where a layer cannot be split over a set, one
+ * accelerator beside it; for heterogeneous accelerators those of heterogeneous_sets.c; last, those
+ * with sets of several kinds once more, with equal shares. With inside_groups no set spans groups.
+ * The generator and the problem must outlive it. 0 or -1 (clear all the same). */
 int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err);
 void th_partitioner_clear(th_partitioner *pr);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/min_max.h"
 #include "mapper/search/variation/variation.h"
 #include "mapper/search/searches.h"
 #include "mapper/strategies.h"
@@ -83,6 +84,10 @@ static int next_order(th_variation *v, order *out, th_error *err)
         return 0;
     }
     const th_partition *p = &v->partitioner.partitions[c->partition];
+    if (p->n == 1 && v->partitioner.tree.node[p->node[0]].n <= c->too_few) {
+        c->partition++;
+        return 0;
+    }
     int limit = !c->others                    ? 1
                 : c->dynamic_programming_only ? DESIGN_VECTORS_ALONE
                                               : DESIGN_VECTORS;
@@ -111,6 +116,17 @@ static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_e
                                   (th_jitter){o->jitter, v->random, o->enough}, out, err);
 }
 
+/* Its single set takes too long, unless it cannot run the layers at all: what the set of the best
+ * mapping can do, smaller ones can. Of all accelerators something else may be wrong. */
+static void note_too_few(th_variation *v, const th_partition *p)
+{
+    const int32_t n = v->partitioner.tree.node[p->node[0]].n;
+    if (p->n == 1 && n < v->partitioner.tree.node[0].n &&
+        n <= v->search->parent->best->sets[0].n_accels &&
+        !th_partitioner_has_several_kinds(&v->partitioner))
+        v->cursor.too_few = th_max(v->cursor.too_few, n);
+}
+
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
 static int by_dynamic_programming(th_variation *v, th_mapping **batch, int wanted, th_error *err)
 {
@@ -128,6 +144,9 @@ static int by_dynamic_programming(th_variation *v, th_mapping **batch, int wante
     if (got >= 0)
         got = th_variation_make_batch(v, &(th_offspring){by_order, orders, 1}, &numbers, n, batch,
                                       err);
+    for (int i = 0; got >= 0 && i < n; i++)
+        if (orders[i].enough > 0 && !batch[i])
+            note_too_few(v, orders[i].partition);
     th_free(orders);
     return got < 0 ? -1 : n;
 }

@@ -136,8 +136,7 @@ static int32_t common(const th_set *set, const th_set_node *node, bool is_in, in
 
 static const th_set_node *draw_node(th_variation *v)
 {
-    const th_set_tree *t = &v->partitioner.tree;
-    return &t->node[th_variation_below(v, (int)t->n)];
+    return &v->partitioner.tree.node[th_variation_below(v, v->partitioner.n_places)];
 }
 
 /* Narrow or move: a part of the set or another one of the tree's; widen: the set and another one;

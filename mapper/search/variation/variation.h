@@ -27,6 +27,7 @@ typedef struct th_initial_cursor {
     bool dynamic_programming_only; /* not perturbed, and nothing after it */
     uint64_t n_jobs;               /* of dynamic programming, so far */
     size_t partition;
+    int32_t too_few;    /* accelerators: single sets of no more take too long */
     bool others;        /* the fastest designs of every partition are done, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
     th_design_vectors designs;

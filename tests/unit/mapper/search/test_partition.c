@@ -173,7 +173,7 @@ TEST(each_vector_of_designs_comes_once)
     auto_workload *w = shipped_workload("alexnet");
     fixture f;
     set_up(&f, s, w);
-    const th_partition *halves = &f.partitioner.partitions[6];
+    const th_partition *halves = &f.partitioner.partitions[10];
     int32_t design[TH_PARTITION_SETS_MAX];
     bool came[3][3] = {{false}};
     int n = 0;
