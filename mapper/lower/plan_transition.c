@@ -199,6 +199,7 @@ typedef struct {
     th_precision precision;
     th_box need;
     int32_t accel;
+    int32_t chunk; /* of the producer; -1: all */
 } receiver;
 
 static int64_t overlap(const interval *x, const th_box *need, int d)
@@ -211,7 +212,7 @@ static void carry_from(receiver *k, int32_t q, int64_t elements)
 {
     const th_system *s = k->traffic.plans->system;
     const int32_t from = k->producer->set->accels[q % k->held->n_accels];
-    if (from != k->accel)
+    if (from != k->accel && (k->chunk < 0 || k->chunk == q / k->held->n_accels))
         th_plan_carry(&k->traffic, s->accel_node[from], s->accel_node[k->accel],
                       th_tensor_bytes(elements, k->precision));
 }
@@ -288,7 +289,7 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
 {
     const th_layer *l = &p->workload->layers[to->layer];
     const int32_t n = to->set->n_accels * th_shard_chunks(&to->strategy);
-    receiver k = {.producer = producer, .precision = l->precision[TH_TENSOR_INPUT]};
+    receiver k = {.producer = producer, .precision = l->precision[TH_TENSOR_INPUT], .chunk = -1};
     if (producer) {
         k.precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
         k.held = held_of(p, producer, batch);
@@ -309,6 +310,102 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
             carry_external(&k);
     }
     return k.traffic.failed ? th_error_no_memory(err) : time_of(&k, bound);
+}
+
+/* By position of the reader, those of all chunks: what it needs and no earlier chunk of it. Chunks
+ * differ along one dimension at most. */
+static void list_needs(const th_layer *l, const th_placed *to, int32_t batch, th_box *need)
+{
+    const int32_t n = to->set->n_accels, all = n * th_shard_chunks(&to->strategy);
+    for (int32_t r = 0; r < all; r++)
+        need[r] = th_plan_need(l, batch, to, r, to->input);
+    for (int32_t r = all - 1; r >= n; r--) {
+        const th_box before = need[r - n];
+        int d = 0;
+        while (d < TH_TENSOR_DIMS && need[r].lo[d] == before.lo[d] && need[r].hi[d] == before.hi[d])
+            d++;
+        if (d == TH_TENSOR_DIMS)
+            need[r] = (th_box){{0}, {0}};
+        else if (!th_box_is_empty(&before))
+            need[r].lo[d] = th_max(need[r].lo[d], before.hi[d]);
+    }
+}
+
+/* When chunks of the producer and of the reader begin and end, from the producer's begin. */
+typedef struct {
+    th_time arrival[TH_SHARD_CHUNKS_MAX]; /* of what a chunk of the reader needs */
+    th_time link;                         /* until then the busiest medium is busy */
+    th_time free, ready;                  /* the producer's accelerators; what it made last */
+} pipeline;
+
+/* Chunk after chunk of the producer computes, exchanges partial sums as soon as links are free, and
+ * leaves. */
+static void send_chunks(receiver *k, const th_layer_pace *made, const th_placed *to,
+                        const th_box *need, pipeline *x)
+{
+    const int32_t n = to->set->n_accels, chunks = th_shard_chunks(&to->strategy),
+                  parts = k->producer ? th_shard_chunks(&k->producer->strategy) : 1;
+    for (k->chunk = 0; k->chunk < parts; k->chunk++) {
+        x->free += made->work + (k->chunk > 0 ? made->sum : 0);
+        x->ready = x->free;
+        if (made->exchange > 0)
+            x->ready = th_max(x->free, x->link) + made->exchange + made->sum;
+        k->traffic.ready = x->ready;
+        for (int32_t i = 0; i < chunks; i++) {
+            k->traffic.busiest = k->traffic.latency = 0;
+            for (int32_t a = 0; a < n; a++) {
+                k->accel = to->set->accels[a];
+                k->need = need[i * n + a];
+                if (k->producer)
+                    carry_made(k);
+                else
+                    carry_external(k);
+            }
+            x->arrival[i] =
+                th_max(x->arrival[i], th_time_add(k->traffic.busiest, k->traffic.latency));
+            x->link = th_max(x->link, k->traffic.busiest);
+        }
+        x->link = th_max(x->link, x->ready - made->sum);
+    }
+}
+
+/* The end of the reader. While its partial sums travel, later inputs do not. */
+static th_time end_of(const pipeline *x, const th_layer_pace *own, int32_t chunks)
+{
+    th_time t = x->free, delay = 0, sent = 0;
+    for (int32_t i = 0; i < chunks; i++) {
+        t = th_max(t, x->arrival[i] + delay) + own->work;
+        sent = th_max(sent, t) + own->exchange;
+        if (i + 1 < chunks && x->arrival[i + 1] + delay > t)
+            delay += own->exchange;
+        t += own->sum;
+    }
+    return sent + own->sum;
+}
+
+th_time th_plans_overlapped_time(th_plans *p, const th_placed *producer, const th_layer_pace *made,
+                                 const th_placed *to, const th_layer_pace *own, int32_t batch,
+                                 th_error *err)
+{
+    const th_layer *l = &p->workload->layers[to->layer];
+    const int32_t chunks = th_shard_chunks(&to->strategy);
+    receiver k = {.producer = producer, .precision = l->precision[TH_TENSOR_INPUT]};
+    pipeline x = {{0}, 0, 0, 0};
+    th_box *need = th_alloc_array((size_t)(to->set->n_accels * chunks), sizeof *need);
+    if (producer) {
+        k.precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
+        k.held = held_of(p, producer, batch);
+    }
+    bool failed = !need || (producer && !k.held);
+    if (!failed) {
+        list_needs(l, to, batch, need);
+        th_plan_traffic_begin(&k.traffic, p);
+        send_chunks(&k, made, to, need, &x);
+        failed = k.traffic.failed;
+    }
+    th_free(need);
+    return failed ? th_error_no_memory(err)
+                  : th_max(end_of(&x, own, chunks) - made->time - own->time, 0);
 }
 
 th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *to,

@@ -232,7 +232,7 @@ static int at_random(th_variation *v, th_mapping **out, th_error *err)
  * can be placed. 0 or -1. */
 static int find_infeasibility(th_variation *v, th_error *why, th_error *err)
 {
-    th_initial_generator *generator = th_initial_new(th_pool_evaluator(v->search->pool), err);
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(v->search->pool), 1, err);
     th_partitioner fresh = {0};
     th_design_vectors designs;
     int32_t design[TH_PARTITION_SETS_MAX];
