@@ -277,6 +277,29 @@ static th_time bound_of(const receiver *k)
 
 /* --- all readers --- */
 
+/* 0, or -1: memory is out. */
+static int begin(receiver *k, th_plans *p, const th_placed *producer, const th_placed *to,
+                 int32_t batch)
+{
+    *k = (receiver){.producer = producer,
+                    .precision = p->workload->layers[to->layer].precision[TH_TENSOR_INPUT],
+                    .chunk = -1};
+    th_plan_traffic_begin(&k->traffic, p);
+    if (!producer)
+        return 0;
+    k->precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
+    k->held = held_of(p, producer, batch);
+    return k->held ? 0 : -1;
+}
+
+static void carry(receiver *k)
+{
+    if (k->producer)
+        carry_made(k);
+    else
+        carry_external(k);
+}
+
 static th_time time_of(const receiver *k, th_time bound)
 {
     const th_time busiest = k->traffic.busiest > bound ? k->traffic.busiest : bound;
@@ -289,37 +312,46 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
 {
     const th_layer *l = &p->workload->layers[to->layer];
     const int32_t n = to->set->n_accels * th_shard_chunks(&to->strategy);
-    receiver k = {.producer = producer, .precision = l->precision[TH_TENSOR_INPUT], .chunk = -1};
-    if (producer) {
-        k.precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
-        k.held = held_of(p, producer, batch);
-        if (!k.held)
-            return th_error_no_memory(err);
-    }
     th_time bound = 0;
-    th_plan_traffic_begin(&k.traffic, p);
+    receiver k;
+    if (begin(&k, p, producer, to, batch))
+        return th_error_no_memory(err);
     for (int32_t r = 0; r < n && time_of(&k, bound) <= enough; r++) {
         k.accel = to->set->accels[r % to->set->n_accels];
         k.need = th_plan_need(l, batch, to, r, to->input);
         bound = bound_of(&k);
         if (time_of(&k, bound) > enough)
             break;
-        if (producer)
-            carry_made(&k);
-        else
-            carry_external(&k);
+        carry(&k);
     }
     return k.traffic.failed ? th_error_no_memory(err) : time_of(&k, bound);
 }
 
-/* By position of the reader, those of all chunks: what it needs and no earlier chunk of it. Chunks
- * differ along one dimension at most. */
-static void list_needs(const th_layer *l, const th_placed *to, int32_t batch, th_box *need)
+th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *to,
+                                  int32_t batch, th_error *err)
+{
+    const int32_t last = to->set->n_accels - 1;
+    if (p->system->transfers_serially)
+        return 0;
+    receiver k;
+    if (begin(&k, p, producer, to, batch))
+        return th_error_no_memory(err);
+    k.accel = to->set->accels[last];
+    k.need = th_plan_need(&p->workload->layers[to->layer], batch, to, last, to->input);
+    return bound_of(&k);
+}
+
+/* --- chunks --- */
+
+/* By chunk and position of the reader, what it needs and no earlier chunk of it: chunks differ
+ * along one dimension at most. The caller's; NULL: memory is out. */
+static th_box *list_needs(const th_layer *l, const th_placed *to, int32_t batch)
 {
     const int32_t n = to->set->n_accels, all = n * th_shard_chunks(&to->strategy);
-    for (int32_t r = 0; r < all; r++)
+    th_box *need = th_alloc_array((size_t)all, sizeof *need);
+    for (int32_t r = 0; need && r < all; r++)
         need[r] = th_plan_need(l, batch, to, r, to->input);
-    for (int32_t r = all - 1; r >= n; r--) {
+    for (int32_t r = all - 1; need && r >= n; r--) {
         const th_box before = need[r - n];
         int d = 0;
         while (d < TH_TENSOR_DIMS && need[r].lo[d] == before.lo[d] && need[r].hi[d] == before.hi[d])
@@ -329,100 +361,57 @@ static void list_needs(const th_layer *l, const th_placed *to, int32_t batch, th
         else if (!th_box_is_empty(&before))
             need[r].lo[d] = th_max(need[r].lo[d], before.hi[d]);
     }
+    return need;
 }
 
-/* When chunks of the producer and of the reader begin and end, from the producer's begin. */
-typedef struct {
-    th_time arrival[TH_SHARD_CHUNKS_MAX]; /* of what a chunk of the reader needs */
-    th_time link;                         /* until then the busiest medium is busy */
-    th_time free, ready;                  /* the producer's accelerators; what it made last */
-} pipeline;
-
-/* Chunk after chunk of the producer computes, exchanges partial sums as soon as links are free, and
- * leaves. */
-static void send_chunks(receiver *k, const th_layer_pace *made, const th_placed *to,
-                        const th_box *need, pipeline *x)
+/* Sends what one chunk of the producer made, to chunk after chunk of the reader. Returns until when
+ * links are busy. */
+static th_time send_chunk(receiver *k, const th_placed *to, const th_box *need, th_time *arrival)
 {
-    const int32_t n = to->set->n_accels, chunks = th_shard_chunks(&to->strategy),
-                  parts = k->producer ? th_shard_chunks(&k->producer->strategy) : 1;
-    for (k->chunk = 0; k->chunk < parts; k->chunk++) {
-        x->free += made->work + (k->chunk > 0 ? made->sum : 0);
-        x->ready = x->free;
-        if (made->exchange > 0)
-            x->ready = th_max(x->free, x->link) + made->exchange + made->sum;
-        k->traffic.ready = x->ready;
-        for (int32_t i = 0; i < chunks; i++) {
-            k->traffic.busiest = k->traffic.latency = 0;
-            for (int32_t a = 0; a < n; a++) {
-                k->accel = to->set->accels[a];
-                k->need = need[i * n + a];
-                if (k->producer)
-                    carry_made(k);
-                else
-                    carry_external(k);
-            }
-            x->arrival[i] =
-                th_max(x->arrival[i], th_time_add(k->traffic.busiest, k->traffic.latency));
-            x->link = th_max(x->link, k->traffic.busiest);
+    th_time busy = 0;
+    for (int32_t i = 0; i < th_shard_chunks(&to->strategy); i++) {
+        k->traffic.busiest = k->traffic.latency = 0;
+        for (int32_t a = 0; a < to->set->n_accels; a++) {
+            k->accel = to->set->accels[a];
+            k->need = *need++;
+            carry(k);
         }
-        x->link = th_max(x->link, x->ready - made->sum);
+        arrival[i] = th_max(arrival[i], time_of(k, 0));
+        busy = th_max(busy, k->traffic.busiest);
     }
+    return busy;
 }
 
-/* The end of the reader. While its partial sums travel, later inputs do not. */
-static th_time end_of(const pipeline *x, const th_layer_pace *own, int32_t chunks)
-{
-    th_time t = x->free, delay = 0, sent = 0;
-    for (int32_t i = 0; i < chunks; i++) {
-        t = th_max(t, x->arrival[i] + delay) + own->work;
-        sent = th_max(sent, t) + own->exchange;
-        if (i + 1 < chunks && x->arrival[i + 1] + delay > t)
-            delay += own->exchange;
-        t += own->sum;
-    }
-    return sent + own->sum;
-}
-
+/* Partial sums of the producer wait until links are free; later inputs wait for partial sums of the
+ * reader. */
 th_time th_plans_overlapped_time(th_plans *p, const th_placed *producer, const th_layer_pace *made,
                                  const th_placed *to, const th_layer_pace *own, int32_t batch,
                                  th_error *err)
 {
-    const th_layer *l = &p->workload->layers[to->layer];
-    const int32_t chunks = th_shard_chunks(&to->strategy);
-    receiver k = {.producer = producer, .precision = l->precision[TH_TENSOR_INPUT]};
-    pipeline x = {{0}, 0, 0, 0};
-    th_box *need = th_alloc_array((size_t)(to->set->n_accels * chunks), sizeof *need);
-    if (producer) {
-        k.precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
-        k.held = held_of(p, producer, batch);
+    const int32_t parts = producer ? th_shard_chunks(&producer->strategy) : 1,
+                  chunks = th_shard_chunks(&to->strategy);
+    th_time arrival[TH_SHARD_CHUNKS_MAX + 1] = {0}, computed = 0, link = 0, delay = 0, sent = 0;
+    th_box *need = list_needs(&p->workload->layers[to->layer], to, batch);
+    receiver k;
+    if (!need || begin(&k, p, producer, to, batch)) {
+        th_free(need);
+        return th_error_no_memory(err);
     }
-    bool failed = !need || (producer && !k.held);
-    if (!failed) {
-        list_needs(l, to, batch, need);
-        th_plan_traffic_begin(&k.traffic, p);
-        send_chunks(&k, made, to, need, &x);
-        failed = k.traffic.failed;
+    for (k.chunk = 0; k.chunk < parts; k.chunk++) {
+        computed += made->work + (k.chunk > 0 ? made->sum : 0);
+        link = (made->exchange > 0 ? th_max(computed, link) : computed) + made->exchange;
+        k.traffic.ready = link + made->sum;
+        link = th_max(link, send_chunk(&k, to, need, arrival));
     }
     th_free(need);
-    return failed ? th_error_no_memory(err)
-                  : th_max(end_of(&x, own, chunks) - made->time - own->time, 0);
-}
-
-th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *to,
-                                  int32_t batch, th_error *err)
-{
-    const int32_t last = to->set->n_accels - 1;
-    if (p->system->transfers_serially)
-        return 0;
-    receiver k = {.producer = producer,
-                  .precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT],
-                  .held = held_of(p, producer, batch),
-                  .accel = to->set->accels[last]};
-    if (!k.held)
-        return th_error_no_memory(err);
-    k.need = th_plan_need(&p->workload->layers[to->layer], batch, to, last, to->input);
-    k.traffic.plans = p;
-    return bound_of(&k);
+    for (int32_t i = 0; i < chunks; i++) {
+        computed = th_max(computed, arrival[i] + delay) + own->work;
+        sent = th_max(sent, computed) + own->exchange;
+        delay += arrival[i + 1] + delay > computed ? own->exchange : 0;
+        computed += own->sum;
+    }
+    return k.traffic.failed ? th_error_no_memory(err)
+                            : th_max(sent + own->sum - made->time - own->time, 0);
 }
 
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,

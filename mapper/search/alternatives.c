@@ -155,7 +155,7 @@ int th_alternatives_find(th_alternatives *a, const th_problem *p, const th_mappi
     if (!failed)
         f.evaluator = th_evaluator_new(p, err);
     if (f.evaluator)
-        f.generator = th_initial_new(f.evaluator, 1, err);
+        f.generator = th_initial_new(f.evaluator, err);
     failed = f.generator ? evaluate_layers(&f, a, err) : -1;
     th_initial_free(f.generator);
     th_evaluator_free(f.evaluator);

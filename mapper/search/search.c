@@ -277,7 +277,7 @@ th_initial_generator *th_search_initial_generator(th_search *s, th_error *err)
     while (s->parent)
         s = s->parent;
     if (!s->generator)
-        s->generator = th_initial_new(th_pool_evaluator(s->pool), s->options.chunks, err);
+        s->generator = th_initial_new(th_pool_evaluator(s->pool), err);
     return s->generator;
 }
 

@@ -27,7 +27,7 @@ th_survivor *th_survivor_new(const th_problem *p, th_error *err)
     }
     s->last_failure = -1;
     if ((s->evaluator = th_evaluator_new(p, err)) &&
-        (s->generator = th_initial_new(s->evaluator, 1, err)))
+        (s->generator = th_initial_new(s->evaluator, err)))
         return s;
     th_survivor_free(s);
     return NULL;

@@ -225,7 +225,7 @@ static inline bool begin_case(space_case *c, int number)
         draw_constraints(c);
     draw_options(c);
     c->evaluator = th_evaluator_new(&c->problem, &e);
-    c->generator = c->evaluator ? th_initial_new(c->evaluator, 1, &e) : NULL;
+    c->generator = c->evaluator ? th_initial_new(c->evaluator, &e) : NULL;
     if (!c->generator || th_partitioner_init(&c->partitioner, c->generator, &c->problem, false, &e))
         bail_out(&e);
     if (!are_alike(s))

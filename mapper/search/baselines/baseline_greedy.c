@@ -239,7 +239,7 @@ static int add_designs(const greedy *k, th_error *err)
 
 static int init(th_search *s, allowed what, th_error *err)
 {
-    th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), 1, err);
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), err);
     int failed = generator ? add_designs(&(greedy){s, generator, what}, err) : -1;
     if (generator)
         th_candidates_note_infeasible(s, th_initial_infeasibility(generator));

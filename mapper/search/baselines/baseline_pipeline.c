@@ -231,7 +231,7 @@ static th_mapping *one_by_one(const th_problem *p)
 
 static int init(th_search *s, th_error *err)
 {
-    th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), 1, err);
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), err);
     int failed = generator ? add_stages(s, generator, one_by_one(&s->problem), err) : -1;
     if (!failed)
         failed = add_stages(

@@ -81,16 +81,15 @@ static bool is_new_split(const th_choices *c, const th_strategy *s)
     return i == c->n;
 }
 
-/* Of a shard, along any of these dimensions: two of them, and four. */
 static const th_dim chunk_dims[] = {TH_DIM_H, TH_DIM_W, TH_DIM_K, TH_DIM_B};
-enum { CHUNK_DIMS = sizeof chunk_dims / sizeof *chunk_dims, CHUNK_COUNTS = 2 };
+enum { CHUNK_DIMS = sizeof chunk_dims / sizeof *chunk_dims, CHUNKINGS = 2 * CHUNK_DIMS };
 
 /* NULL: out of memory. */
 static th_choices *new_choices(const th_initial_generator *g)
 {
     /* a split of each dimension; of none */
     const size_t plain = KEPT_SPLITS + KEPT + TH_N_DIMS + 1,
-                 most = g->chunks > 1 ? plain * (1 + CHUNK_DIMS * CHUNK_COUNTS) : plain;
+                 most = plain * (g->chunks > 0 ? 1 + CHUNKINGS : 1);
     th_choices *c = th_alloc_zero(1, sizeof *c);
     if (!c)
         return NULL;
@@ -140,39 +139,27 @@ static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_str
     return most;
 }
 
-/* Adds choice i with these chunks, if it can have them and is not much slower then. 0 or -1. */
+/* Adds choice i with chunks: two or four along any dimension, unless it is much slower then. 0 or
+ * -1. */
 static int add_chunked(th_initial_generator *g, const th_set *set, int layer, th_choices *c, int i,
-                       int32_t chunks, th_dim d, th_error *err)
+                       th_error *err)
 {
     const double MUCH = 1.3;
-    const int at = c->n_states;
-    th_strategy *s = &c->strategy[at];
-    *s = c->strategy[i];
-    th_strategy_set_chunks(s, chunks, (int32_t)d);
-    if (!th_strategy_fits(s, &g->workload->layers[layer], g->batch, set->n_accels))
-        return 0;
-    c->time[at] = th_initial_layer_time(g, set, layer, s, &c->pace[at], err);
-    c->plain[at] = i;
-    c->n_states += (double)c->time[at] <= MUCH * (double)c->time[i];
-    return c->time[at] < 0 ? -1 : 0;
-}
-
-/* On large sets most time is that of transitions, of which there would be very many. 0 or -1. */
-static int add_all_chunked(th_initial_generator *g, const th_set *set, int layer, th_choices *c,
-                           th_error *err)
-{
-    c->n_states = c->n;
-    if (g->chunks < 2 || set->n_accels >= TH_INITIAL_LARGE_SET)
-        return 0;
-    for (int i = 0; i < c->n; i++) {
-        if (th_initial_layer_time(g, set, layer, &c->strategy[i], &c->pace[i], err) < 0)
+    for (int k = 0; k < CHUNKINGS; k++) {
+        const int at = c->n_states, chunks = k < CHUNK_DIMS ? 2 : 4;
+        th_strategy *s = &c->strategy[at];
+        *s = c->strategy[i];
+        th_strategy_set_chunks(s, chunks, (int32_t)chunk_dims[k % CHUNK_DIMS]);
+        if (chunks > g->chunks ||
+            !th_strategy_fits(s, &g->workload->layers[layer], g->batch, set->n_accels))
+            continue;
+        c->time[at] = th_initial_layer_time(g, set, layer, s, &c->pace[at], err);
+        if (c->time[at] < 0)
             return -1;
-        for (int32_t chunks = 2; chunks <= g->chunks; chunks *= 2)
-            for (int d = 0; d < CHUNK_DIMS; d++)
-                if (add_chunked(g, set, layer, c, i, chunks, chunk_dims[d], err))
-                    return -1;
+        c->plain[at] = i;
+        c->n_states += (double)c->time[at] <= MUCH * (double)c->time[i];
     }
-    return 0;
+    return th_initial_layer_time(g, set, layer, &c->strategy[i], &c->pace[i], err) < 0 ? -1 : 0;
 }
 
 static th_choices *make_choices(th_initial_generator *g, const th_set *set, int layer,
@@ -182,8 +169,12 @@ static th_choices *make_choices(th_initial_generator *g, const th_set *set, int 
     th_choices *c = r ? new_choices(g) : NULL;
     if (r && !c)
         th_error_no_memory(err);
-    if (c && (keep_best(r, set->n_accels >= TH_INITIAL_LARGE_SET, c, err) ||
-              add_all_chunked(g, set, layer, c, err))) {
+    int failed = c ? keep_best(r, set->n_accels >= TH_INITIAL_LARGE_SET, c, err) : 0;
+    if (c)
+        c->n_states = c->n;
+    for (int i = 0; c && !failed && g->chunks > 0 && i < c->n; i++)
+        failed = add_chunked(g, set, layer, c, i, err);
+    if (failed) {
         th_choices_free(c);
         c = NULL;
     }
@@ -193,7 +184,7 @@ static th_choices *make_choices(th_initial_generator *g, const th_set *set, int 
     return c;
 }
 
-enum { CHOICE_WORDS = 3 };
+enum { CHOICE_WORDS = 4 };
 
 /* 0 or -1. */
 static int key_of_choices(const th_initial_generator *g, const th_set *set, int layer, int32_t *key,
@@ -204,6 +195,7 @@ static int key_of_choices(const th_initial_generator *g, const th_set *set, int 
         return -1;
     key[1] = th_plans_shape_class(g->plans, layer);
     key[2] = th_initial_given(g, layer);
+    key[3] = g->chunks;
     return 0;
 }
 

@@ -256,41 +256,28 @@ static int solve(dynamic_program *p, th_time *estimate, th_error *err)
 
 /* --- chunks --- */
 
-/* Allows the chunks of each choice that costs little more than the best one, given the best one of
- * the ancestor: they save no more than some of the transfers. 0 or -1. */
-static int allow_chunks(dynamic_program *p, int l, th_error *err)
-{
-    const double LITTLE = 0.25; /* of the layer and the transition to it */
-    cell *c = &p->cells[l];
-    const th_transition t = transition_to(p, l);
-    const int i = c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0;
-    const th_time *time = c->choices->time;
-    const th_time edge = least_transition(p, &t, i, c->chosen, err),
-                  most = (th_time)(LITTLE * (double)(time[c->chosen] + edge)) + c->least[i];
-    for (int k = c->choices->n; edge >= 0 && k < c->choices->n_states; k++) {
-        const int j = c->choices->plain[k];
-        const th_time to = least_transition(p, &t, i, j, err);
-        if (to < 0)
-            return -1;
-        if (to + c->total[j] <= most)
-            c->own[k] = time[k];
-    }
-    return edge < 0 ? -1 : 0;
-}
-
-/* solve, with chunks: from the strategies of least time without any. */
+/* With chunks, from the strategies of least time without any: of each choice that costs little more
+ * than the best one after that of the ancestor. They save some of the transfers at most. As solve.
+ */
 static int solve_chunked(dynamic_program *p, th_time *estimate, th_error *err)
 {
-    bool has_chunks = false;
+    const double LITTLE = 0.25; /* of the layer and the transition to it */
     for (int l = 0; l < p->mapping->n_layers; l++) {
-        const th_choices *c = p->cells[l].choices;
-        if (!c || c->n == c->n_states)
-            continue;
-        if (allow_chunks(p, l, err))
-            return -1;
-        has_chunks = true;
+        cell *c = &p->cells[l];
+        const th_transition t = transition_to(p, l);
+        const int i = c->choices && c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0,
+                  n = c->choices ? c->choices->n_states : 0;
+        for (int k = n > 0 ? c->choices->n : 0; k < n; k++) {
+            const int j = c->choices->plain[k];
+            const th_time to = least_transition(p, &t, i, j, err),
+                          best = c->least[i] - c->total[c->chosen] + c->own[c->chosen];
+            if (to < 0)
+                return -1;
+            if ((double)(to + c->total[j] - c->least[i]) <= LITTLE * (double)best)
+                c->own[k] = c->choices->time[k];
+        }
     }
-    return has_chunks ? solve(p, estimate, err) : 0;
+    return solve(p, estimate, err);
 }
 
 /* --- memory --- */
@@ -416,11 +403,13 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
     dynamic_program p = {g, m, set, jitter, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
+    g->chunks =
+        m->sets[set].n_accels < TH_INITIAL_LARGE_SET && jitter.chunks > 1 ? jitter.chunks : 0;
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)
         failed = solve(&p, estimate, err);
-    if (!failed && jitter.most <= 0)
+    if (!failed && g->chunks > 0)
         failed = solve_chunked(&p, estimate, err);
     if (!failed)
         failed = fit_memory(&p, estimate, err);
@@ -432,5 +421,6 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
         th_free(p.cells[l].order);
     }
     th_free(p.cells);
+    g->chunks = 0;
     return failed;
 }

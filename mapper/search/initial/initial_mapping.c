@@ -48,7 +48,7 @@ static th_initial_cache *new_cache(void)
     return NULL;
 }
 
-th_initial_generator *th_initial_new(th_evaluator *e, int chunks, th_error *err)
+th_initial_generator *th_initial_new(th_evaluator *e, th_error *err)
 {
     const th_problem *p = th_evaluator_problem(e);
     th_initial_generator *g = th_alloc_zero(1, sizeof *g);
@@ -58,7 +58,6 @@ th_initial_generator *th_initial_new(th_evaluator *e, int chunks, th_error *err)
         g->workload = p->workload;
         g->constraints = p->constraints;
         g->batch = p->workload->batch / p->stream.micro_batches;
-        g->chunks = chunks;
         g->cache = new_cache();
         if (g->cache)
             return g;
@@ -81,7 +80,6 @@ th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e,
         .workload = g->workload,
         .constraints = g->constraints,
         .batch = g->batch,
-        .chunks = g->chunks,
         .cache = g->cache,
         .shares = true,
         .is_full = g->is_full,

@@ -18,12 +18,12 @@ typedef struct th_jitter {
     double most; /* 0: not at all */
     gsl_rng *random;
     th_time enough; /* mappings of an estimate above it are not wanted, in ps; 0: all are */
+    int chunks;     /* most of a shard, on sets that are not large; up to 1: none */
 } th_jitter;
 double th_jitter_factor(th_jitter j);
 
-/* Uses the plans of an evaluator, which must outlive it. chunks: most of a shard. NULL on
- * failure. */
-th_initial_generator *th_initial_new(th_evaluator *e, int chunks, th_error *err);
+/* Uses the plans of an evaluator, which must outlive it. NULL on failure. */
+th_initial_generator *th_initial_new(th_evaluator *e, th_error *err);
 /* For another thread, with an evaluator that shares with that of g: both use the same kept choices
  * and transition times. It never drops plans that others may be using: where plans exceed their
  * limit its functions fail, and is_full is true. Freed before g. NULL: out of memory. */
@@ -54,7 +54,7 @@ int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int 
 /* The strategies to choose from for a layer on a set, by ascending time of the layer alone
  * (time[i], in ps), the bytes of parameters that each keeps at its fullest position, and their
  * number (0: the layer cannot run there); NULL: error. Behind them, up to n_states, are those of
- * them with chunks. Owned by the generator. */
+ * them with chunks, for dynamic programming alone. Owned by the generator. */
 typedef struct th_choices {
     int n, n_states;
     th_strategy *strategy;

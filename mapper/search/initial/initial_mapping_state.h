@@ -25,7 +25,7 @@ struct th_initial_generator {
     const th_workload *workload;
     const th_constraints *constraints;
     int32_t batch;
-    int chunks; /* most of a shard */
+    int chunks; /* of the mapping that is being solved (th_jitter); else 0 */
     th_initial_cache *cache;
     bool shares,
         /* it shares the cache of another generator; plans exceed their limit, which it may not

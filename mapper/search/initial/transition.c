@@ -127,7 +127,7 @@ static th_transition_matrix *find_matrix(const th_initial_cache *m, const int32_
     return (th_transition_matrix *)th_shared_map_find(m->matrices_by_key, key, bytes);
 }
 
-enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 5 };
+enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 6 };
 
 /* 0 or -1. */
 static int key_of(const th_initial_generator *g, const th_set *set, const th_initial_path *p,
@@ -144,6 +144,7 @@ static int key_of(const th_initial_generator *g, const th_set *set, const th_ini
         key[3 + i] = i < p->n ? th_plans_shape_class(g->plans, p->between[i]) : -1;
     key[TH_INITIAL_PATH_MAX + 3] = th_initial_given(g, layer);
     key[TH_INITIAL_PATH_MAX + 4] = th_initial_given(g, p->ancestor);
+    key[TH_INITIAL_PATH_MAX + 5] = g->chunks;
     return 0;
 }
 

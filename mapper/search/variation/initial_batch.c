@@ -107,8 +107,10 @@ static int next_order(th_variation *v, order *out, th_error *err)
 static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_error *err)
 {
     const order *o = (const order *)orders + i;
-    return th_partitioner_mapping(&v->partitioner, o->partition, o->design,
-                                  (th_jitter){o->jitter, v->random, o->enough}, out, err);
+    return th_partitioner_mapping(
+        &v->partitioner, o->partition, o->design,
+        (th_jitter){o->jitter, v->random, o->enough, o->jitter > 0 ? 1 : v->search->options.chunks},
+        out, err);
 }
 
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
@@ -232,7 +234,7 @@ static int at_random(th_variation *v, th_mapping **out, th_error *err)
  * can be placed. 0 or -1. */
 static int find_infeasibility(th_variation *v, th_error *why, th_error *err)
 {
-    th_initial_generator *generator = th_initial_new(th_pool_evaluator(v->search->pool), 1, err);
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(v->search->pool), err);
     th_partitioner fresh = {0};
     th_design_vectors designs;
     int32_t design[TH_PARTITION_SETS_MAX];

@@ -219,13 +219,13 @@ TEST(every_thing_of_a_transition)
     c->has_strategy[layer_named(w, "e")] = c->has_strategy[layer_named(w, "g")] = true;
     const th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
     auto_evaluator *e = evaluator_of(p);
-    auto_initial_generator *asked = th_initial_new(e, 1, NULL);
+    auto_initial_generator *asked = th_initial_new(e, NULL);
     for (int i = 0; i < 2 * QUESTIONS; i++) {
         const int layer = layer_named(w, asked_about[i % QUESTIONS]);
         for (int l = 0; i == QUESTIONS && l < w->n_layers; l++) /* then on another set */
             m->set_of[l] = 1;
         m->set_of[layer_named(w, "p")] = 2; /* so o reads from another set */
-        auto_initial_generator *fresh = th_initial_new(e, 1, NULL);
+        auto_initial_generator *fresh = th_initial_new(e, NULL);
         add_transitions(&known, asked, m, layer);
         add_transitions(&alone, fresh, m, layer);
         TAP_ASSERT_TEXT(known.text, alone.text);

@@ -289,7 +289,7 @@ static bool same_answers(th_initial_generator *asked, const th_problem *p, const
                          int layer)
 {
     auto_evaluator *e = evaluator_of(*p);
-    auto_initial_generator *fresh = th_initial_new(e, 1, NULL);
+    auto_initial_generator *fresh = th_initial_new(e, NULL);
     auto_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m);
     bool same = same_choices(asked, fresh, m, layer);
     for (int set = 0; set < m->n_sets; set++) {
@@ -322,7 +322,7 @@ TEST(a_generator_answers_like_a_new_one)
         auto_constraints *c = m ? constraints_of(r, s, w, m) : NULL;
         th_problem p = {.system = s, .workload = w, .stream = th_stream_single, .constraints = c};
         auto_evaluator *e = evaluator_of(p);
-        auto_initial_generator *asked = th_initial_new(e, 1, NULL);
+        auto_initial_generator *asked = th_initial_new(e, NULL);
         for (int k = 0; m && k < STEPS; k++, n++) {
             n_wrong += !same_answers(asked, &p, m, (int)pick(r, 0, w->n_layers - 1));
             th_mapping *next = neighbour(r, s, w, m);
@@ -344,8 +344,8 @@ static bool keeps_within(const th_problem *p, const th_mapping *m)
     bool keeps = true;
     for (int set = 0; set < m->n_sets; set++) {
         auto_evaluator *e = evaluator_of(*p);
-        auto_initial_generator *any = th_initial_new(e, 1, NULL), *within = th_initial_new(e, 1, NULL),
-                               *below = th_initial_new(e, 1, NULL);
+        auto_initial_generator *any = th_initial_new(e, NULL), *within = th_initial_new(e, NULL),
+                               *below = th_initial_new(e, NULL);
         auto_mapping *x = th_mapping_copy(m), *y = th_mapping_copy(m), *z = th_mapping_copy(m);
         th_time t = solve(any, x, set);
         if (t > 1)

@@ -117,7 +117,7 @@ TEST(a_layer_that_cannot_be_cut_has_no_choices)
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_error e = {"", ""};
     auto_evaluator *evaluator = th_evaluator_new(&p, &e);
-    auto_initial_generator *generator = th_initial_new(evaluator, 1, &e);
+    auto_initial_generator *generator = th_initial_new(evaluator, &e);
     int32_t accels[] = {0, 1};
     CU_ASSERT_EQUAL(th_initial_choices(generator, &(th_set){0, 1, accels, NULL}, 0, &e)->n, 1);
     TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->id, "");

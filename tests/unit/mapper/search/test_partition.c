@@ -27,7 +27,7 @@ static void set_up(fixture *f, const th_system *s, const th_workload *w)
     th_error e = {"", ""};
     f->problem = (th_problem){.system = s, .workload = w, .stream = th_stream_single};
     f->evaluator = th_evaluator_new(&f->problem, &e);
-    f->generator = th_initial_new(f->evaluator, 1, &e);
+    f->generator = th_initial_new(f->evaluator, &e);
     if (th_partitioner_init(&f->partitioner, f->generator, &f->problem, false, &e))
         bail_out(&e);
 }

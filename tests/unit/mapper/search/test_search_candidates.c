@@ -116,7 +116,7 @@ TEST(partitions_of_f1)
     th_problem p = problem_of(f1, alexnet);
     th_partitioner l;
     auto_evaluator *e = th_evaluator_new(&p, NULL);
-    auto_initial_generator *generator = th_initial_new(e, 1, NULL);
+    auto_initial_generator *generator = th_initial_new(e, NULL);
     CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, false, NULL), 0);
     /* alone: 8, 8 interleaved by ones, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
     static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8},
@@ -147,7 +147,7 @@ TEST(one_accelerator_runs_what_cannot_be_split)
     th_problem p = problem_of(f1, w);
     th_partitioner l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_initial_generator *generator = th_initial_new(e, 1, NULL);
+    th_initial_generator *generator = th_initial_new(e, NULL);
     CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, false, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(l.n, 9);
     for (int i = 7; i < 9; i++) {
