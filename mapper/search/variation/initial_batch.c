@@ -57,6 +57,7 @@ typedef struct {
     int32_t design[TH_PARTITION_SETS_MAX];
     double jitter;
     th_time enough; /* th_jitter's */
+    int chunks;
 } order;
 
 /* Inside a portfolio that has a mapping on a large system, dynamic programming is for those whose
@@ -99,6 +100,10 @@ static int next_order(th_variation *v, order *out, th_error *err)
     out->partition = p;
     out->jitter = JITTERS[c->jitter];
     out->enough = worth_solving(v);
+    /* the other searches of a portfolio begin with what dp found */
+    out->chunks = c->jitter == 0 && (c->dynamic_programming_only || !v->search->parent)
+                      ? v->search->options.chunks
+                      : 1;
     memcpy(out->design, c->design, sizeof out->design);
     c->jitter = c->dynamic_programming_only ? 0 : (c->jitter + 1) % N_JITTERS;
     return 1;
@@ -107,10 +112,9 @@ static int next_order(th_variation *v, order *out, th_error *err)
 static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_error *err)
 {
     const order *o = (const order *)orders + i;
-    return th_partitioner_mapping(
-        &v->partitioner, o->partition, o->design,
-        (th_jitter){o->jitter, v->random, o->enough, o->jitter > 0 ? 1 : v->search->options.chunks},
-        out, err);
+    return th_partitioner_mapping(&v->partitioner, o->partition, o->design,
+                                  (th_jitter){o->jitter, v->random, o->enough, o->chunks}, out,
+                                  err);
 }
 
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
