@@ -330,13 +330,35 @@ static int64_t estimate_tensors(const dynamic_program *p, th_error *err)
     return most + most / 2;
 }
 
+/* Weights that an accelerator keeps for layers of its other sets; of a layer that has no strategy
+ * yet, an equal share. */
+static int64_t weights_elsewhere(const dynamic_program *p, int32_t accel)
+{
+    const th_workload *w = p->generator->workload;
+    const th_mapping *m = p->mapping;
+    int64_t sum = 0;
+    for (int l = 0; m->n_sets > 1 && l < m->n_layers; l++) {
+        const th_set *set = &m->sets[m->set_of[l]];
+        const int32_t at = m->set_of[l] == p->set ? -1 : th_set_place(set, accel);
+        const bool is_known = at >= 0 && th_strategy_fits(&m->strategy[l], &w->layers[l],
+                                                          p->generator->batch, set->n_accels);
+        if (is_known)
+            sum += th_shard_weight_bytes(&w->layers[l], &m->strategy[l], set->shares, at);
+        else if (at >= 0)
+            sum += th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0) /
+                   set->n_accels;
+    }
+    return sum;
+}
+
 static int64_t least_capacity(const dynamic_program *p)
 {
     const th_system *s = th_evaluator_problem(p->generator->evaluator)->system;
     const th_set *set = &p->mapping->sets[p->set];
     int64_t least = INT64_MAX;
     for (int i = 0; i < set->n_accels; i++) {
-        int64_t bytes = s->nodes[s->accel_node[set->accels[i]]].a.dram_bytes;
+        int64_t bytes = s->nodes[s->accel_node[set->accels[i]]].a.dram_bytes -
+                        weights_elsewhere(p, set->accels[i]);
         least = bytes < least ? bytes : least;
     }
     return least;

@@ -100,10 +100,12 @@ static int next_order(th_variation *v, order *out, th_error *err)
     out->partition = p;
     out->jitter = JITTERS[c->jitter];
     out->enough = worth_solving(v);
-    /* the other searches of a portfolio begin with what dp found */
-    out->chunks = c->jitter == 0 && (c->dynamic_programming_only || !v->search->parent)
-                      ? v->search->options.chunks
-                      : 1;
+    /* chunks take long: with the fastest designs alone; other searches of a portfolio begin with
+     * what dp found */
+    out->chunks =
+        c->jitter == 0 && !c->others && (c->dynamic_programming_only || !v->search->parent)
+            ? v->search->options.chunks
+            : 1;
     memcpy(out->design, c->design, sizeof out->design);
     c->jitter = c->dynamic_programming_only ? 0 : (c->jitter + 1) % N_JITTERS;
     return 1;
