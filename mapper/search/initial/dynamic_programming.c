@@ -345,8 +345,8 @@ static int64_t weights_elsewhere(const dynamic_program *p, int32_t accel)
         if (is_known)
             sum += th_shard_weight_bytes(&w->layers[l], &m->strategy[l], set->shares, at);
         else if (at >= 0)
-            sum += th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0) /
-                   set->n_accels;
+            sum +=
+                th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0) / set->n_accels;
     }
     return sum;
 }

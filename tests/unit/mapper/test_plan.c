@@ -302,7 +302,7 @@ TEST(no_layer_takes_less_than_its_bound)
                 th_time bound = th_plans_layer_bound(plans, &at, 2, NULL),
                         alone = th_plans_time_alone(plans, &at, 2, NULL, &reason, NULL),
                         time = th_plans_layer_time(plans, &at, th_plans_layer(plans, &at, 2, NULL),
-                                                   NULL);
+                                                   NULL, NULL);
                 CU_ASSERT_TRUE(bound <= time && bound > 0);
                 CU_ASSERT_EQUAL(alone, time);
                 CU_ASSERT_EQUAL(th_plans_time_alone(plans, &at, 2, NULL, &reason, NULL), time);
