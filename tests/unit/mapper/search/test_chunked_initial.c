@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_chunked_initial.c - dynamic programming with chunks: how close its estimate comes to the run
- * of the mapping where links are idle otherwise, and what it misses of all chunks by brute force. */
+/* test_chunked_initial.c - dynamic programming: how close its estimate with chunks comes to the run
+ * of the mapping where links are idle otherwise, what it misses of all chunks by brute force, and
+ * the memory of sets that share accelerators. */
 #include <config.h>
 
 #include <math.h>
@@ -180,6 +181,35 @@ TEST(no_chunks_are_better_by_brute_force)
     }
     printf("# %d of %d are the best of all, the others within %.2f %%\n", n_equal, n, 100 * most);
     CU_ASSERT_TRUE(n_equal > n / 2 && most < 0.01);
+}
+
+/* --- memory of several sets --- */
+
+/* Rows are the quicker cut of both layers, and keep all weights on both accelerators, which have
+ * room for those of one layer and a half. */
+TEST(weights_of_all_sets_of_an_accelerator_count)
+{
+    auto_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
+        "120KiB") " topology = { type = \"line\"; dims = "
+                  "[2]; bandwidth = \"8Gbps\"; latency = \"10ns\"; };");
+    auto_workload *w =
+        workload_of("name = \"n\"; element_bytes = 2; input = { channels = 63; height = 8; width = "
+                    "1; }; layers = ( { name = \"a\"; type = \"conv\"; kernel = 3; padding = 1; "
+                    "outputs = 63; }, { name = \"b\"; type = \"conv\"; kernel = 3; padding = 1; "
+                    "outputs = 63; } );");
+    const th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
+    auto_evaluator *e = evaluator_of(p);
+    auto_initial_generator *g = th_initial_new(e, NULL);
+    auto_mapping *m = mapping_on("01 10", w);
+    th_error err = {"", ""};
+    th_time estimate;
+    th_fitness f;
+    m->set_of[1] = 1;
+    for (int set = 0; set < 2; set++)
+        if (th_initial_solve(g, m, set, (th_jitter){0}, &estimate, &err))
+            bail_out(&err);
+    CU_ASSERT_EQUAL_FATAL(th_evaluator_run(e, m, INFINITY, &f, &err), 0);
+    CU_ASSERT_NOT_EQUAL(f.fit, TH_FIT_INFEASIBLE);
 }
 
 TAP_MAIN("chunked_initial")
