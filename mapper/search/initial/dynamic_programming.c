@@ -443,6 +443,6 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
         th_free(p.cells[l].order);
     }
     th_free(p.cells);
-    g->chunks = 0;
+    g->chunks = jitter.chunks > 1 ? jitter.chunks : 0;
     return failed;
 }

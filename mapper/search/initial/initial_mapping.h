@@ -18,7 +18,7 @@ typedef struct th_jitter {
     double most; /* 0: not at all */
     gsl_rng *random;
     th_time enough; /* mappings of an estimate above it are not wanted, in ps; 0: all are */
-    int chunks;     /* most of a shard, on sets that are not large; up to 1: none */
+    int chunks;     /* most of a shard; up to 1: none */
 } th_jitter;
 double th_jitter_factor(th_jitter j);
 

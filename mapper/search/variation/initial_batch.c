@@ -102,10 +102,9 @@ static int next_order(th_variation *v, order *out, th_error *err)
     out->enough = worth_solving(v);
     /* chunks take long: with the fastest designs alone; other searches of a portfolio begin with
      * what dp found */
-    out->chunks =
-        c->jitter == 0 && !c->others && (c->dynamic_programming_only || !v->search->parent)
-            ? v->search->options.chunks
-            : 1;
+    const bool is_worth_chunks = c->jitter == 0 && !c->others && !th_search_is_large(v->search) &&
+                                 (c->dynamic_programming_only || !v->search->parent);
+    out->chunks = is_worth_chunks ? v->search->options.chunks : 1;
     memcpy(out->design, c->design, sizeof out->design);
     c->jitter = c->dynamic_programming_only ? 0 : (c->jitter + 1) % N_JITTERS;
     return 1;
