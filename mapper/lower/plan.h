@@ -147,7 +147,8 @@ th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const t
 th_time th_plans_overlapped_time(th_plans *p, const th_placed *producer, const th_layer_pace *made,
                                  const th_placed *reader, const th_layer_pace *own, int32_t batch,
                                  th_error *err);
-/* A lower bound of the transition time, of what the last position must receive alone. -1: memory is out. */
+/* A lower bound of the transition time, of what the last position must receive alone. -1: memory
+ * is out. */
 th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *reader,
                                   int32_t batch, th_error *err);
 /* The time of a layer alone on its set: per phase the slowest position's collapsed time, or the
