@@ -112,6 +112,7 @@ unit_tests += \
 	tests/unit/mapper/search/test_exhaustive \
 	tests/unit/mapper/search/test_front \
 	tests/unit/mapper/search/test_h2h \
+	tests/unit/mapper/search/test_chunked_initial \
 	tests/unit/mapper/search/test_infeasible \
 	tests/unit/mapper/search/test_large_sets \
 	tests/unit/mapper/search/test_partition \

@@ -127,6 +127,12 @@ const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t ba
 const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
                                   const th_placed *consumers, int n, int32_t batch, th_error *err);
 
+/* How a layer alone goes on: its time, and the mean of its chunks, in ps. */
+typedef struct th_layer_pace {
+    th_time time;
+    th_time work, exchange, sum; /* all phases; of its partial sums; adding them up */
+} th_layer_pace;
+
 /* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest
  * latency. -1: memory is out. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
@@ -135,19 +141,28 @@ th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
  * as th_plans_edge_time or th_plans_layer. */
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
                                  int32_t batch, th_time enough, th_error *err);
-/* A lower bound of it, of what the last position must receive alone. -1: memory is out. */
+/* By how much a reader alone on its set, of pace own, ends later than the producer alone (NULL: the
+ * external input), of pace made, and then the reader alone would take: a chunk of the producer
+ * leaves when it ends, and one of the reader begins when what it needs is there. -1: as
+ * th_plans_edge_time. */
+th_time th_plans_overlapped_time(th_plans *p, const th_placed *producer, const th_layer_pace *made,
+                                 const th_placed *reader, const th_layer_pace *own, int32_t batch,
+                                 th_error *err);
+/* A lower bound of the transition time, of what the last position must receive alone. -1: memory
+ * is out. */
 th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *reader,
                                   int32_t batch, th_error *err);
 /* The time of a layer alone on its set: per phase the slowest position's collapsed time, or the
- * transfer of pieces where that is longer; then the exchange and sum of partial results. -1:
+ * transfer of pieces where that is longer; then the exchange and sum of partial results. Those of a
+ * chunk are exchanged while the next one computes. *pace (may be NULL): the same in its parts. -1:
  * memory is out. */
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
-                            th_error *err);
+                            th_layer_pace *pace, th_error *err);
 
 /* th_plans_layer_time of a plan that is not kept: most strategies are timed once. TH_TIME_MAX: the
  * design cannot run the layer, for the reason given. -1: error. */
-th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_error *reason,
-                            th_error *err);
+th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_layer_pace *pace,
+                            th_error *reason, th_error *err);
 /* A lower bound of th_plans_layer_time, of the last position's work alone; 0 with chunks.
  * TH_TIME_MAX: its design cannot run it. -1: error. */
 th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err);

@@ -94,17 +94,17 @@ const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t ba
     return known;
 }
 
-th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_error *reason,
-                            th_error *err)
+th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_layer_pace *pace,
+                            th_error *reason, th_error *err)
 {
     const th_plan_key key = th_plan_key_of(p, at, at->set_id, batch);
     const th_layer_plan *plan = th_shared_map_find(p->memo.layers, &key, sizeof key);
     if (plan)
-        return th_plans_layer_time(p, at, plan, err);
+        return th_plans_layer_time(p, at, plan, pace, err);
     th_arena *kept = p->arena;
     p->arena = p->scratch;
     plan = th_plan_make_layer(p, at, batch, reason);
-    th_time time = plan ? th_plans_layer_time(p, at, plan, err) : TH_TIME_MAX;
+    th_time time = plan ? th_plans_layer_time(p, at, plan, pace, err) : TH_TIME_MAX;
     p->arena = kept;
     th_arena_reset(p->scratch);
     if (!plan && th_plans_is_fatal(reason))

@@ -91,7 +91,8 @@ void th_plan_carry(th_plan_traffic *t, int from, int to, int64_t bytes)
     for (int32_t i = 0; route && i < route->n; i++) {
         int32_t medium = t->plans->routes.media[route->first + i];
         th_time *busy = &t->plans->routes.medium_ps[medium];
-        *busy = th_time_add(*busy, duration_of(t, bytes, s->media[medium].bits_per_s));
+        *busy = th_time_add(*busy > t->ready ? *busy : t->ready,
+                            duration_of(t, bytes, s->media[medium].bits_per_s));
         t->busiest = *busy > t->busiest ? *busy : t->busiest;
     }
     if (route && route->latency_ps > t->latency)

@@ -75,6 +75,7 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 typedef struct th_plan_traffic {
     th_plans *plans;
     th_time busiest, latency; /* most of any medium, longest of any route */
+    th_time ready;            /* no transfer from now on begins earlier */
     bool failed;              /* memory ran out */
     struct {
         int64_t bytes, bits_per_s;

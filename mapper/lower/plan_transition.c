@@ -201,6 +201,7 @@ typedef struct {
     th_precision precision;
     th_box need;
     int32_t accel, copy; /* the producer's that sends to it (plan_edge.c) */
+    int32_t chunk;       /* of the producer; -1: all */
 } receiver;
 
 static int64_t overlap(const interval *x, const th_box *need, int d)
@@ -214,7 +215,7 @@ static void carry_from(receiver *k, int32_t q, int64_t elements)
     const th_system *s = k->traffic.plans->system;
     const int32_t place = q % k->held->n_accels * k->held->copies + k->copy,
                   from = k->producer->set->accels[place];
-    if (from != k->accel)
+    if (from != k->accel && (k->chunk < 0 || k->chunk == q / k->held->n_accels))
         th_plan_carry(&k->traffic, s->accel_node[from], s->accel_node[k->accel],
                       th_tensor_bytes(elements, k->precision));
 }
@@ -288,6 +289,29 @@ static void choose_copy(receiver *k, int32_t r)
     k->copy = (own >= 0 ? own : r) % k->held->copies;
 }
 
+/* 0, or -1: memory is out. */
+static int begin(receiver *k, th_plans *p, const th_placed *producer, const th_placed *to,
+                 int32_t batch)
+{
+    *k = (receiver){.producer = producer,
+                    .precision = p->workload->layers[to->layer].precision[TH_TENSOR_INPUT],
+                    .chunk = -1};
+    th_plan_traffic_begin(&k->traffic, p);
+    if (!producer)
+        return 0;
+    k->precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
+    k->held = held_of(p, producer, batch);
+    return k->held ? 0 : -1;
+}
+
+static void carry(receiver *k)
+{
+    if (k->producer)
+        carry_made(k);
+    else
+        carry_external(k);
+}
+
 static th_time time_of(const receiver *k, th_time bound)
 {
     const th_time busiest = k->traffic.busiest > bound ? k->traffic.busiest : bound;
@@ -300,15 +324,10 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
 {
     const th_layer *l = &p->workload->layers[to->layer];
     const int32_t n = to->set->n_accels * th_shard_chunks(&to->strategy);
-    receiver k = {.producer = producer, .precision = l->precision[TH_TENSOR_INPUT]};
-    if (producer) {
-        k.precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
-        k.held = held_of(p, producer, batch);
-        if (!k.held)
-            return th_error_no_memory(err);
-    }
     th_time bound = 0;
-    th_plan_traffic_begin(&k.traffic, p);
+    receiver k;
+    if (begin(&k, p, producer, to, batch))
+        return th_error_no_memory(err);
     for (int32_t r = 0; r < n && time_of(&k, bound) <= enough; r++) {
         k.accel = to->set->accels[r % to->set->n_accels];
         choose_copy(&k, r % to->set->n_accels);
@@ -316,10 +335,7 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
         bound = bound_of(&k);
         if (time_of(&k, bound) > enough)
             break;
-        if (producer)
-            carry_made(&k);
-        else
-            carry_external(&k);
+        carry(&k);
     }
     return k.traffic.failed ? th_error_no_memory(err) : time_of(&k, bound);
 }
@@ -330,15 +346,86 @@ th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const 
     const int32_t last = to->set->n_accels - 1;
     if (p->system->transfers_serially)
         return 0;
-    receiver k = {.producer = producer,
-                  .precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT],
-                  .held = held_of(p, producer, batch),
-                  .accel = to->set->accels[last]};
-    if (!k.held)
+    receiver k;
+    if (begin(&k, p, producer, to, batch))
         return th_error_no_memory(err);
+    k.accel = to->set->accels[last];
     k.need = th_plan_need(&p->workload->layers[to->layer], batch, to, last, to->input);
-    k.traffic.plans = p;
     return bound_of(&k);
+}
+
+/* --- chunks --- */
+
+/* By chunk and position of the reader, what it needs and no earlier chunk of it: chunks differ
+ * along one dimension at most. The caller's; NULL: memory is out. */
+static th_box *list_needs(const th_layer *l, const th_placed *to, int32_t batch)
+{
+    const int32_t n = to->set->n_accels, all = n * th_shard_chunks(&to->strategy);
+    th_box *need = th_alloc_array((size_t)all, sizeof *need);
+    for (int32_t r = 0; need && r < all; r++)
+        need[r] = th_plan_need(l, batch, to, r, to->input);
+    for (int32_t r = all - 1; need && r >= n; r--) {
+        const th_box before = need[r - n];
+        int d = 0;
+        while (d < TH_TENSOR_DIMS && need[r].lo[d] == before.lo[d] && need[r].hi[d] == before.hi[d])
+            d++;
+        if (d == TH_TENSOR_DIMS)
+            need[r] = (th_box){{0}, {0}};
+        else if (!th_box_is_empty(&before))
+            need[r].lo[d] = th_max(need[r].lo[d], before.hi[d]);
+    }
+    return need;
+}
+
+/* Sends what one chunk of the producer made, to chunk after chunk of the reader. Returns until when
+ * links are busy. */
+static th_time send_chunk(receiver *k, const th_placed *to, const th_box *need, th_time *arrival)
+{
+    th_time busy = 0;
+    for (int32_t i = 0; i < th_shard_chunks(&to->strategy); i++) {
+        k->traffic.busiest = k->traffic.latency = 0;
+        for (int32_t a = 0; a < to->set->n_accels; a++) {
+            k->accel = to->set->accels[a];
+            choose_copy(k, a);
+            k->need = *need++;
+            carry(k);
+        }
+        arrival[i] = th_max(arrival[i], time_of(k, 0));
+        busy = th_max(busy, k->traffic.busiest);
+    }
+    return busy;
+}
+
+/* Partial sums of the producer wait until links are free; later inputs wait for partial sums of the
+ * reader. */
+th_time th_plans_overlapped_time(th_plans *p, const th_placed *producer, const th_layer_pace *made,
+                                 const th_placed *to, const th_layer_pace *own, int32_t batch,
+                                 th_error *err)
+{
+    const int32_t parts = producer ? th_shard_chunks(&producer->strategy) : 1,
+                  chunks = th_shard_chunks(&to->strategy);
+    th_time arrival[TH_SHARD_CHUNKS_MAX + 1] = {0}, computed = 0, link = 0, delay = 0, sent = 0;
+    th_box *need = list_needs(&p->workload->layers[to->layer], to, batch);
+    receiver k;
+    if (!need || begin(&k, p, producer, to, batch)) {
+        th_free(need);
+        return th_error_no_memory(err);
+    }
+    for (k.chunk = 0; k.chunk < parts; k.chunk++) {
+        computed += made->work + (k.chunk > 0 ? made->sum : 0);
+        link = (made->exchange > 0 ? th_max(computed, link) : computed) + made->exchange;
+        k.traffic.ready = link + made->sum;
+        link = th_max(link, send_chunk(&k, to, need, arrival));
+    }
+    th_free(need);
+    for (int32_t i = 0; i < chunks; i++) {
+        computed = th_max(computed, arrival[i] + delay) + own->work;
+        sent = th_max(sent, computed) + own->exchange;
+        delay += arrival[i + 1] + delay > computed ? own->exchange : 0;
+        computed += own->sum;
+    }
+    return k.traffic.failed ? th_error_no_memory(err)
+                            : th_max(sent + own->sum - made->time - own->time, 0);
 }
 
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,

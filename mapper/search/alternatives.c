@@ -42,7 +42,7 @@ static int describe_chosen(finder *f, th_alternative *a, th_error *err)
     const th_layer_plan *plan = th_plans_layer(plans, &at, f->batch, err);
     if (!plan)
         return -1;
-    a->alone_ps = th_plans_layer_time(plans, &at, plan, err);
+    a->alone_ps = th_plans_layer_time(plans, &at, plan, NULL, err);
     a->rotating = th_shard_rotating(&f->problem->workload->layers[a->layer], s);
     for (int i = 0; i < plan->n * plan->phases; i++)
         if (plan->piece_bytes[i] > a->phase_bytes)

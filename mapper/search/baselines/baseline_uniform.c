@@ -114,7 +114,7 @@ static int layer_time(const combinations *k, th_plans *plans, const th_placed *p
     const th_layer_plan *plan = th_plans_layer(plans, &at, batch, &reason);
     if (!plan)
         return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 1;
-    *time = th_plans_layer_time(plans, &at, plan, err);
+    *time = th_plans_layer_time(plans, &at, plan, NULL, err);
     for (int i = 0; *time >= 0 && i < l->n_inputs; i++) {
         at.input = i;
         const th_placed *from = l->inputs[i] >= 0 ? &placed[l->inputs[i]] : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* choices.c - the strategies of a layer on a set that dynamic programming chooses from: the KEPT
- * that are quickest for the layer alone, and every split along a single dimension. */
+ * that are quickest for the layer alone, and every split along a single dimension; and these with
+ * chunks, unless chunks alone make them much slower. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -20,6 +21,8 @@ void th_choices_free(th_choices *c)
         return;
     th_free(c->strategy);
     th_free(c->time);
+    th_free(c->pace);
+    th_free(c->plain);
     th_free(c->resident_bytes);
     th_free(c);
 }
@@ -44,13 +47,13 @@ void th_initial_note_infeasibility(th_initial_generator *g, const th_error *reas
 }
 
 th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
-                              const th_strategy *strategy, th_error *err)
+                              const th_strategy *strategy, th_layer_pace *pace, th_error *err)
 {
     th_placed at;
     th_error reason;
     if (th_plans_place(g->plans, layer, set, strategy, &at, err))
         return -1;
-    th_time time = th_plans_time_alone(g->plans, &at, g->batch, &reason, err);
+    th_time time = th_plans_time_alone(g->plans, &at, g->batch, pace, &reason, err);
     if (time == TH_TIME_MAX)
         th_initial_note_infeasibility(g, &reason, true);
     return time;
@@ -78,17 +81,24 @@ static bool is_new_split(const th_choices *c, const th_strategy *s)
     return i == c->n;
 }
 
+static const th_dim chunk_dims[] = {TH_DIM_H, TH_DIM_W, TH_DIM_K, TH_DIM_B};
+enum { CHUNK_DIMS = sizeof chunk_dims / sizeof *chunk_dims, CHUNKINGS = 2 * CHUNK_DIMS };
+
 /* NULL: out of memory. */
-static th_choices *new_choices(void)
+static th_choices *new_choices(const th_initial_generator *g)
 {
-    enum { MOST = KEPT_SPLITS + KEPT + TH_N_DIMS + 1 }; /* a split of each dimension; of none */
+    /* a split of each dimension; of none */
+    const size_t plain = KEPT_SPLITS + KEPT + TH_N_DIMS + 1,
+                 most = plain * (g->chunks > 0 ? 1 + CHUNKINGS : 1);
     th_choices *c = th_alloc_zero(1, sizeof *c);
     if (!c)
         return NULL;
-    c->strategy = th_alloc_array(MOST, sizeof *c->strategy);
-    c->time = th_alloc_array(MOST, sizeof *c->time);
-    c->resident_bytes = th_alloc_array(MOST, sizeof *c->resident_bytes);
-    if (c->strategy && c->time && c->resident_bytes)
+    c->strategy = th_alloc_array(most, sizeof *c->strategy);
+    c->time = th_alloc_array(most, sizeof *c->time);
+    c->pace = th_alloc_zero(most, sizeof *c->pace);
+    c->plain = th_alloc_array(most, sizeof *c->plain);
+    c->resident_bytes = th_alloc_array(most, sizeof *c->resident_bytes);
+    if (c->strategy && c->time && c->pace && c->plain && c->resident_bytes)
         return c;
     th_choices_free(c);
     return NULL;
@@ -129,24 +139,52 @@ static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_str
     return most;
 }
 
+/* Adds choice i with chunks: two or four along any dimension, unless it is much slower then. 0 or
+ * -1. */
+static int add_chunked(th_initial_generator *g, const th_set *set, int layer, th_choices *c, int i,
+                       th_error *err)
+{
+    const double MUCH = 1.3;
+    for (int k = 0; k < CHUNKINGS; k++) {
+        const int at = c->n_states, chunks = k < CHUNK_DIMS ? 2 : 4;
+        th_strategy *s = &c->strategy[at];
+        *s = c->strategy[i];
+        th_strategy_set_chunks(s, chunks, (int32_t)chunk_dims[k % CHUNK_DIMS]);
+        if (chunks > g->chunks ||
+            !th_strategy_fits(s, &g->workload->layers[layer], g->batch, set->n_accels))
+            continue;
+        c->time[at] = th_initial_layer_time(g, set, layer, s, &c->pace[at], err);
+        if (c->time[at] < 0)
+            return -1;
+        c->plain[at] = i;
+        c->n_states += (double)c->time[at] <= MUCH * (double)c->time[i];
+    }
+    return th_initial_layer_time(g, set, layer, &c->strategy[i], &c->pace[i], err) < 0 ? -1 : 0;
+}
+
 static th_choices *make_choices(th_initial_generator *g, const th_set *set, int layer,
                                 th_error *err)
 {
     th_strategy_ranking *r = th_initial_rank(g, set, layer, true, err);
-    th_choices *c = r ? new_choices() : NULL;
+    th_choices *c = r ? new_choices(g) : NULL;
     if (r && !c)
         th_error_no_memory(err);
-    if (c && keep_best(r, set->n_accels >= TH_INITIAL_LARGE_SET, c, err)) {
+    int failed = c ? keep_best(r, set->n_accels >= TH_INITIAL_LARGE_SET, c, err) : 0;
+    if (c)
+        c->n_states = c->n;
+    for (int i = 0; c && !failed && g->chunks > 0 && i < c->n; i++)
+        failed = add_chunked(g, set, layer, c, i, err);
+    if (failed) {
         th_choices_free(c);
         c = NULL;
     }
-    for (int i = 0; c && i < c->n; i++)
+    for (int i = 0; c && i < c->n_states; i++)
         c->resident_bytes[i] = resident_bytes(&g->workload->layers[layer], set, &c->strategy[i]);
     th_ranking_free(r);
     return c;
 }
 
-enum { CHOICE_WORDS = 3 };
+enum { CHOICE_WORDS = 4 };
 
 /* 0 or -1. */
 static int key_of_choices(const th_initial_generator *g, const th_set *set, int layer, int32_t *key,
@@ -157,6 +195,7 @@ static int key_of_choices(const th_initial_generator *g, const th_set *set, int 
         return -1;
     key[1] = th_plans_shape_class(g->plans, layer);
     key[2] = th_initial_given(g, layer);
+    key[3] = g->chunks;
     return 0;
 }
 

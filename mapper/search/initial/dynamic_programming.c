@@ -3,7 +3,8 @@
  *
  *   solve: layers of the set -> choices of each -> from the last layer back, the least time of
  *     each choice and all its descendants -> from the first layer on, the choices that give it
- *     -> where they do not fit into memory by estimate, again with a price per resident byte
+ *     -> again with chunks, of the strategies that were close to these -> where they do not fit
+ *     into memory by estimate, again with a price per resident byte
  *
  * Exact on the forest and the times of transition.c, of which few are computed: those that are not
  * known count with a lower bound, the choices of least time follow, and the transitions between
@@ -15,12 +16,14 @@
 #include "mapper/search/initial/initial_mapping_state.h"
 #include "mapper/strategies.h"
 
+static const th_time EXCLUDED = TH_TIME_MAX / 1024; /* a choice that is not to be chosen */
+
 typedef struct {
     const th_choices *choices; /* NULL: not on this set, or it follows another */
     th_transition_matrix *matrix;
     th_initial_path path;
     int ancestor, chosen;
-    th_time *own;   /* by own choice: its time, perturbed */
+    th_time *own;   /* by own choice: its time, perturbed; or EXCLUDED */
     th_time *total; /* by own choice: its time, the price of its bytes, and all descendants */
     int *best;      /* by the ancestor's choice, one where there is none: the own choice then */
     th_time *least; /* by the same: the time of that choice and all descendants */
@@ -53,23 +56,24 @@ static int prepare(dynamic_program *p, int l, th_error *err)
     if (!c->matrix)
         return -1;
     c->ancestor = c->path.ancestor;
-    size_t rows = c->ancestor >= 0 ? (size_t)p->cells[c->ancestor].choices->n : 1;
-    c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
-    c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
+    size_t rows = c->ancestor >= 0 ? (size_t)p->cells[c->ancestor].choices->n_states : 1;
+    c->own = th_alloc_zero((size_t)c->choices->n_states, sizeof *c->own);
+    c->total = th_alloc_zero((size_t)c->choices->n_states, sizeof *c->total);
     c->best = th_alloc_zero(rows, sizeof *c->best);
     c->least = th_alloc_zero(rows, sizeof *c->least);
-    c->order = th_alloc_zero((size_t)c->choices->n, sizeof *c->order);
+    c->order = th_alloc_zero((size_t)c->choices->n_states, sizeof *c->order);
     if (!c->own || !c->total || !c->best || !c->least || !c->order)
         return th_error_no_memory(err);
-    for (int i = 0; i < c->choices->n; i++) {
-        c->own[i] = (th_time)((double)c->choices->time[i] * th_jitter_factor(p->jitter));
-    }
+    for (int i = 0; i < c->choices->n_states; i++)
+        c->own[i] = i < c->choices->n
+                        ? (th_time)((double)c->choices->time[i] * th_jitter_factor(p->jitter))
+                        : EXCLUDED;
     return 0;
 }
 
 static void sort_by_total(cell *c)
 {
-    for (int j = 0; j < c->choices->n; j++) {
+    for (int j = 0; j < c->choices->n_states; j++) {
         int at = j;
         for (; at > 0 && c->total[c->order[at - 1]] > c->total[j]; at--)
             c->order[at] = c->order[at - 1];
@@ -99,7 +103,7 @@ static th_time best_after(dynamic_program *p, int l, int i, th_time *second, th_
     cell *c = &p->cells[l];
     const th_transition transition = transition_to(p, l);
     th_time least = *second = TH_TIME_MAX;
-    for (int k = 0; k < c->choices->n && c->total[c->order[k]] <= *second; k++) {
+    for (int k = 0; k < c->choices->n_states && c->total[c->order[k]] <= *second; k++) {
         int j = c->order[k];
         th_time time = least_transition(p, &transition, i, j, err);
         if (time < 0)
@@ -120,10 +124,12 @@ static th_time best_after(dynamic_program *p, int l, int i, th_time *second, th_
 static int accumulate(dynamic_program *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
-    int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
+    int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n_states : 1;
     th_time second;
     sort_by_total(c);
     for (int i = 0; i < rows; i++) {
+        if (c->ancestor >= 0 && p->cells[c->ancestor].own[i] == EXCLUDED)
+            continue;
         c->least[i] = best_after(p, l, i, &second, err);
         if (c->least[i] < 0)
             return -1;
@@ -192,7 +198,7 @@ static void begin(dynamic_program *p)
 {
     for (int l = 0; l < p->generator->workload->n_layers; l++) {
         const th_choices *c = p->cells[l].choices;
-        for (int i = 0; c && i < c->n; i++) {
+        for (int i = 0; c && i < c->n_states; i++) {
             p->cells[l].total[i] = p->cells[l].own[i];
             if (p->price > 0)
                 p->cells[l].total[i] += (th_time)(price_of(p, l) * (double)c->resident_bytes[i]);
@@ -248,6 +254,32 @@ static int solve(dynamic_program *p, th_time *estimate, th_error *err)
     return th_mapping_follow(p->mapping, p->generator->workload, p->generator->batch) ? 0 : 1;
 }
 
+/* --- chunks --- */
+
+/* With chunks, from the strategies of least time without any: of each choice that costs little more
+ * than the best one after that of the ancestor. They save some of the transfers at most. As solve.
+ */
+static int solve_chunked(dynamic_program *p, th_time *estimate, th_error *err)
+{
+    const double LITTLE = 0.25; /* of the layer and the transition to it */
+    for (int l = 0; l < p->mapping->n_layers; l++) {
+        cell *c = &p->cells[l];
+        const th_transition t = transition_to(p, l);
+        const int i = c->choices && c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0,
+                  n = c->choices ? c->choices->n_states : 0;
+        for (int k = n > 0 ? c->choices->n : 0; k < n; k++) {
+            const int j = c->choices->plain[k];
+            const th_time to = least_transition(p, &t, i, j, err),
+                          best = c->least[i] - c->total[c->chosen] + c->own[c->chosen];
+            if (to < 0)
+                return -1;
+            if ((double)(to + c->total[j] - c->least[i]) <= LITTLE * (double)best)
+                c->own[k] = c->choices->time[k];
+        }
+    }
+    return solve(p, estimate, err);
+}
+
 /* --- memory --- */
 
 static int64_t chosen_bytes(const cell *c)
@@ -298,13 +330,35 @@ static int64_t estimate_tensors(const dynamic_program *p, th_error *err)
     return most + most / 2;
 }
 
+/* Weights that an accelerator keeps for layers of its other sets; of a layer that has no strategy
+ * yet, an equal share. */
+static int64_t weights_elsewhere(const dynamic_program *p, int32_t accel)
+{
+    const th_workload *w = p->generator->workload;
+    const th_mapping *m = p->mapping;
+    int64_t sum = 0;
+    for (int l = 0; m->n_sets > 1 && l < m->n_layers; l++) {
+        const th_set *set = &m->sets[m->set_of[l]];
+        const int32_t at = m->set_of[l] == p->set ? -1 : th_set_place(set, accel);
+        const bool is_known = at >= 0 && th_strategy_fits(&m->strategy[l], &w->layers[l],
+                                                          p->generator->batch, set->n_accels);
+        if (is_known)
+            sum += th_shard_weight_bytes(&w->layers[l], &m->strategy[l], set->shares, at);
+        else if (at >= 0)
+            sum +=
+                th_shard_weight_bytes(&w->layers[l], &th_strategy_single, NULL, 0) / set->n_accels;
+    }
+    return sum;
+}
+
 static int64_t least_capacity(const dynamic_program *p)
 {
     const th_system *s = th_evaluator_problem(p->generator->evaluator)->system;
     const th_set *set = &p->mapping->sets[p->set];
     int64_t least = INT64_MAX;
     for (int i = 0; i < set->n_accels; i++) {
-        int64_t bytes = s->nodes[s->accel_node[set->accels[i]]].a.dram_bytes;
+        int64_t bytes = s->nodes[s->accel_node[set->accels[i]]].a.dram_bytes -
+                        weights_elsewhere(p, set->accels[i]);
         least = bytes < least ? bytes : least;
     }
     return least;
@@ -371,10 +425,14 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
     dynamic_program p = {g, m, set, jitter, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
+    g->chunks =
+        m->sets[set].n_accels < TH_INITIAL_LARGE_SET && jitter.chunks > 1 ? jitter.chunks : 0;
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)
         failed = solve(&p, estimate, err);
+    if (!failed && g->chunks > 0)
+        failed = solve_chunked(&p, estimate, err);
     if (!failed)
         failed = fit_memory(&p, estimate, err);
     for (int l = 0; l < n; l++) {
@@ -385,5 +443,6 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
         th_free(p.cells[l].order);
     }
     th_free(p.cells);
+    g->chunks = jitter.chunks > 1 ? jitter.chunks : 0;
     return failed;
 }

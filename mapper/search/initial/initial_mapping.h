@@ -18,6 +18,7 @@ typedef struct th_jitter {
     double most; /* 0: not at all */
     gsl_rng *random;
     th_time enough; /* mappings of an estimate above it are not wanted, in ps; 0: all are */
+    int chunks;     /* most of a shard; up to 1: none */
 } th_jitter;
 double th_jitter_factor(th_jitter j);
 
@@ -52,11 +53,14 @@ int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int 
 
 /* The strategies to choose from for a layer on a set, by ascending time of the layer alone
  * (time[i], in ps), the bytes of parameters that each keeps at its fullest position, and their
- * number (0: the layer cannot run there); NULL: error. Owned by the generator. */
+ * number (0: the layer cannot run there); NULL: error. Behind them, up to n_states, are those of
+ * them with chunks, for dynamic programming alone. Owned by the generator. */
 typedef struct th_choices {
-    int n;
+    int n, n_states;
     th_strategy *strategy;
     th_time *time;
+    th_layer_pace *pace; /* known where there are any with chunks */
+    int *plain;          /* from n on: which of the others it is without chunks */
     int64_t *resident_bytes;
 } th_choices;
 const th_choices *th_initial_choices(th_initial_generator *g, const th_set *set, int layer,

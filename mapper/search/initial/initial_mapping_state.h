@@ -25,6 +25,7 @@ struct th_initial_generator {
     const th_workload *workload;
     const th_constraints *constraints;
     int32_t batch;
+    int chunks; /* of the mapping that is being solved (th_jitter); else 0 */
     th_initial_cache *cache;
     bool shares,
         /* it shares the cache of another generator; plans exceed their limit, which it may not
@@ -48,9 +49,10 @@ typedef struct th_initial_path {
 /* --- initial_mapping.c --- */
 
 void th_choices_free(th_choices *c);
-/* The time of a layer alone; TH_TIME_MAX: the design cannot run it so. -1: error. */
+/* The time of a layer alone, in *pace (may be NULL) in its parts; TH_TIME_MAX: the design cannot
+ * run it so. -1: error. */
 th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
-                              const th_strategy *strategy, th_error *err);
+                              const th_strategy *strategy, th_layer_pace *pace, th_error *err);
 /* On a set of one, which needs no split, the design is the reason that a layer cannot run. */
 void th_initial_note_infeasibility(th_initial_generator *g, const th_error *reason,
                                    bool is_of_design);

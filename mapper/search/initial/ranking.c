@@ -63,7 +63,7 @@ static int add(th_strategy_ranking *r, int order, th_error *err)
         return -1;
     ranked item = {th_plans_layer_bound(g->plans, &at, g->batch, err), order, false};
     if (item.time == TH_TIME_MAX) {
-        item.time = th_initial_layer_time(g, r->set, r->layer, &r->list[order], err);
+        item.time = th_initial_layer_time(g, r->set, r->layer, &r->list[order], NULL, err);
         item.is_timed = true;
     }
     if (item.time >= 0 && item.time < TH_TIME_MAX)
@@ -79,7 +79,7 @@ static int take(th_strategy_ranking *r, ranked *out, th_error *err)
         if (out->is_timed)
             return 1;
         out->time =
-            th_initial_layer_time(r->generator, r->set, r->layer, &r->list[out->order], err);
+            th_initial_layer_time(r->generator, r->set, r->layer, &r->list[out->order], NULL, err);
         out->is_timed = true;
         if (out->time < 0)
             return -1;

@@ -5,10 +5,11 @@
  *
  * The ancestor of a free layer (th_mapping_is_free) is the nearest free one along first inputs on
  * the same set; layers of the vector unit between them follow the ancestor. So the graph becomes a
- * forest, on which dynamic programming is exact. Left out are the other inputs of adds, overlap,
- * contention and other sets, which the simulation of the mapping includes. A transition is
- * computed when it is first needed: on a large set one takes as long as some thousand pairs of
- * positions, and dynamic programming never needs most of them. Invariant: time[] of a matrix
+ * forest, on which dynamic programming is exact. Left out are the other inputs of adds, all overlap
+ * but that of chunks with those of the layer before, contention and other sets, which the
+ * simulation of the mapping includes. A transition is computed when it is first needed: on a large
+ * set one takes as long as some thousand pairs of positions, and dynamic programming never needs
+ * most of them. Invariant: time[] of a matrix
  * depends on its key alone, so it does not matter which thread computes an entry, or whether two
  * do. */
 #include <config.h>
@@ -34,6 +35,7 @@ typedef struct {
     _Atomic row_state state;
     th_time sum;          /* of the layers between, and the transfers to them */
     th_strategy strategy; /* of the last one */
+    th_layer_pace pace;   /* of the same */
 } row;
 
 struct th_transition_matrix {
@@ -62,10 +64,14 @@ th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mappi
     return p;
 }
 
-static th_time edge_time(th_initial_generator *g, const th_placed *from, const th_placed *to,
+/* As th_transition_time, between two layers. from NULL: the external input. */
+static th_time edge_time(th_initial_generator *g, const th_placed *from, const th_layer_pace *made,
+                         const th_placed *to, const th_layer_pace *own, th_time enough,
                          th_error *err)
 {
-    return th_plans_transition_time(g->plans, from, to, g->batch, TH_TIME_MAX, err);
+    if ((from && from->strategy.chunks > 0) || to->strategy.chunks > 0)
+        return th_plans_overlapped_time(g->plans, from, made, to, own, g->batch, err);
+    return th_plans_transition_time(g->plans, from, to, g->batch, enough, err);
 }
 
 /* --- matrices --- */
@@ -81,7 +87,7 @@ void th_transition_matrix_free(th_transition_matrix *m)
 
 static th_transition_matrix *new_matrix(const th_choices *from, const th_choices *to)
 {
-    size_t rows = from ? (size_t)from->n : 1, n = rows * (size_t)to->n;
+    size_t rows = from ? (size_t)from->n_states : 1, n = rows * (size_t)to->n_states;
     th_transition_matrix *m = th_alloc_zero(1, sizeof *m);
     if (!m)
         return NULL;
@@ -121,7 +127,7 @@ static th_transition_matrix *find_matrix(const th_initial_cache *m, const int32_
     return (th_transition_matrix *)th_shared_map_find(m->matrices_by_key, key, bytes);
 }
 
-enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 5 };
+enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 6 };
 
 /* 0 or -1. */
 static int key_of(const th_initial_generator *g, const th_set *set, const th_initial_path *p,
@@ -138,6 +144,7 @@ static int key_of(const th_initial_generator *g, const th_set *set, const th_ini
         key[3 + i] = i < p->n ? th_plans_shape_class(g->plans, p->between[i]) : -1;
     key[TH_INITIAL_PATH_MAX + 3] = th_initial_given(g, layer);
     key[TH_INITIAL_PATH_MAX + 4] = th_initial_given(g, p->ancestor);
+    key[TH_INITIAL_PATH_MAX + 5] = g->chunks;
     return 0;
 }
 
@@ -190,14 +197,17 @@ static int follow_path(th_initial_generator *g, const th_set *set, const th_init
             return 1;
         if (th_plans_place(g->plans, p->between[i], set, &follows, &next, err))
             return -1;
-        th_time own = th_initial_layer_time(g, set, p->between[i], &follows, err);
+        th_layer_pace pace;
+        th_time own = th_initial_layer_time(g, set, p->between[i], &follows, &pace, err);
         if (own == TH_TIME_MAX)
             return 1;
-        th_time edge = edge_time(g, producer ? &at : NULL, &next, err);
+        th_time edge =
+            edge_time(g, producer ? &at : NULL, &r->pace, &next, &pace, TH_TIME_MAX, err);
         if (edge < 0 || own < 0)
             return -1;
         r->sum += edge + own;
         r->strategy = follows;
+        r->pace = pace;
         producer = &r->strategy;
         at = next;
     }
@@ -212,7 +222,11 @@ static row_state row_is(const row *r)
 static int fill_row(th_initial_generator *g, const th_set *set, const th_initial_path *p,
                     th_transition_matrix *m, int i, th_error *err)
 {
-    row *r = &m->rows[i], made = {.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
+    row *r = &m->rows[i], made = {.strategy = th_strategy_single};
+    if (m->from) {
+        made.strategy = m->from->strategy[i];
+        made.pace = m->from->pace[i];
+    }
     if (row_is(r) != ROW_NEW)
         return 0;
     int status = follow_path(g, set, p, !m->from, &made, err);
@@ -222,6 +236,7 @@ static int fill_row(th_initial_generator *g, const th_set *set, const th_initial
     if (row_is(r) == ROW_NEW) {
         r->sum = made.sum;
         r->strategy = made.strategy;
+        r->pace = made.pace;
         atomic_store_explicit(&r->state, status ? ROW_IMPOSSIBLE : ROW_POSSIBLE,
                               memory_order_release);
     }
@@ -246,21 +261,21 @@ static th_time compute_transition(th_initial_generator *g, const th_transition *
     if (place_predecessor(g, t, r, &last, &none, err) ||
         th_plans_place(g->plans, t->layer, t->set, &m->to->strategy[to], &at, err))
         return -1;
-    th_time edge = th_plans_transition_time(g->plans, none ? NULL : &last, &at, g->batch,
-                                            enough - r->sum, err);
+    th_time edge =
+        edge_time(g, none ? NULL : &last, &r->pace, &at, &m->to->pace[to], enough - r->sum, err);
     return edge < 0 ? -1 : r->sum + edge;
 }
 
 const th_cached_time *th_transition_row(const th_transition_matrix *m, int from)
 {
-    return &m->time[(size_t)from * (size_t)m->to->n];
+    return &m->time[(size_t)from * (size_t)m->to->n_states];
 }
 
 th_time th_transition_time(th_initial_generator *g, const th_transition *t, int from, int to,
                            th_time enough, th_error *err)
 {
     th_transition_matrix *m = t->matrix;
-    th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+    th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n_states + (size_t)to];
     th_time known = atomic_load_explicit(place, memory_order_relaxed);
     if (known >= 0)
         return known;
@@ -270,6 +285,13 @@ th_time th_transition_time(th_initial_generator *g, const th_transition *t, int 
     if (time >= 0)
         atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
     return time;
+}
+
+/* Transfers may take so long while chunks compute: all but the first of those that send, or all but
+ * the last of those that receive. */
+static th_time hidden(const th_strategy *s, const th_layer_pace *pace)
+{
+    return pace->time / th_shard_chunks(s) * (th_shard_chunks(s) - 1);
 }
 
 /* As th_transition_bound, computed. */
@@ -288,14 +310,17 @@ static th_time compute_bound(th_initial_generator *g, const th_transition *t, in
         th_plans_place(g->plans, t->layer, t->set, &m->to->strategy[to], &at, err))
         return -1;
     th_time edge = none ? 0 : th_plans_transition_bound(g->plans, &last, &at, g->batch, err);
-    return edge < 0 ? -1 : r->sum + edge;
+    if (edge < 0)
+        return -1;
+    edge -= hidden(&r->strategy, &r->pace) + hidden(&m->to->strategy[to], &m->to->pace[to]);
+    return r->sum + (edge > 0 ? edge : 0);
 }
 
 th_time th_transition_bound(th_initial_generator *g, const th_transition *t, int from, int to,
                             th_error *err)
 {
     th_transition_matrix *m = t->matrix;
-    th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+    th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n_states + (size_t)to];
     th_time known = atomic_load_explicit(place, memory_order_relaxed);
     if (known != UNKNOWN)
         return known < 0 ? -1 - known : known;

@@ -58,6 +58,7 @@ typedef struct {
     int32_t design[TH_PARTITION_SETS_MAX];
     double jitter;
     th_time enough; /* th_jitter's */
+    int chunks;
 } order;
 
 /* Inside a portfolio that has a mapping on a large system, dynamic programming is for those whose
@@ -104,6 +105,11 @@ static int next_order(th_variation *v, order *out, th_error *err)
     out->partition = p;
     out->jitter = JITTERS[c->jitter];
     out->enough = worth_solving(v);
+    /* chunks take long: with the fastest designs alone; other searches of a portfolio begin with
+     * what dp found */
+    const bool is_worth_chunks = c->jitter == 0 && !c->others && !th_search_is_large(v->search) &&
+                                 (c->dynamic_programming_only || !v->search->parent);
+    out->chunks = is_worth_chunks ? v->search->options.chunks : 1;
     memcpy(out->design, c->design, sizeof out->design);
     c->jitter = c->dynamic_programming_only ? 0 : (c->jitter + 1) % N_JITTERS;
     return 1;
@@ -113,7 +119,8 @@ static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_e
 {
     const order *o = (const order *)orders + i;
     return th_partitioner_mapping(&v->partitioner, o->partition, o->design,
-                                  (th_jitter){o->jitter, v->random, o->enough}, out, err);
+                                  (th_jitter){o->jitter, v->random, o->enough, o->chunks}, out,
+                                  err);
 }
 
 /* Its single set takes too long, unless it cannot run the layers at all: what the set of the best

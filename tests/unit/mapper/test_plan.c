@@ -183,7 +183,7 @@ TEST(layers_by_hand)
                    p->at[0].buffer_bytes == 324); /* 6 biases */
     CU_ASSERT_TRUE(p->at[1].output_bytes == 2 * 6 * 5 * 10 * 2);
     CU_ASSERT_TRUE(folded(p, 0, 0) >= 16200000 && folded(p, 0, 0) < 18000000);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &a, p, NULL),
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &a, p, NULL, NULL),
                     max_of(folded(p, 0, 0), folded(p, 1, 0)) +
                         max_of(folded(p, 0, 1), folded(p, 1, 1)));
     p = th_plans_layer(plans, &c, 2, NULL);
@@ -193,7 +193,7 @@ TEST(layers_by_hand)
     CU_ASSERT_TRUE(th_box_equal(&p->at[1].held, &(th_box){{0, 0, 5, 0}, {2, 6, 10, 10}}));
     th_time sum = th_compute_cost_get(th_plans_costs(plans), p->at[0].reduce_cost)->collapsed_ps;
     CU_ASSERT_TRUE(sum >= 600000);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &c, p, NULL), folded(p, 0, 0) + 1300000 + sum);
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &c, p, NULL, NULL), folded(p, 0, 0) + 1300000 + sum);
     tear_down();
 }
 
@@ -301,12 +301,12 @@ TEST(no_layer_takes_less_than_its_bound)
                 th_error reason;
                 th_plans_place(plans, l, &s, &list[i], &at, NULL);
                 th_time bound = th_plans_layer_bound(plans, &at, 2, NULL),
-                        alone = th_plans_time_alone(plans, &at, 2, &reason, NULL),
+                        alone = th_plans_time_alone(plans, &at, 2, NULL, &reason, NULL),
                         time = th_plans_layer_time(plans, &at, th_plans_layer(plans, &at, 2, NULL),
-                                                   NULL);
+                                                   NULL, NULL);
                 CU_ASSERT_TRUE(bound <= time && bound > 0);
                 CU_ASSERT_EQUAL(alone, time);
-                CU_ASSERT_EQUAL(th_plans_time_alone(plans, &at, 2, &reason, NULL), time);
+                CU_ASSERT_EQUAL(th_plans_time_alone(plans, &at, 2, NULL, &reason, NULL), time);
                 n_all++;
                 n_equal += bound == time;
                 n_near += bound > time / 2;
@@ -328,13 +328,13 @@ TEST(trimmed_plans_are_made_again)
     const th_edge_plan *e = th_plans_edge(plans, &a, &b, 1, 2, NULL);
     int32_t n = e->n, costs = th_compute_cost_count(th_plans_costs(plans));
     th_time edge = th_plans_edge_time(plans, e, NULL),
-            layer = th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL);
+            layer = th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL, NULL);
     th_plans_trim(plans, 1 << 30);
     CU_ASSERT_PTR_EQUAL(th_plans_edge(plans, &a, &b, 1, 2, NULL), e);
     th_plans_trim(plans, 0);
     e = th_plans_edge(plans, &a, &b, 1, 2, NULL);
     CU_ASSERT_TRUE(e->n == n && th_plans_edge_time(plans, e, NULL) == edge);
-    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL),
+    CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL, NULL),
                     layer);
     CU_ASSERT_EQUAL(th_compute_cost_count(th_plans_costs(plans)), costs);
     tear_down();

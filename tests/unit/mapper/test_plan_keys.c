@@ -57,12 +57,12 @@ static bool add_layer(th_strbuf *out, th_plans *p, const th_workload *w, const t
     const th_layer_plan *plan = th_plans_layer(p, at, batch, NULL);
     th_error reason = {"", ""};
     th_strbuf_printf(out, "\nlayer alone %lld",
-                     (long long)th_plans_time_alone(p, at, batch, &reason, NULL));
+                     (long long)th_plans_time_alone(p, at, batch, NULL, &reason, NULL));
     if (!plan)
         return false;
     th_strbuf_printf(out, " %d %d %d %d time %lld bound %lld", (int)plan->n, (int)plan->n_accels,
                      (int)plan->phases, (int)plan->rotates_input,
-                     (long long)th_plans_layer_time(p, at, plan, NULL),
+                     (long long)th_plans_layer_time(p, at, plan, NULL, NULL),
                      (long long)th_plans_layer_bound(p, at, batch, NULL));
     for (int r = 0; r < plan->n; r++)
         add_position(out, p, plan, r, w->layers[at->layer].n_inputs);

@@ -91,8 +91,8 @@ static th_time cost(const walk *k, int layer, const th_strategy *s)
 {
     th_placed at, from;
     th_plans_place(k->plans, layer, &k->m->sets[0], s, &at, NULL);
-    th_time sum =
-        th_plans_layer_time(k->plans, &at, th_plans_layer(k->plans, &at, k->batch, NULL), NULL);
+    th_time sum = th_plans_layer_time(k->plans, &at, th_plans_layer(k->plans, &at, k->batch, NULL),
+                                      NULL, NULL);
     for (int i = 0; i < k->w->layers[layer].n_inputs; i++) {
         int32_t p = k->w->layers[layer].inputs[i];
         at.input = i;
