@@ -290,8 +290,8 @@ static const strategies *list_for(th_enumeration *e, int layer, int n)
     strategies *all = &e->listed[layer * (ACCELS_MAX + 1) + n];
     if (all->n >= 0)
         return all;
-    all->n = th_strategies_list(&e->problem->workload->layers[layer], th_search_batch(e->search), n,
-                                &all->item);
+    all->n = (e->is_full ? th_strategies_list_all : th_strategies_list)(
+        &e->problem->workload->layers[layer], th_search_batch(e->search), n, &all->item);
     return all->n < 0 || (e->is_full && add_chunks(e, layer, n, all)) ? NULL : all;
 }
 
@@ -486,6 +486,8 @@ static int fill(th_enumeration *e, th_mapping *m, th_error *err)
     }
     if (!status && e->overlap)
         th_mapping_drop_idle_sets(m);
+    if (!status)
+        th_mapping_find_own(m, e->problem->workload, th_search_batch(e->search));
     return status;
 }
 

@@ -371,6 +371,8 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
     dynamic_program p = {g, m, set, jitter, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
+    for (int l = 0; l < n; l++)
+        m->own[l] &= m->set_of[l] != set;
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)
