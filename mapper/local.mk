@@ -61,6 +61,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/algorithms/exhaustive.c \
 	mapper/search/algorithms/nsga2.c \
 	mapper/search/algorithms/polish.c \
+	mapper/search/algorithms/polish_moves.c mapper/search/algorithms/polish_moves.h \
 	mapper/search/algorithms/portfolio.c \
 	mapper/search/algorithms/random_search.c \
 	mapper/search/algorithms/two_level.c \
@@ -90,6 +91,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/variation/over_time.c mapper/search/variation/over_time.h \
 	mapper/search/variation/offspring.c \
 	mapper/search/variation/variation.c mapper/search/variation/variation.h \
+	mapper/search/variation/wide.c mapper/search/variation/wide.h \
 	mapper/serialize/serializer.c mapper/serialize/serializer.h \
 	mapper/serialize/serializer_inputs.c \
 	mapper/serialize/serializer_problem.c
@@ -105,6 +107,7 @@ unit_tests += \
 	tests/unit/mapper/search/test_members \
 	tests/unit/mapper/search/test_offspring \
 	tests/unit/mapper/search/test_over_time \
+	tests/unit/mapper/search/test_wide \
 	tests/unit/mapper/test_constraints \
 	tests/unit/mapper/test_copies \
 	tests/unit/mapper/test_estimate_keys \

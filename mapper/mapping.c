@@ -79,7 +79,8 @@ th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers)
     m->sets = th_alloc_zero((size_t)n_sets + 1, sizeof *m->sets);
     m->set_of = th_alloc_zero((size_t)n_layers + 1, sizeof *m->set_of);
     m->strategy = th_alloc_zero((size_t)n_layers + 1, sizeof *m->strategy);
-    if (!m->sets || !m->set_of || !m->strategy)
+    m->own = th_alloc_zero((size_t)n_layers + 1, sizeof *m->own);
+    if (!m->sets || !m->set_of || !m->strategy || !m->own)
         goto fail;
     m->n_layers = n_layers;
     for (m->n_sets = 0; m->n_sets < n_sets; m->n_sets++) {
@@ -117,6 +118,7 @@ th_mapping *th_mapping_copy(const th_mapping *m)
     }
     memcpy(copy->set_of, m->set_of, (size_t)m->n_layers * sizeof *m->set_of);
     memcpy(copy->strategy, m->strategy, (size_t)m->n_layers * sizeof *m->strategy);
+    memcpy(copy->own, m->own, (size_t)m->n_layers * sizeof *m->own);
     if (m->order || m->weights) {
         if (th_mapping_add_queues(copy)) {
             th_mapping_free(copy);
@@ -128,6 +130,14 @@ th_mapping *th_mapping_copy(const th_mapping *m)
     copy->activations_cross = m->activations_cross;
     copy->generator = m->generator;
     return copy;
+}
+
+void th_mapping_take_strategies(th_mapping *m, const th_mapping *from_other, int from, int to)
+{
+    for (int l = from; l < to; l++) {
+        m->strategy[l] = from_other->strategy[l];
+        m->own[l] = from_other->own[l];
+    }
 }
 
 int th_mapping_add_queues(th_mapping *m)
@@ -157,6 +167,7 @@ void th_mapping_free(th_mapping *m)
     th_free(m->sets);
     th_free(m->set_of);
     th_free(m->strategy);
+    th_free(m->own);
     th_free(m->order);
     th_free(m->weights);
     th_free(m);

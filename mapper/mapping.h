@@ -46,6 +46,9 @@ typedef struct th_mapping {
     int32_t n_layers;
     int32_t *set_of;       /* per layer */
     th_strategy *strategy; /* per layer */
+    /* per layer: it is one of the vector unit and has another strategy than following its producer
+     * gives (strategies.h); searches keep it */
+    bool *own;
     /* On systems with serial transfers only. */
     /* layers in the order in which accelerators run them; NULL: that of the workload */
     int32_t *order;
@@ -61,6 +64,8 @@ th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers);
 th_mapping *th_mapping_copy(const th_mapping *m);
 void th_mapping_free(th_mapping *m); /* accepts NULL */
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
+/* Layers from .. to - 1 of m, a mapping onto the same sets, get the strategies of another one. */
+void th_mapping_take_strategies(th_mapping *m, const th_mapping *from_other, int from, int to);
 /* True if the sets have the same members and designs, and every layer is on the same set. */
 bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b);
 

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/files/fields.h"
 #include "base/names.h"
+#include "mapper/strategies.h"
 
 typedef struct {
     const th_system *system;
@@ -398,7 +399,10 @@ static int read_all(reader *r, const th_config_node *root)
         return -1;
     if (r->has_strategy) /* a part of a mapping */
         return 0;
-    return th_mapping_check(r->mapping, r->system, r->workload, r->err);
+    if (th_mapping_check(r->mapping, r->system, r->workload, r->err))
+        return -1;
+    th_mapping_find_own(r->mapping, r->workload, r->workload->batch);
+    return 0;
 }
 
 static th_mapping *read_config(th_config *c, const th_system *s, const th_workload *w,

@@ -91,9 +91,15 @@ int th_strategies_list_copied(const th_layer *l, int32_t batch, int n, bool any,
 
 int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list)
 {
+    return th_strategies_list_full(l, batch, n, false, list);
+}
+
+int th_strategies_list_full(const th_layer *l, int32_t batch, int n, bool copies,
+                            th_strategy **list)
+{
     static const th_dim all[TH_N_DIMS] = {TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H,
                                           TH_DIM_W, TH_DIM_R, TH_DIM_S};
-    return list_over(l, batch, n, all, TH_N_DIMS, COPIES_NONE, list);
+    return list_over(l, batch, n, all, TH_N_DIMS, copies ? COPIES_ANY : COPIES_NONE, list);
 }
 
 /* --- the nearest one --- */
@@ -236,7 +242,7 @@ static const th_strategy *producer_of(const th_mapping *m, const th_layer *l, in
 bool th_mapping_is_free(const th_mapping *m, const th_workload *w, int layer)
 {
     const th_layer *l = &w->layers[layer];
-    return th_layer_has_macs(l) || !producer_of(m, l, m->set_of[layer]);
+    return th_layer_has_macs(l) || m->own[layer] || !producer_of(m, l, m->set_of[layer]);
 }
 
 bool th_mapping_follow_one(th_mapping *m, const th_workload *w, int32_t batch, int layer)
@@ -244,8 +250,14 @@ bool th_mapping_follow_one(th_mapping *m, const th_workload *w, int32_t batch, i
     const th_layer *l = &w->layers[layer];
     int32_t n = m->sets[m->set_of[layer]].n_accels;
     const th_strategy *producer = producer_of(m, l, m->set_of[layer]);
-    return producer ? th_strategy_follow(&m->strategy[layer], l, batch, n, producer)
-                    : th_strategy_repair(&m->strategy[layer], l, batch, n);
+    th_strategy own = m->strategy[layer];
+    bool has_own = m->own[layer] && th_strategy_repair(&own, l, batch, n),
+         fits = producer ? th_strategy_follow(&m->strategy[layer], l, batch, n, producer)
+                         : th_strategy_repair(&m->strategy[layer], l, batch, n);
+    m->own[layer] = has_own && producer && !(fits && th_strategy_equal(&own, &m->strategy[layer]));
+    if (m->own[layer])
+        m->strategy[layer] = own;
+    return fits || m->own[layer];
 }
 
 bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch)
@@ -254,4 +266,11 @@ bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch)
     for (int l = 0; fits && l < w->n_layers; l++)
         fits = th_layer_has_macs(&w->layers[l]) || th_mapping_follow_one(m, w, batch, l);
     return fits;
+}
+
+void th_mapping_find_own(th_mapping *m, const th_workload *w, int32_t batch)
+{
+    for (int l = 0; l < w->n_layers; l++)
+        if ((m->own[l] = !th_layer_has_macs(&w->layers[l])))
+            th_mapping_follow_one(m, w, batch, l);
 }

@@ -19,6 +19,10 @@ int th_strategies_list_copied(const th_layer *l, int32_t batch, int n, bool any,
 /* All without copies, with kernels split too. */
 int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
+/* The same, and if wanted with every number of copies. */
+int th_strategies_list_full(const th_layer *l, int32_t batch, int n, bool copies,
+                            th_strategy **list);
+
 /* Changes *s to the nearest strategy that the layer can run: factors of dimensions that cannot take
  * them move to the dimensions with most elements per piece, and become copies where none can be cut
  * further. *s keeps its rotation or its chunks if they still fit. */
@@ -35,13 +39,17 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
                          const th_dim *dims, int n_dims);
 
 /* May the layer have any strategy? True of layers of the array, and of those of the vector unit
- * that read nothing from their own set, as the first of a network; the others follow. */
+ * that have one of their own or read nothing from their own set, as the first of a network; the
+ * others follow. */
 bool th_mapping_is_free(const th_mapping *m, const th_workload *w, int layer);
 
 /* Gives every layer of the vector unit in the mapping the strategy that follows its first producer
- * on the same set; where there is none, the one nearest to its own. False if a layer cannot run on
- * its set. */
+ * on the same set; where it has one of its own (m->own) or there is no producer, the one nearest to
+ * what it has. One that is what following gives is no longer its own. False if a layer cannot run
+ * on its set. */
 bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch);
 bool th_mapping_follow_one(th_mapping *m, const th_workload *w, int32_t batch, int layer);
+/* Which layers of a mapping that was given have strategies of their own. */
+void th_mapping_find_own(th_mapping *m, const th_workload *w, int32_t batch);
 
 #endif

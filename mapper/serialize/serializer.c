@@ -142,7 +142,7 @@ void th_serializer_text(th_serializer *w, const char **text)
 #if UINTPTR_MAX == UINT64_MAX
 /* A new field must be added to the function named here, or ranks would lose it. */
 _Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 48, "see th_serializer_fitness");
-_Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 64, "see set_head, put_queues");
+_Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 72, "see set_head, put_queues");
 #endif
 
 void th_serializer_fitness(th_serializer *w, th_fitness *f)

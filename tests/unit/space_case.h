@@ -93,13 +93,15 @@ static inline void list_strategies(space_case *c, int layer, int n)
 {
     static const th_dim dims[] = {TH_DIM_H, TH_DIM_W, TH_DIM_K, TH_DIM_B};
     const th_layer *l = &c->problem.workload->layers[layer];
-    const int chunks = c->options.space == TH_SPACE_FULL ? c->options.chunks : 1;
+    const bool is_full = c->options.space == TH_SPACE_FULL;
+    const int chunks = is_full ? c->options.chunks : 1,
+              codes = is_full ? 3 * 3 * 3 * 3 * 3 * 3 * 3 : 3 * 3 * 3 * 3 * 3;
     th_strategy *list = c->strategy[layer][n];
     int *count = &c->n_strategies[layer][n];
-    for (int code = 0; code < 3 * 3 * 3 * 3 * 3; code++) { /* splits up to 3 */
+    for (int code = 0; code < codes; code++) { /* splits up to 3; in full of kernels too */
         th_strategy s = th_strategy_single;
         int left = code, product = 1;
-        for (int d = 0; d <= TH_DIM_W; d++, left /= 3)
+        for (int d = 0; d < TH_N_DIMS; d++, left /= 3)
             product *= s.split[d] = 1 + left % 3;
         if (c->options.space == TH_SPACE_FULL && product < n && n % product == 0) {
             th_strategy_set_copies(&s, n / product);

@@ -427,6 +427,8 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
         return th_error_no_memory(err);
     g->chunks =
         m->sets[set].n_accels < TH_INITIAL_LARGE_SET && jitter.chunks > 1 ? jitter.chunks : 0;
+    for (int l = 0; l < n; l++)
+        m->own[l] &= m->set_of[l] != set;
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)

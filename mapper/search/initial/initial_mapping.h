@@ -71,7 +71,7 @@ const th_choices *th_initial_choices(th_initial_generator *g, const th_set *set,
 const th_error *th_initial_infeasibility(const th_initial_generator *g);
 
 /* Gives the layers of m on set the strategies of least estimated time, including transitions;
- * layers of the vector unit follow. Estimates are perturbed by jitter. *estimate: the sum of
+ * layers of the vector unit there follow. Estimates are perturbed by jitter. *estimate: the sum of
  * times. 0; 1 when some layer cannot run there, or the sum is above jitter.enough; -1: error. */
 int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter jitter,
                      th_time *estimate, th_error *err);

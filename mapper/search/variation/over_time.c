@@ -62,7 +62,7 @@ static int keep_others(th_variation *v, th_mapping *m, const th_mapping *before,
 {
     for (int l = 0; l < m->n_layers; l++)
         if (!moves[l])
-            m->strategy[l] = before->strategy[l];
+            th_mapping_take_strategies(m, before, l, l + 1);
     return th_variation_take_chunks(v, m, before);
 }
 

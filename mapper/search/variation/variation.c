@@ -67,8 +67,7 @@ static void cross(th_variation *v, th_mapping *child, const th_mapping *other)
 {
     int n = child->n_layers, from = th_variation_below(v, n),
         to = from + 1 + th_variation_below(v, n - from);
-    memcpy(child->strategy + from, other->strategy + from,
-           (size_t)(to - from) * sizeof *child->strategy);
+    th_mapping_take_strategies(child, other, from, to);
 }
 
 /* One that follows no other. */
@@ -95,8 +94,7 @@ static int draw_strategy(th_variation *v, th_mapping *m, int l, th_strategy *out
     return 0;
 }
 
-/* Other chunks, most often two along H, or none. */
-static void draw_chunks(th_variation *v, th_strategy *s)
+void th_variation_draw_chunks(th_variation *v, th_strategy *s)
 {
     static const th_dim dims[] = {TH_DIM_H, TH_DIM_W, TH_DIM_K, TH_DIM_B};
     const bool had_some = s->chunks > 0;
@@ -120,7 +118,7 @@ static int mutate(th_variation *v, th_mapping *m, th_error *err)
         run = kind == 1 ? 1 + th_variation_below(v, 8) : 1;
     th_strategy drawn = m->strategy[l];
     if (v->search->options.chunks > 1 && th_variation_chance(v, CHUNK_RATE))
-        draw_chunks(v, &drawn);
+        th_variation_draw_chunks(v, &drawn);
     else if (th_variation_chance(v, 0.25))
         drawn = m->strategy[random_free_layer(v, m)];
     else if (draw_strategy(v, m, l, &drawn, err))
@@ -288,9 +286,8 @@ static void keep_all_but_a_run(th_variation *v, th_mapping *m, const th_mapping 
 {
     int n = m->n_layers, from = th_variation_below(v, n),
         to = from + 1 + th_variation_below(v, n - from);
-    for (int l = 0; l < n; l++)
-        if (l < from || l >= to)
-            m->strategy[l] = mother->strategy[l];
+    th_mapping_take_strategies(m, mother, 0, from);
+    th_mapping_take_strategies(m, mother, to, n);
 }
 
 int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping **out,

@@ -141,6 +141,8 @@ bool th_variation_has_members(const th_variation *v, const th_mapping *m);
 int th_variation_members(th_variation *v, const th_mapping *mother, th_mapping **out,
                          th_error *err);
 
+/* Other chunks, most often two along H, or none. */
+void th_variation_draw_chunks(th_variation *v, th_strategy *s);
 bool th_variation_chance(th_variation *v, double p);
 int th_variation_below(th_variation *v, int n);
 int th_variation_rank(th_variation *v, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */

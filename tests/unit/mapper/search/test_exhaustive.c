@@ -11,7 +11,8 @@ static th_search *searched(const char *name, const th_problem *p, int64_t evalua
     th_search_options o = th_search_defaults;
     th_error e = {"", ""};
     o.evaluations = evaluations;
-    o.chunks = 1; /* as exhaustive knows none */
+    o.chunks = 1;
+    o.space = TH_SPACE_BASIC; /* as that of exhaustive: the full one also splits kernels */
     th_search *s = th_search_new(th_search_find(name), p, &o, &e);
     while (s && !s->done && th_search_iterate(s, &e) == 0)
         ;
