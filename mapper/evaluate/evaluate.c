@@ -239,7 +239,9 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
     th_time stop;
     if (th_machine_load(e->machine, e->program, err) || stop_at(e, bound, &stop, err))
         return -1;
-    switch (th_machine_run_bounded(e->machine, stop, &why)) {
+    const th_stop ended = th_machine_run_bounded(e->machine, stop, &why);
+    fitness->work += e->program->n_tasks + th_machine_events(e->machine);
+    switch (ended) {
     case TH_STOP_DONE:
         return measure(e, fitness, err);
     case TH_STOP_BOUND:
@@ -254,20 +256,22 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
     return th_network_is_too_slow(&why) ? 0 : th_error_set(err, why.id, "%s", why.text);
 }
 
+enum { REMEMBERED = 2 }; /* of so many segments of a search about one is replayed */
+
 /* 1: the whole program must be replayed. */
 static int run_segments(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                         th_error *err)
 {
-    th_segments_outcome outcome;
-    th_time makespan, stop;
+    th_segments_result r;
+    th_time stop;
     if (!e->segments)
         return 1;
-    if (stop_at(e, bound, &stop, err) ||
-        th_segments_run(e->segments, m, stop, &outcome, &makespan, err))
+    if (stop_at(e, bound, &stop, err) || th_segments_run(e->segments, m, stop, &r, err))
         return -1;
-    switch (outcome) {
+    fitness->work = r.work / REMEMBERED;
+    switch (r.outcome) {
     case TH_SEGMENTS_DONE: /* of one input, the interval is the makespan */
-        set_fitness(e, (th_metrics){.latency_ps = makespan, .interval_ps = makespan}, fitness);
+        set_fitness(e, (th_metrics){.latency_ps = r.makespan, .interval_ps = r.makespan}, fitness);
         return 0;
     case TH_SEGMENTS_STOPPED:
         fitness->fit = TH_FIT_STOPPED;

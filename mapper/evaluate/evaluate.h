@@ -22,6 +22,9 @@ typedef struct th_fitness {
     double value; /* th_goal_fitness, which is huge where a deadline is missed; INFINITY unless
                      TH_FIT */
     th_metrics metrics;
+    /* Tasks lowered and events simulated; of segments half, whether they were remembered or not, so
+     * that it depends on the mapping and the bound alone. */
+    int64_t work;
 } th_fitness;
 
 typedef struct th_problem {

@@ -317,7 +317,7 @@ static int replay(th_segments *s, const th_segment_state *from, int32_t i, int32
     int32_t first = s->memo->pieces[i].first, last = s->memo->pieces[j].last;
     int32_t n;
     th_error reason = {0};
-    *out = (th_segment_step){0, TH_STEP_FULL_REPLAY, NULL};
+    *out = (th_segment_step){0, TH_STEP_FULL_REPLAY, NULL, 0};
     if (plan(s, i, j, err) || emit(s, from, first, last, &n, err))
         return -1;
     if (s->lower->emission.starts_unreleased)
@@ -325,7 +325,8 @@ static int replay(th_segments *s, const th_segment_state *from, int32_t i, int32
     if (th_machine_resume(s->machine, s->program, s->under_way, n, &reason) ||
         th_machine_run_bounded(s->machine, TH_TIME_MAX, &reason) != TH_STOP_DONE)
         return th_error_is_no_memory(&reason) ? th_error_no_memory(err) : 0;
-    *out = (th_segment_step){th_machine_now(s->machine), TH_STEP_TO_END, NULL};
+    *out = (th_segment_step){th_machine_now(s->machine), TH_STEP_TO_END, NULL,
+                             s->program->n_tasks + th_machine_events(s->machine)};
     if (j < s->memo->n_pieces - 1 && th_segment_cut(s, last, out))
         return th_error_no_memory(err);
     return 0;
@@ -357,13 +358,14 @@ static const th_segment_step *take_step(th_segments *s, const th_segment_state *
     return known;
 }
 
-/* The step from piece *i to the next cut; *i moves behind it. NULL: err is set. */
+/* The step from piece *i to the next cut; *i moves behind it. NULL: err is set. *work grows. */
 static const th_segment_step *step_to_cut(th_segments *s, const th_segment_state *from, int32_t *i,
-                                          th_error *err)
+                                          int64_t *work, th_error *err)
 {
     for (int32_t n = 1;; n *= 2) {
         int32_t end = n < s->memo->n_pieces - *i ? *i + n : s->memo->n_pieces;
         const th_segment_step *x = take_step(s, from, *i, end - 1, err);
+        *work += x ? x->work : 0;
         if (x && x->end == TH_STEP_NO_CUT)
             continue;
         *i = end;
@@ -371,42 +373,40 @@ static const th_segment_step *step_to_cut(th_segments *s, const th_segment_state
     }
 }
 
-static int walk(th_segments *s, th_time limit, th_segments_outcome *outcome, th_time *makespan,
-                th_error *err)
+static int walk(th_segments *s, th_time limit, th_segments_result *out, th_error *err)
 {
     const th_segment_step *x;
     int32_t i = 0;
-    *makespan = 0;
     for (const th_segment_state *at = &at_start; at; at = x->to) {
-        x = step_to_cut(s, at, &i, err);
+        x = step_to_cut(s, at, &i, &out->work, err);
         if (!x)
             return -1;
-        *makespan = th_time_add(*makespan, x->elapsed_ps);
-        if (x->end == TH_STEP_FULL_REPLAY || *makespan == TH_TIME_MAX) {
-            *outcome = TH_SEGMENTS_FULL_REPLAY;
+        out->makespan = th_time_add(out->makespan, x->elapsed_ps);
+        if (x->end == TH_STEP_FULL_REPLAY || out->makespan == TH_TIME_MAX) {
+            out->outcome = TH_SEGMENTS_FULL_REPLAY;
             s->counts.full_replays++;
             return 0;
         }
-        if (*makespan > limit) {
-            *outcome = TH_SEGMENTS_STOPPED;
+        if (out->makespan > limit) {
+            out->outcome = TH_SEGMENTS_STOPPED;
             return 0;
         }
     }
-    *outcome = TH_SEGMENTS_DONE;
+    out->outcome = TH_SEGMENTS_DONE;
     return 0;
 }
 
-int th_segments_run(th_segments *s, const th_mapping *m, th_time limit,
-                    th_segments_outcome *outcome, th_time *makespan, th_error *err)
+int th_segments_run(th_segments *s, const th_mapping *m, th_time limit, th_segments_result *out,
+                    th_error *err)
 {
     bool fits;
     s->counts.evaluations++;
     s->mapping = m;
+    *out = (th_segments_result){.outcome = TH_SEGMENTS_INFEASIBLE};
     th_lower_begin(s->lower);
     if (!s->first->next) /* a shared memo is trimmed by its owner, between batches */
         th_segments_trim(s);
     if (th_lower_number_sets(s->lower, m, err) || find_placed_pieces(s, &fits, err))
         return -1;
-    *outcome = TH_SEGMENTS_INFEASIBLE;
-    return fits && fits_in_memory(s) ? walk(s, limit, outcome, makespan, err) : 0;
+    return fits && fits_in_memory(s) ? walk(s, limit, out, err) : 0;
 }

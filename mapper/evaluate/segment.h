@@ -48,10 +48,18 @@ void th_segments_free(th_segments *s); /* accepts NULL */
 bool th_segments_are_full(const th_segments *s);
 void th_segments_trim(th_segments *s);
 
+/* What a mapping came to. work: tasks lowered and events simulated for its segments, whether just
+ * now or for a mapping before it. */
+typedef struct th_segments_result {
+    th_segments_outcome outcome;
+    th_time makespan; /* of DONE */
+    int64_t work;
+} th_segments_result;
+
 /* The makespan of a single pass, when it is at most limit. 0, or -1 as th_lower_program (memory, a
  * script that fails or is needed first). */
-int th_segments_run(th_segments *s, const th_mapping *m, th_time limit,
-                    th_segments_outcome *outcome, th_time *makespan, th_error *err);
+int th_segments_run(th_segments *s, const th_mapping *m, th_time limit, th_segments_result *out,
+                    th_error *err);
 
 /* Of all who share, while none of them runs. NULL: all 0. */
 th_segment_counts th_segments_counts(const th_segments *s);

@@ -191,7 +191,8 @@ int th_segment_cut(th_segments *s, int layer, th_segment_step *out)
 {
     th_segment_state x = {0};
     th_time t = last_quiet(s, first_end(s, layer));
-    *out = (th_segment_step){t, TH_STEP_NO_CUT, NULL};
+    out->elapsed_ps = t;
+    out->end = TH_STEP_NO_CUT;
     if (t <= 0)
         return 0;
     if (th_grow(&s->scratch.number, &s->scratch.number_capacity, (size_t)s->program->n_tasks,

@@ -37,6 +37,7 @@ typedef struct th_segment_step {
     th_time elapsed_ps;
     th_step_end end;
     const th_segment_state *to; /* of TO_STATE */
+    int64_t work;               /* tasks lowered and events simulated */
 } th_segment_step;
 
 /* Shared by all evaluators. Read without a lock; entries never change. */

@@ -47,6 +47,7 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;
+    s->work_budget = INT64_MAX;
     s->began_s = th_clock_s();
     s->best_fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
     return s;
@@ -178,7 +179,7 @@ double th_search_elapsed_s(const th_search *s)
 
 static bool is_spent(const th_search *s)
 {
-    return th_search_left(s, 1) == 0 ||
+    return th_search_left(s, 1) == 0 || s->work >= s->work_budget ||
            (s->options.seconds > 0 && th_search_elapsed_s(s) >= s->options.seconds);
 }
 
@@ -407,7 +408,8 @@ static int drop_not_surviving(th_search *s, const batch *b, th_error *err)
             best = b->fitness[i].value;
             continue;
         }
-        b->fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+        b->fitness[i].fit = TH_FIT_INFEASIBLE;
+        b->fitness[i].value = INFINITY;
         if (s->counts.infeasible == 0 && s->counts.not_surviving == 0)
             s->first_infeasibility = why;
         s->counts.not_surviving++;
@@ -424,6 +426,9 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
         outermost = outermost->parent;
     if (simulate(s, b, err))
         return -1;
+    int64_t work = (int64_t)b->n * s->problem.workload->n_layers;
+    for (int i = 0; i < b->n; i++)
+        work += b->fitness[i].work;
     if (outermost->options.survives && drop_not_surviving(outermost, b, err))
         return -1;
     for (; s; s = s->parent) {
@@ -431,6 +436,7 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
             if (keep_if_best(s, b->mappings[i], &b->fitness[i], s->n_evaluations + i + 1, by, err))
                 return -1;
         s->n_evaluations += b->n;
+        s->work += work;
     }
     return 0;
 }

@@ -48,13 +48,15 @@ struct th_search {
     struct th_initial_generator *generator; /* NULL until first used */
     struct th_partitioner *partitioner;     /* NULL until first used */
     /* budget */
-    int64_t budget; /* of evaluations; INT64_MAX: none */
+    int64_t budget;      /* of evaluations; INT64_MAX: none */
+    int64_t work_budget; /* of work, the same; spent between two batches */
     double began_s;
     /* results so far */
     th_mapping *best;        /* NULL until one was feasible */
     th_fitness best_fitness; /* value INFINITY until then */
     int64_t best_found_at;   /* evaluations when the best was found */
     int64_t n_evaluations;
+    int64_t work; /* of them: tasks and events (th_fitness), and layers planned */
     th_search_counts counts;
     th_improvements improvements;
     /* why the first mapping was infeasible or could not be made; meaningless once one is

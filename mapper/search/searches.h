@@ -24,8 +24,8 @@ extern const th_search_type th_search_pipeline_parallel;
 extern const th_search_type th_search_h2h;
 
 /* The first thing that an outermost search does: all mappings of its space, or of basic, where they
- * are within its budget and, unless evaluations alone were given, TH_ENUMERATION_OF_SEARCHES; s is
- * done where that proves its best.
+ * are within its budget of evaluations and, with one of time, TH_ENUMERATION_OF_SEARCHES; s is done
+ * where that proves its best.
  * *is_tried: false at first. 0 or -1. */
 int th_search_try_all(th_search *s, bool *is_tried, th_error *err);
 

@@ -141,7 +141,7 @@ void th_serializer_text(th_serializer *w, const char **text)
 
 #if UINTPTR_MAX == UINT64_MAX
 /* A new field must be added to the function named here, or ranks would lose it. */
-_Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 48, "see th_serializer_fitness");
+_Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 56, "see th_serializer_fitness");
 _Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 72, "see set_head, put_queues");
 #endif
 
@@ -153,6 +153,7 @@ void th_serializer_fitness(th_serializer *w, th_fitness *f)
         w->failed = true;
     if (th_serializer_is_reading(w))
         *f = (th_fitness){.fit = w->failed ? TH_FIT_INFEASIBLE : (th_fit)fit, .value = INFINITY};
+    th_serializer_int64(w, &f->work);
     if (f->fit != TH_FIT)
         return;
     th_serializer_double(w, &f->value);

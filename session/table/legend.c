@@ -241,7 +241,7 @@ const th_legend th_legends[] = {
     {"search", NULL, "sets", "which sets were allowed"},
     {"search", NULL, "seed", "seed of the random numbers"},
     {"search", NULL, "initial_mappings", "mappings that the search started from"},
-    {"search", NULL, "budget", "evaluations allowed"},
+    {"search", NULL, "budget", "evaluations allowed, or what the default budget came to"},
     {"search", NULL, "time_budget", "time allowed"},
     {"search", NULL, "evaluations", "mappings simulated"},
     {"search", NULL, "infeasible", "mappings that did not fit"},

@@ -130,7 +130,8 @@ int th_map_keep_best(th_call *c, const th_search *search, const th_run_options *
         .seed = search->options.seed,
         .inside_groups = search->options.sets_inside_groups,
         .initial = search->options.initial,
-        .budget = is_interrupted ? search->n_evaluations : search->budget,
+        .budget = is_interrupted || search->work_budget < INT64_MAX ? search->n_evaluations
+                                                                    : search->budget,
         .seconds = is_interrupted ? 0 : search->options.seconds,
         .elapsed_s = th_search_elapsed_s(search),
         .evaluations = search->n_evaluations,

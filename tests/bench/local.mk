@@ -18,6 +18,7 @@ CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 # The same flows under SimGrid, where its library is.
 EXTRA_DIST += \
 	tests/bench/quality/heterogeneous.cfg \
+	tests/bench/quality/set_annealing.tcl \
 	tests/bench/quality/best.csv \
 	tests/bench/quality/runs.csv \
 	tests/bench/quality/mappings/alexnet_f1.map \

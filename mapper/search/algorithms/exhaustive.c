@@ -107,22 +107,18 @@ static void forget(th_search *s)
 /* In one go, so that any end of the search behind it is that of a budget that allows it. */
 int th_search_try_all(th_search *s, bool *is_tried, th_error *err)
 {
-    bool says_how_many = s->options.evaluations > 0 && s->options.seconds == 0;
     int64_t most = s->budget - s->n_evaluations;
     if (s->parent || *is_tried || most < 1)
         return 0;
     *is_tried = true;
-    if (!says_how_many && most > TH_ENUMERATION_OF_SEARCHES)
+    if (s->options.seconds > 0 && most > TH_ENUMERATION_OF_SEARCHES)
         most = TH_ENUMERATION_OF_SEARCHES;
     th_search *all = th_search_new_inner(s, &th_search_exhaustive, most, 0, err);
     int failed = all ? 0 : -1;
     while (!failed && !all->done)
         failed = th_search_iterate(all, err);
-    bool has_default_budget = s->options.evaluations == 0 && s->budget < INT64_MAX;
     if (!failed && !s->best)
         forget(s);
-    else if (!failed && has_default_budget)
-        s->budget += all->n_evaluations; /* it is for the search behind it */
     if (!failed && s->best)
         s->done = s->is_proven = all->is_proven && all->options.space == s->options.space;
     th_search_free(all);

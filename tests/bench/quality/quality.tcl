@@ -7,20 +7,25 @@
 #   tharsis -exit tests/bench/quality/quality.tcl record ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl replay ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl bounds ?OPTION VALUE ...?
+#   tharsis -exit tests/bench/quality/quality.tcl gains ?OPTION VALUE ...?
+#   tharsis -exit tests/bench/quality/quality.tcl opponent ?OPTION VALUE ...?
 #
-# quick runs the default search on six instances with 300 evaluations, and default on every instance
-# with its default budget; a TAP line each says how far it is behind the best value known. compare
-# runs every algorithm at several budgets and seeds, and prints its mean gap to the best value
-# known, by instance and over all, and the CPU time. record searches with large budgets, and keeps
-# what is better than the best known: best.csv has the value, its bound, and the algorithm, seed and
-# budget that found it; mappings/INSTANCE.map the mapping. bounds finds the lower bounds again, for
-# recorded mappings, and holds the mean gap on five networks to a bar. What compare and record have
-# searched is kept in runs.csv, search by search, with its CPU time, and not searched again: both
-# can be stopped at any time and go on. Remove runs.csv after a change of the models or of a search.
+# quick runs the default search on six instances with 300 evaluations, and default on every
+# instance with its default budget; a TAP line each says how far it is behind the best value
+# known. compare runs every algorithm at several budgets and seeds, and prints its mean gap to the
+# best value known, by instance and over all, and the CPU time. record searches with large
+# budgets, and keeps what is better than the best known: best.csv has the value, its bound, and
+# the algorithm, seed and budget that found it; mappings/INSTANCE.map the mapping. bounds finds
+# the lower bounds again, for recorded mappings, and holds the mean gap on five networks to a bar.
+# gains says which search of the default one found how much of what it gained over its first
+# mapping. opponent runs another search (set_annealing.tcl) and the default one with as many
+# evaluations, on f1_16xlarge and the torus. What compare and record have searched is kept in
+# runs.csv, search by search, with its CPU time, and not searched again: both can be stopped at
+# any time and go on. Remove runs.csv after a change of the models or of a search.
 #   -instances PATTERNS   those whose names match one of these (*)
 #   -algorithms LIST      (portfolio two_level annealing polish dp nsga2 random)
-#   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000)
-#   -seeds LIST           (compare: 1 2 3; record: 1 2 3 4 5)
+#   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000; opponent: 1000)
+#   -seeds LIST           (compare: 1 2 3; record: 1 2 3 4 5; gains, opponent: 1)
 #   -h2h FOLDER           H2H's data (tests/accept/h2h.tcl): without it, its instances are left out
 
 set folder [file dirname [file normalize [info script]]]
@@ -87,12 +92,13 @@ set default_limit 1
 set bound_limit 20
 set bound_miss 23.7
 set default_misses {
-    h2h_facebag_0.125 1.0 h2h_facebag_0.5 3.1 h2h_cnn_lstm_0.125 1.1 h2h_cnn_lstm_0.5 6.7
-    casia_surf_f1 3.9 facebagnet_f1 2.0 bert_torus 5.4 resnet18_stream 10.5 resnet18_edp 2.0
-    wrn50_2_small 2.4 resnet101_f1 1.3
+    h2h_facebag_0.125 1.0 h2h_facebag_0.5 3.3 h2h_cnn_lstm_0.125 1.1 h2h_cnn_lstm_0.5 6.7
+    casia_surf_f1 3.7 facebagnet_f1 2.5 bert_torus 4.3 resnet18_stream 1.8 resnet18_edp 1.5
+    wrn50_2_small 5.8 resnet101_f1 1.5
 }
 
 source [file join $folder .. .. accept lib h2h_models.tcl]
+source [file join $folder set_annealing.tcl]
 
 proc read_h2h {model bandwidth} {
     close [file tempfile name]
@@ -117,18 +123,25 @@ proc search {instance algorithm evaluations seed args} {
         puts stderr "$instance $algorithm: $message"
         return ""
     }
-    set lines {}
-    foreach line [split [string trim [report_search -format csv -return_string]] \n] {
-        if {![string match #* $line]} {lappend lines $line}
-    }
-    lassign $lines names fields
-    set row {}
-    foreach name [csv_fields $names] field [csv_fields $fields] {dict set row $name $field}
+    set row [lindex [rows [report_search -format csv -return_string]] 0]
     if {[dict get $row lateness_ps] ni {"" 0}} {
         puts stderr "$instance $algorithm: late"
         return ""
     }
     return [dict create value [value_of $row] bound [dict get $row lower_bound_ps]]
+}
+
+# The rows of a table in csv, as dicts.
+proc rows {csv} {
+    set lines [lmap line [split [string trim $csv] \n] {
+        if {[string match #* $line]} continue
+        csv_fields $line
+    }]
+    return [lmap fields [lrange $lines 1 end] {
+        set row {}
+        foreach name [lindex $lines 0] field $fields {dict set row $name $field}
+        set row
+    }]
 }
 
 # The one figure of the objective: its columns begin with best.
@@ -406,6 +419,57 @@ proc default {} {
     return 0
 }
 
+# By search, the percent of what was gained over the first mapping, and what that is of its value.
+proc gains {} {
+    foreach instance [selected] {
+        foreach seed [dict get $::options -seeds] {
+            if {[search $instance portfolio 0 $seed] eq ""} continue
+            set found {}
+            foreach row [rows [report_search -convergence -format csv -return_string]] {
+                set value [value_of $row]
+                if {[info exists last]} {
+                    dict incr gained [dict get $row found_by] 0
+                    dict set gained [dict get $row found_by] \
+                        [expr {[dict get $gained [dict get $row found_by]] + $last - $value}]
+                } else {
+                    lassign [list $value {}] first gained
+                }
+                set last $value
+            }
+            set line [format "%-24s %5.1f %% over the first" $instance \
+                    [expr {100 * (1 - $last / double($first))}]]
+            foreach {by much} [lsort -stride 2 -index 1 -real -decreasing $gained] {
+                append line [format "  %s %.0f" $by [expr {100.0 * $much / ($first - $last)}]]
+            }
+            puts $line
+            flush stdout
+            unset last
+        }
+    }
+    return 0
+}
+
+# The other search, the default one without chunks, which the other does not know, and with them.
+proc opponent {} {
+    foreach instance [selected] {
+        lassign [dict get $::instances $instance] setup options
+        foreach evaluations [dict get $::options -evaluations] {
+            foreach seed [dict get $::options -seeds] {
+                uplevel #0 $setup
+                set other [set_annealing::search $options $evaluations $seed]
+                set plain [search $instance portfolio $evaluations $seed -chunks 1]
+                set own [search $instance portfolio $evaluations $seed]
+                puts [format "%-18s %6d  first %.6g  other %.6g  own without chunks %.6g, own\
+                        %.6g %s" \
+                        $instance $evaluations [dict get $other first] [dict get $other value] \
+                        [dict get $plain value] [dict get $own value] [dict get $other gained]]
+                flush stdout
+            }
+        }
+    }
+    return 0
+}
+
 set command [expr {[llength $argv] ? [lindex $argv 0] : "quick"}]
 set options {
     -instances * -algorithms {portfolio two_level annealing polish dp nsga2 random} -seeds {1 2 3}
@@ -414,6 +478,7 @@ set options {
 if {$command eq "record"} {
     set options [dict merge $options {-seeds {1 2 3 4 5} -evaluations 50000}]
 }
+if {$command in {gains opponent}} {set options [dict merge $options {-seeds 1 -evaluations 1000}]}
 foreach {name value} [lrange $argv 1 end] {
     if {![dict exists $options $name]} {
         puts stderr "quality.tcl: unknown option \"$name\": must be one of [dict keys $options]"
@@ -421,9 +486,9 @@ foreach {name value} [lrange $argv 1 end] {
     }
     dict set options $name $value
 }
-if {$command ni {compare record replay bounds quick default}} {
-    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record|replay|bounds\
-            ?OPTION VALUE?"
+if {$command ni {compare record replay bounds gains opponent quick default}} {
+    puts stderr "usage: tharsis -exit quality.tcl\
+            quick|default|compare|record|replay|bounds|gains|opponent ?OPTION VALUE?"
     exit 2
 }
 exit [$command]

@@ -67,6 +67,8 @@ TEST(results_do_not_depend_on_threads)
             for (int i = 0; i < n; i++)
                 CU_ASSERT_TRUE(expected[i].value > bound ? got[i].fit == TH_FIT_STOPPED
                                                          : got[i].value == expected[i].value);
+            for (int i = 0; i < n; i++)
+                CU_ASSERT_TRUE(bound < INFINITY || got[i].work == expected[i].work);
             for (int i = n; i < MAPPINGS; i++)
                 CU_ASSERT_EQUAL(got[i].value, 0);
         }

@@ -50,18 +50,18 @@ TEST(numbers_have_known_bytes)
 
 TEST(fitness_round_trips)
 {
-    th_fitness all[] = {{TH_FIT, 0.1, {7, -3, 5, 0.3}},
-                        {.fit = TH_FIT_STOPPED, .value = INFINITY},
-                        {.fit = TH_FIT_INFEASIBLE, .value = INFINITY}};
+    th_fitness all[] = {{TH_FIT, 0.1, {7, -3, 5, 0.3}, 11},
+                        {.fit = TH_FIT_STOPPED, .value = INFINITY, .work = 13},
+                        {.fit = TH_FIT_INFEASIBLE, .value = INFINITY, .work = 17}};
     th_serializer w = TH_SERIALIZER_INIT;
     for (int i = 0; i < 3; i++)
         th_serializer_fitness(&w, &all[i]);
-    CU_ASSERT_EQUAL(w.out.length, 41 + 1 + 1);
+    CU_ASSERT_EQUAL(w.out.length, 49 + 9 + 9);
     th_serializer r = th_serializer_reader(w.out.text, w.out.length);
     for (int i = 0; i < 3; i++) {
         th_fitness f = {0};
         th_serializer_fitness(&r, &f);
-        CU_ASSERT_TRUE(f.fit == all[i].fit && f.value == all[i].value &&
+        CU_ASSERT_TRUE(f.fit == all[i].fit && f.value == all[i].value && f.work == all[i].work &&
                        f.metrics.latency_ps == all[i].metrics.latency_ps &&
                        f.metrics.interval_ps == all[i].metrics.interval_ps &&
                        f.metrics.lateness_ps == all[i].metrics.lateness_ps &&

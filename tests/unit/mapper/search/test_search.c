@@ -18,7 +18,8 @@ static void assert_same(const th_search *a, const th_search *b)
     CU_ASSERT_TRUE(a->best_fitness.value == b->best_fitness.value &&
                    a->n_evaluations == b->n_evaluations && a->best_found_at == b->best_found_at &&
                    a->counts.stopped_early == b->counts.stopped_early &&
-                   a->counts.infeasible == b->counts.infeasible && a->n_batches == b->n_batches);
+                   a->counts.infeasible == b->counts.infeasible && a->n_batches == b->n_batches &&
+                   a->work == b->work);
 }
 
 TEST(the_same_twice_and_on_two_threads)
@@ -135,6 +136,37 @@ TEST(evaluations_give_what_time_gave)
                        counted->n_evaluations == timed->n_evaluations &&
                        counted->best_found_at == timed->best_found_at &&
                        th_mapping_equal(counted->best, timed->best));
+    }
+}
+
+/* The default budget is one of work: the same end on any number of threads; the evaluations that it
+ * took give the same; and it ends where nothing was gained for a third of it. A sixtieth of it
+ * here. */
+TEST(evaluations_give_what_the_default_budget_gave)
+{
+    enum { WORK = TAP_REPEATS(1000000) };
+    auto_system *small = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];"));
+    const th_problem problems[] = {problem_of(f1, branches), problem_of(f1, alexnet),
+                                   problem_of(small, alexnet)};
+    for (int i = 0; i < 3; i++) {
+        th_search_options o = {.seed = 6, .threads = 1};
+        auto_search *one = search_of("portfolio", &problems[i], &o);
+        o.threads = 4;
+        auto_search *four = search_of("portfolio", &problems[i], &o);
+        CU_ASSERT_TRUE(one->work_budget < INT64_MAX && one->work_budget == four->work_budget);
+        one->work_budget = four->work_budget = WORK;
+        while (!one->done || !four->done)
+            if (th_search_iterate(one, NULL) || th_search_iterate(four, NULL))
+                break;
+        assert_same(one, four);
+        const int64_t last = one->improvements.at[one->improvements.n - 1].evaluation;
+        CU_ASSERT_TRUE(one->work >= WORK || one->n_evaluations - last > 100);
+        o = (th_search_options){.seed = 6, .evaluations = one->n_evaluations, .threads = 1};
+        auto_search *counted = found("portfolio", &problems[i], &o);
+        CU_ASSERT_TRUE(counted->best_fitness.value == one->best_fitness.value &&
+                       counted->n_evaluations == one->n_evaluations && counted->work == one->work &&
+                       counted->best_found_at == one->best_found_at &&
+                       th_mapping_equal(counted->best, one->best));
     }
 }
 
