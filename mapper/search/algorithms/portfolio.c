@@ -28,7 +28,7 @@ enum {
     MOST_EVALUATIONS = 20 * 1000,
     FRUITLESS_PART = 3,              /* of that budget without a gain ends the search */
     OPENING_WORK = DEFAULT_WORK / 4, /* that a search of the opening may take */
-    FIRST_INITIAL = 24,              /* evaluations of dp */
+    FIRST_INITIAL = 32,              /* evaluations of dp */
     BRIEF_TURN = DEFAULT_WORK / 45,  /* in the first round */
     TURN = DEFAULT_WORK / 6          /* and in the others */
 };
