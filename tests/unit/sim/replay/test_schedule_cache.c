@@ -116,7 +116,7 @@ static void repair(th_collective *c)
 }
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_collective) == 112, "one more of a collective: is it changed here?");
+_Static_assert(sizeof(th_collective) == 120, "one more of a collective: is it changed here?");
 #endif
 
 /* Sizes that pieces divide, and that they do not; user-written schedules over the same ranks. */
