@@ -163,6 +163,7 @@ dist_experiments_DATA = \
 	scripts/experiments/compare_topologies.tcl \
 	scripts/experiments/design_in_five_lines.tcl \
 	scripts/experiments/f1_resnet34.tcl \
+	scripts/experiments/fair_topologies.tcl \
 	scripts/experiments/from_astra.tcl \
 	scripts/experiments/gpt2_tp8.map \
 	scripts/experiments/map_and_report.tcl \

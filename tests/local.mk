@@ -206,6 +206,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/golden/compare_mappers.txt \
 	tests/golden/compare_topologies.txt \
 	tests/golden/design_in_five_lines.txt \
+	tests/golden/fair_topologies.txt \
 	tests/golden/from_astra.txt \
 	tests/golden/f1_alexnet.txt \
 	tests/golden/map_and_report.txt \

@@ -13,6 +13,7 @@ set cases {
     compare_mappers     {compare_mappers.tcl -evaluations 60}
     compare_collectives {compare_collectives.tcl}
     compare_all_reduce  {compare_all_reduce.tcl}
+    fair_topologies     {fair_topologies.tcl}
     from_astra          {from_astra.tcl}
     design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
     multi_model         {multi_model.tcl -evaluations 200}
@@ -31,13 +32,13 @@ set cases {
 
 # Searches on larger systems; sanitizers make minutes of them, for code that the other scripts run
 # too.
-set slow {compare_topologies compare_mappers report_resnet34 study_topologies topology_choice
-    what_to_buy}
+set slow {compare_topologies compare_mappers fair_topologies report_resnet34 study_topologies
+    topology_choice what_to_buy}
 set is_slow_build \
     [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
 
 # Scripts that draw, and what draws.
-set drawn {compare_topologies study_topologies}
+set drawn {compare_topologies fair_topologies study_topologies}
 set has_gnuplot [expr {[auto_execok gnuplot] ne ""}]
 
 # The output of a script that works in a folder of its own; what goes wrong is part of it.
