@@ -7,7 +7,9 @@
  * and the message being sent per participant and port. Every change after which a participant may
  * continue (the start, a port that becomes free, a message that arrives) puts the participant on
  * the pending list of its execution, once, and the execution on that of the replay. `next` takes
- * pending participants in that order and returns the messages that their threads send.
+ * pending participants in that order and returns the messages that their threads send, the first
+ * thread first. Of the threads it looks only at those that are ready: one that cannot continue is a
+ * waiter of the port that holds it up, until a message arrives there or the port becomes free.
  *
  * Flows are numbered n_tasks + base + participant * n_ports + port. base is the lowest free range
  * when a collective starts, so flow numbers depend on the model only.
@@ -29,12 +31,14 @@ typedef struct {
     th_collective_step next;
     int64_t step; /* number of next; -1: the thread has ended */
     bool has_waited;
+    int32_t next_waiter; /* at the same port; thread + 1, 0: none */
 } thread;
 
 typedef struct {
     int64_t bytes;       /* of the message being sent */
     int32_t to, to_port; /* of that message */
     int32_t n_received;
+    int32_t first_waiter; /* thread of its participant + 1, 0: none */
     bool is_busy, has_sent;
 } port;
 
@@ -47,12 +51,13 @@ typedef struct {
     int64_t threads_left, in_flight;
     thread *threads;       /* by participant and thread */
     port *ports;           /* by participant and port */
+    uint64_t *ready;       /* by participant n_words: a bit for each thread that may continue */
+    int32_t n_words;       /* of a participant */
     int32_t *next_pending; /* by participant: the next on the list, NONE, or NOT_PENDING */
     int32_t first_pending, last_pending; /* participants; first NONE: the list is empty */
-    int32_t cursor;                      /* the thread of the first one to continue with */
     bool is_pending;
     int32_t next_execution; /* on the replay's pending list, or NONE */
-    size_t thread_capacity, port_capacity, pending_capacity;
+    size_t thread_capacity, port_capacity, ready_capacity, pending_capacity;
 } execution;
 
 struct th_replay {
@@ -92,6 +97,7 @@ void th_replay_free(th_replay *r)
     for (int32_t i = 0; i < r->n_executions; i++) {
         th_free(r->executions[i].threads);
         th_free(r->executions[i].ports);
+        th_free(r->executions[i].ready);
         th_free(r->executions[i].next_pending);
     }
     th_collective_schedule_cache_free(r->cache);
@@ -151,8 +157,6 @@ static void drop_first_execution(th_replay *r)
 
 static void set_pending(execution *e, int32_t participant)
 {
-    if (participant == e->first_pending)
-        e->cursor = 0; /* it runs now: all of its threads again */
     if (e->next_pending[participant] != NOT_PENDING)
         return;
     e->next_pending[participant] = NONE;
@@ -168,7 +172,6 @@ static void drop_first(execution *e)
     int32_t participant = e->first_pending;
     e->first_pending = e->next_pending[participant];
     e->next_pending[participant] = NOT_PENDING;
-    e->cursor = 0;
 }
 
 /* --- flow numbers ----------------------------------------------------------------------------- */
@@ -224,9 +227,12 @@ static int32_t find_slot(th_replay *r)
 static int reserve(execution *e, const th_collective_schedule *s)
 {
     size_t participants = (size_t)s->n_participants;
+    e->n_words = (s->n_threads + 63) / 64;
     return th_grow(&e->threads, &e->thread_capacity, participants * (size_t)s->n_threads + 1,
                    sizeof *e->threads) ||
            th_grow(&e->ports, &e->port_capacity, (size_t)n_ports(s) + 1, sizeof *e->ports) ||
+           th_grow(&e->ready, &e->ready_capacity, participants * (size_t)e->n_words + 1,
+                   sizeof *e->ready) ||
            th_grow(&e->next_pending, &e->pending_capacity, participants + 1,
                    sizeof *e->next_pending);
 }
@@ -240,15 +246,20 @@ static void load_next_step(execution *e, thread *t, int32_t participant, int32_t
     }
 }
 
+static void set_ready(execution *e, int32_t participant, int32_t number)
+{
+    e->ready[(int64_t)participant * e->n_words + number / 64] |= UINT64_C(1) << number % 64;
+}
+
 static void begin(execution *e)
 {
     const th_collective_schedule *s = e->schedule;
     e->in_flight = 0;
     e->threads_left = (int64_t)s->n_participants * s->n_threads;
     e->first_pending = e->last_pending = NONE;
-    e->cursor = 0;
     e->is_pending = false;
     memset(e->ports, 0, (size_t)n_ports(s) * sizeof *e->ports);
+    memset(e->ready, 0, (size_t)s->n_participants * (size_t)e->n_words * sizeof *e->ready);
     thread *t = e->threads;
     for (int32_t p = 0; p < s->n_participants; p++) {
         e->next_pending[p] = NOT_PENDING;
@@ -256,6 +267,7 @@ static void begin(execution *e)
             t->step = -1;
             t->has_waited = false;
             load_next_step(e, t, p, i);
+            set_ready(e, p, i);
         }
         set_pending(e, p);
     }
@@ -308,13 +320,45 @@ static port *port_of(const execution *e, int32_t participant, int32_t number)
     return &e->ports[(int64_t)participant * e->schedule->n_ports + number];
 }
 
-static bool can_run(const execution *e, int32_t participant, const thread *t)
+/* The first thread of the participant that may continue, or NONE. */
+static int32_t first_ready(const execution *e, int32_t participant)
 {
-    const th_collective_step *s = &t->next;
-    if (t->step < 0 ||
-        (s->wait_port >= 0 && port_of(e, participant, s->wait_port)->n_received < s->wait_count))
-        return false;
-    return s->send_port < 0 || !port_of(e, participant, s->send_port)->is_busy;
+    const uint64_t *ready = &e->ready[(int64_t)participant * e->n_words];
+    for (int32_t w = 0; w < e->n_words; w++)
+        if (ready[w] != 0)
+            return w * 64 + __builtin_ctzll(ready[w]);
+    return NONE;
+}
+
+/* The port that holds up a thread before its next step, or NULL. */
+static port *blocking_port(const execution *e, int32_t participant, const th_collective_step *s)
+{
+    port *p = s->wait_port >= 0 ? port_of(e, participant, s->wait_port) : NULL;
+    if (p && p->n_received < s->wait_count)
+        return p;
+    p = s->send_port >= 0 ? port_of(e, participant, s->send_port) : NULL;
+    return p && p->is_busy ? p : NULL;
+}
+
+/* The thread is no longer ready: it has ended, or is a waiter of the port `at`. */
+static void put_to_sleep(execution *e, int32_t participant, int32_t number, port *at)
+{
+    thread *t = &e->threads[(int64_t)participant * e->schedule->n_threads + number];
+    e->ready[(int64_t)participant * e->n_words + number / 64] &= ~(UINT64_C(1) << number % 64);
+    if (t->step < 0)
+        return;
+    t->next_waiter = at->first_waiter;
+    at->first_waiter = number + 1;
+}
+
+/* A message has arrived at the port of the participant, or the port has become free. */
+static void wake(execution *e, int32_t participant, port *at)
+{
+    const thread *threads = &e->threads[(int64_t)participant * e->schedule->n_threads];
+    for (int32_t i = at->first_waiter; i > 0; i = threads[i - 1].next_waiter)
+        set_ready(e, participant, i - 1);
+    at->first_waiter = 0;
+    set_pending(e, participant);
 }
 
 static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes)
@@ -331,8 +375,9 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     out->message = message(e, participant, s->to, s->bytes);
     bool is_local = out->message.src == out->message.dst;
     if (is_local && s->work_ps == 0) {
-        port_of(e, s->to, s->to_port)->n_received++;
-        set_pending(e, s->to);
+        port *at = port_of(e, s->to, s->to_port);
+        at->n_received++;
+        wake(e, s->to, at);
         return TH_REPLAY_LOCAL;
     }
     port *p = port_of(e, participant, s->send_port);
@@ -356,15 +401,17 @@ static th_replay_outcome run_first(execution *e, th_replay_step *out)
 {
     int32_t participant = e->first_pending;
     thread *threads = &e->threads[(int64_t)participant * e->schedule->n_threads];
-    for (; e->cursor < e->schedule->n_threads; e->cursor++) {
-        thread *t = &threads[e->cursor];
-        while (can_run(e, participant, t)) {
+    for (int32_t i = first_ready(e, participant); i != NONE; i = first_ready(e, participant)) {
+        thread *t = &threads[i];
+        port *at = NULL;
+        while (t->step >= 0 && !(at = blocking_port(e, participant, &t->next))) {
             th_collective_step s = t->next;
             t->has_waited |= s.wait_port >= 0;
-            load_next_step(e, t, participant, e->cursor);
+            load_next_step(e, t, participant, i);
             if (s.send_port >= 0)
                 return send(e, participant, &s, !t->has_waited, out);
         }
+        put_to_sleep(e, participant, i, at);
     }
     return TH_REPLAY_NOTHING;
 }
@@ -402,11 +449,12 @@ void th_replay_arrive(th_replay *r, int32_t flow, th_message *m)
     port *p = &e->ports[flow - e->base];
     assert(p->is_busy);
     p->is_busy = false;
+    port *at = port_of(e, p->to, p->to_port);
     e->in_flight--;
-    port_of(e, p->to, p->to_port)->n_received++;
+    at->n_received++;
     *m = message(e, participant, p->to, p->bytes);
-    set_pending(e, participant);
-    set_pending(e, p->to);
+    wake(e, participant, p);
+    wake(e, p->to, at);
     set_execution_pending(r, slot);
 }
 
