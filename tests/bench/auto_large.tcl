@@ -24,7 +24,8 @@ proc cpu_s {} {
 
 # CPU seconds of ten sizes; creates the system, as what is known of others would help.
 proc measure {name kind} {
-    eval [dict get $::systems $name]
+    global near systems
+    eval [dict get $systems $name]
     set before [cpu_s]
     foreach size {1KiB 8KiB 64KiB 512KiB 1MiB 4MiB 16MiB 64MiB 256MiB 1GiB} {
         create_program all

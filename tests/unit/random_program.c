@@ -61,6 +61,7 @@ static void add_random_task(world *w, int inputs)
         t.node = w->system->n_hosts > 0 && pick(r, 0, 1)
                      ? w->system->host_node[pick(r, 0, w->system->n_hosts - 1)]
                      : -1;
+        t.slowdown = 0; /* where the others have a number */
         t.release_ps = pick(r, 0, 3000000000);
         t.delay_ps = t.node >= 0 ? pick(r, 0, 300000000) : 0;
     }
