@@ -234,7 +234,8 @@ th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time 
 static void slow(th_machine *m, const th_task *t, int sign)
 {
     const th_node *node = m->system->nodes;
-    if (t->kind == TH_TASK_HOST && t->node < 0 && t->slowdown > 0)
+    if (t->kind == TH_TASK_HOST && t->node < 0 && t->slowdown > 0 && t->peer >= 0 &&
+        node[t->peer].accel >= 0)
         th_accelerator_slow(m, node[t->peer].accel, t->slowdown, sign);
     const th_collective *c =
         t->kind == TH_TASK_COLLECTIVE ? &m->program->collectives[t->collective] : NULL;
