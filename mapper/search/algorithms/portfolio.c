@@ -30,7 +30,7 @@ enum {
     OPENING_WORK = DEFAULT_WORK / 4, /* that a search of the opening may take */
     FIRST_INITIAL = 32,              /* evaluations of dp */
     BRIEF_TURN = DEFAULT_WORK / 45,  /* in the first round */
-    TURN = DEFAULT_WORK / 6          /* and in the others */
+    ROUND = DEFAULT_WORK / FRUITLESS_PART /* all turns of another: each search has had one before */
 };
 
 /* Before the turns. greedy comes first on a large system, where what dp makes of it then need not
@@ -173,7 +173,7 @@ static int take_turn(th_search *s, th_error *err)
     (*turn)->budget = INT64_MAX; /* the budget is this search's */
     if (th_search_iterate(*turn, err))
         return -1;
-    if ((*turn)->done || s->work - p->turn_began >= (p->is_brief ? BRIEF_TURN : TURN))
+    if ((*turn)->done || s->work - p->turn_began >= (p->is_brief ? BRIEF_TURN : ROUND / p->n_turns))
         next_turn(s);
     return 0;
 }
