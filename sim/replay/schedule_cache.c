@@ -35,6 +35,7 @@ th_collective_schedule_cache *th_collective_schedule_cache_new(const th_tuner_co
     if (!k)
         return NULL;
     k->tuner = *t;
+    k->tuner.kept = &k->kept;
     k->numbers = th_map_new();
     if (!k->numbers) {
         th_free(k);

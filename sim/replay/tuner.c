@@ -53,9 +53,9 @@ typedef struct candidate {
 typedef struct tuning {
     const th_tuner_context *context;
     const th_collective *open;
-    th_collective_kept kept; /* of the group */
-    double *load;            /* ps by medium, of one participant */
-    void *simulation;        /* NULL: not needed yet */
+    th_collective_kept *kept, own; /* of the group; own: where the context has none */
+    double *load;                  /* ps by medium, of one participant */
+    void *simulation;              /* NULL: not needed yet */
     th_program *program;
     candidate candidates[CANDIDATES_MAX];
     int n;
@@ -166,7 +166,7 @@ static int examine(tuning *k, candidate *d, th_error *err)
     th_error why = {"", ""};
     if (k->context->is_interrupted && k->context->is_interrupted())
         return th_error_interrupted(err, "no algorithm was chosen");
-    d->is_done = th_collective_schedule_init_again(&cs, &c, k->context->system, &k->kept, &why);
+    d->is_done = th_collective_schedule_init_again(&cs, &c, k->context->system, k->kept, &why);
     if (!d->is_done) {
         d->is_done = find_bound(k, d, &cs, &why);
         th_collective_schedule_clear(&cs);
@@ -349,7 +349,7 @@ static int choose_new(tuning *k, th_collective_choice *out, th_error *err)
     if (k->simulation)
         k->context->simulator->destroy(k->simulation);
     th_free(k->load);
-    th_collective_kept_clear(&k->kept);
+    th_collective_kept_clear(&k->own);
     return failed;
 }
 
@@ -383,6 +383,7 @@ int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
     if (!k)
         return th_error_no_memory(err);
     *k = (tuning){.context = t, .open = c, .best = TH_TIME_MAX};
+    k->kept = t->kept ? t->kept : &k->own;
     int failed = find_or_choose(k, &choice, err);
     th_free(k);
     if (failed)

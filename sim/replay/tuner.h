@@ -23,6 +23,7 @@ typedef struct th_tuner_context {
     const th_simulator *simulator;
     const void *setup;              /* the simulator's */
     th_collective_choices *choices; /* what has been chosen; NULL: nothing is remembered */
+    th_collective_kept *kept;       /* of the group of the next choice; NULL: by the tuner */
     uint64_t options;               /* a digest of the network and its options, for choices */
     bool has_no_sharing;            /* messages do not share links (the network ideal) */
     bool has_forms;                 /* groups of one form are alike to it (choices.h) */
