@@ -417,6 +417,9 @@ static int drop_not_surviving(th_search *s, const batch *b, th_error *err)
     return 0;
 }
 
+/* To make a mapping takes as long as to simulate so much, whatever is left to simulate. */
+static const int64_t LEAST_WORK = 2250;
+
 /* Evaluates mappings that fit in. */
 static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
 {
@@ -426,9 +429,9 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
         outermost = outermost->parent;
     if (simulate(s, b, err))
         return -1;
-    int64_t work = (int64_t)b->n * s->problem.workload->n_layers;
+    int64_t work = 0;
     for (int i = 0; i < b->n; i++)
-        work += b->fitness[i].work;
+        work += th_max(s->problem.workload->n_layers + b->fitness[i].work, LEAST_WORK);
     if (outermost->options.survives && drop_not_surviving(outermost, b, err))
         return -1;
     for (; s; s = s->parent) {

@@ -56,7 +56,8 @@ struct th_search {
     th_fitness best_fitness; /* value INFINITY until then */
     int64_t best_found_at;   /* evaluations when the best was found */
     int64_t n_evaluations;
-    int64_t work; /* of them: tasks and events (th_fitness), and layers planned */
+    /* of them: tasks and events (th_fitness), and layers planned; at least what a mapping costs */
+    int64_t work;
     th_search_counts counts;
     th_improvements improvements;
     /* why the first mapping was infeasible or could not be made; meaningless once one is

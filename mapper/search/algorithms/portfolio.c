@@ -22,10 +22,9 @@
 #include "mapper/search/searches.h"
 
 enum {
-    /* the default budget: of simulated work (th_search.work), 10 to 20 CPU seconds, and of
-     * evaluations, which count where making mappings takes longer than simulating them */
+    /* the default budget: of simulated work (th_search.work), 10 to 20 CPU seconds, at most
+     * 20,000 evaluations */
     DEFAULT_WORK = 45 * 1000 * 1000,
-    MOST_EVALUATIONS = 20 * 1000,
     FRUITLESS_PART = 3,              /* of that budget without a gain ends the search */
     OPENING_WORK = DEFAULT_WORK / 4, /* that a search of the opening may take */
     FIRST_INITIAL = 32,              /* evaluations of dp */
@@ -71,10 +70,8 @@ static int init(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
     (void)err;
-    if (s->options.evaluations == 0 && s->options.seconds <= 0) {
-        s->budget = MOST_EVALUATIONS;
+    if (s->options.evaluations == 0 && s->options.seconds <= 0)
         s->work_budget = DEFAULT_WORK;
-    }
     if (s->options.initial != TH_INITIAL_HEURISTIC)
         p->opened = N_OPENING;
     p->n_turns = has_several_kinds(s) ? MOST_TURNS : ONE_KIND_TURNS;
