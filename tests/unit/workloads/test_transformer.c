@@ -62,7 +62,7 @@ TEST(experts_by_hand)
     CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 1), 192 + 4 * 144 + 72 + 32 + 16);
 }
 
-/* A layer of attention alone, with a window of 2 and one key for 2; one of a dense network of 4; one
+/* A layer of attention, with a window of 2 and one key for 2; one of a dense network of 4; one
  * of states: 100 weights of products, 7 parameters besides, 50 operations of a token. */
 TEST(kinds_by_hand)
 {
