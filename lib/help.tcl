@@ -16,8 +16,8 @@ namespace eval ::tharsis::lib::help {
         {waveform gtkwave} {open_trace add_trace close_trace}
         {bottleneck} {report_critical_path report_bounds report_sensitivity report_utilization}
         {buy upgrade} {report_advice report_sensitivity}
-        {llm} {create_transformer parallel_plan report_training read_workload}
-        {llama gpt} {create_transformer parallel_plan report_training}
+        {llm} {create_transformer report_transformer parallel_plan report_training read_workload}
+        {llama gpt huggingface} {create_transformer parallel_plan report_training}
         {moe} {create_transformer parallel_plan}  {cluster dgx} create_system
         {health} {inject_fault add_trace}  {straggler} inject_fault  {goodput} report_reliability
         {congestion} {report_links report_critical_path}

@@ -8,6 +8,7 @@ lib_scripts = \
 	lib/nccl.tcl \
 	lib/prompt.tcl \
 	lib/help.tcl \
+	lib/hub.tcl \
 	lib/memory.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \

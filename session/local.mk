@@ -57,6 +57,7 @@ libtharsis_la_SOURCES += \
 	session/sections/search.c \
 	session/sections/sections.h \
 	session/sections/training.c \
+	session/sections/transformer.c \
 	session/sections/verdict.c \
 	session/sections/verdict.h \
 	session/sections/windows.c \

@@ -144,6 +144,10 @@ static const th_example examples[] = {
                            "create_transformer -name tiny -layers 12 -hidden 768 -heads 12 \\\n"
                            "    -vocab 50257 -sequence 1024 -recompute full\n"
                            "create_transformer -model llama3_8b -sequence 512 -forward\n"},
+    {"report_transformer", "create_transformer -layers 24 -hidden 1024 -heads 16 -vocab 50257 \\\n"
+                           "    -layer_kinds {{near window 512} {far}} \\\n"
+                           "    -layer_pattern {near near near far}\n"
+                           "report_transformer\n"},
     {"parallel_plan", TRAINING "report_memory\nrun\nreport_training\n"},
     {"report_training", TRAINING "run\nreport_training\n"},
     {"report_reliability",

@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	tests/accept/lib/measured_networks.tcl \
 	tests/accept/lib/training_rows.tcl \
 	tests/accept/known_misses \
+	tests/accept/model_configs.tcl \
 	tests/accept/nccl.tcl \
 	tests/accept/onnx.tcl \
 	tests/accept/operators.tcl \
@@ -166,6 +167,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/measure.test tests/tcl/measure/torch.py \
 	tests/tcl/models.test \
 	tests/tcl/names.test \
+	tests/tcl/workload/model_config.test \
 	tests/tcl/workload/networks.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \

@@ -122,25 +122,23 @@ static void add_product(const th_work_context *c, cost *x, double m, double n, d
 
 /* ---- attention ---- */
 
-static double head_width(const th_transformer *t)
-{
-    return t->latent.kv_rank > 0 ? (t->head_dim + t->latent.rope_dim + t->latent.value_dim) / 2.0
-                                 : t->head_dim;
-}
-
 /* times: 1 forward, 2.5 backward. Without a fused kernel the scores are written, masked, scaled and
  * read again: five passes forward, six backward, over all keys. */
 static void add_attention(const th_work_context *c, int32_t layer, double times, cost *x)
 {
     const th_transformer *t = c->t;
-    double heads = (double)t->heads / c->p->n.tensor, rows = tokens(c);
+    const th_transformer_kind k = th_transformer_layer(t, layer);
+    double heads = (double)k.heads / c->p->n.tensor, rows = tokens(c);
+    double width = th_kind_head_width(t, &k);
+    double other = rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
     double keys = c->p->attention != TH_ATTENTION_UNFUSED
                       ? th_transformer_keys(t, layer, c->p->batch.sequence)
                       : c->p->batch.sequence;
-    double operations = times * 4 * rows * keys * heads * head_width(t);
+    double operations = times * (4 * rows * keys * heads * width + other);
     double rate =
         c->device.operations_per_s * clock_share(c) * number(c, c->device.generation->products);
     x->kernels += 1;
+    x->bytes[TH_WORK_ATTENTION] += times * rows * (double)k.bytes / c->p->n.tensor;
     if (c->p->attention != TH_ATTENTION_UNFUSED) {
         x->s[TH_WORK_ATTENTION] +=
             operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
@@ -148,18 +146,26 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
                                                : TH_NUMBER_ATTENTION_PORTABLE));
         return;
     }
-    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * 4 * rows * keys * heads * head_width(t) / rate;
+    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * (4 * rows * keys * heads * width + other) / rate;
     x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 6 : 5) * ELEMENT * rows * keys * heads;
     x->kernels += 3;
 }
 
 /* ---- parts of a layer, forward; backward for the inputs it is the same products ---- */
 
-static void add_attention_products(const th_work_context *c, cost *x)
+/* The products of a kind that states their weights are one, as wide as the model. */
+static void add_attention_products(const th_work_context *c, int32_t layer, cost *x)
 {
     const th_transformer *t = c->t;
-    double rows = tokens(c), n = c->p->n.tensor, h = t->hidden, d = t->head_dim;
+    const th_transformer_kind k = th_transformer_layer(t, layer);
+    double rows = tokens(c), n = c->p->n.tensor, h = t->hidden;
+    double d = (double)k.head_dim;
     const th_latent_attention *l = &t->latent;
+    if (k.weights > 0 || k.heads == 0) {
+        if (k.weights > 0)
+            add_product(c, x, rows, (double)k.weights / h / n, h);
+        return;
+    }
     if (l->kv_rank > 0) {
         double key = d + l->rope_dim;
         add_product(c, x, rows, l->q_rank + l->kv_rank + l->rope_dim, h);
@@ -168,8 +174,8 @@ static void add_attention_products(const th_work_context *c, cost *x)
         add_product(c, x, rows, h, t->heads * (double)l->value_dim / n);
         return;
     }
-    add_product(c, x, rows, d * (t->heads + 2.0 * t->kv_heads) / n, h);
-    add_product(c, x, rows, h, d * t->heads / n);
+    add_product(c, x, rows, d * (double)(k.heads + 2 * k.kv_heads) / n, h);
+    add_product(c, x, rows, h, d * (double)k.heads / n);
 }
 
 static void add_ffn_products(const th_work_context *c, double rows, double width, bool has_last,
@@ -198,34 +204,48 @@ static void add_expert_products(const th_work_context *c, bool has_last, cost *x
 }
 
 /* Of the feed-forward network of a layer. has_last: with the product that makes its result. */
-static void add_products_of_ffn(const th_work_context *c, bool is_sparse, bool has_last, cost *x)
+static void add_products_of_ffn(const th_work_context *c, int32_t layer, bool has_last, cost *x)
 {
-    if (is_sparse)
+    const th_transformer_kind k = th_transformer_layer(c->t, layer);
+    if (k.experts)
         add_expert_products(c, has_last, x);
-    else
-        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, has_last, x);
+    else if (k.ffn > 0)
+        add_ffn_products(c, tokens(c), (double)k.ffn / c->p->n.tensor, has_last, x);
 }
 
 /* Passes of norms, sums and the rotary embedding, forward (times 1) or backward (2). */
-static void add_attention_passes(const th_work_context *c, double times, cost *x)
+static void add_attention_passes(const th_work_context *c, int32_t layer, double times, cost *x)
 {
     const th_transformer *t = c->t;
+    const th_transformer_kind k = th_transformer_layer(t, layer);
     double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
-    double rotary = t->positions > 0 ? 0 : 2.0 * t->head_dim * (t->heads + t->kv_heads) / n;
+    double turned = k.heads > 0 ? (double)(k.head_dim * (k.heads + k.kv_heads)) : 0;
+    double rotary = t->positions > 0 ? 0 : 2 * turned / n;
+    if (!th_kind_has_mixer(&k))
+        return;
     x->bytes[TH_WORK_NORMS] += times * ELEMENT * tokens(c) * 5.0 * t->hidden / whole;
     x->bytes[TH_WORK_ROTARY] += times * ELEMENT * tokens(c) * rotary;
 }
 
-static void add_ffn_passes(const th_work_context *c, bool is_sparse, double times, cost *x)
+/* Columns of the feed-forward network that a token passes. */
+static double ffn_width(const th_transformer *t, const th_transformer_kind *k)
+{
+    return k->experts ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn
+                      : (double)k->ffn;
+}
+
+static void add_ffn_passes(const th_work_context *c, int32_t layer, double times, cost *x)
 {
     const th_transformer *t = c->t;
+    const th_transformer_kind k = th_transformer_layer(t, layer);
     double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
-    double width =
-        is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
+    double width = ffn_width(t, &k);
+    if (!th_kind_has_ffn(&k))
+        return;
     double one = times * ELEMENT * tokens(c);
     x->bytes[TH_WORK_NORMS] += one * 5.0 * t->hidden / whole;
     x->bytes[TH_WORK_ACTIVATIONS] += one * (t->gated ? 3 : 2) * width / n;
-    if (is_sparse)
+    if (k.experts)
         x->bytes[TH_WORK_TOKENS] += one * 4.0 * t->experts.top_k * t->hidden / n;
 }
 
@@ -275,9 +295,10 @@ static void leave_tensor(const th_work_context *c, th_pieces *out)
 }
 
 /* Keys and values of the whole sequence, while queries meet those that are here. */
-static void gather_context(const th_work_context *c, th_pieces *out)
+static void gather_context(const th_work_context *c, int32_t layer, th_pieces *out)
 {
-    double width = 2.0 * c->t->kv_heads * c->t->head_dim / c->p->n.tensor;
+    const th_transformer_kind k = th_transformer_layer(c->t, layer);
+    double width = k.heads > 0 ? 2.0 * (double)(k.kv_heads * k.head_dim) / c->p->n.tensor : 0;
     communicate(c, out, TH_ALL_GATHER, TH_GROUP_CONTEXT,
                 ELEMENT * tokens(c) * c->p->n.context * width, true);
 }
@@ -312,8 +333,8 @@ static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, 
 {
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
     cost x = {.kernels = 4, .expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
-    add_ffn_passes(c, is_sparse, 1, &x);
-    add_products_of_ffn(c, is_sparse, has_last, &x);
+    add_ffn_passes(c, layer, 1, &x);
+    add_products_of_ffn(c, layer, has_last, &x);
     if (is_sparse)
         exchange_tokens(c, out);
     close_piece(c, out, &x);
@@ -321,20 +342,29 @@ static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, 
         exchange_tokens(c, out);
 }
 
-/* has_last: up to the layer's result, else to the last tensor that a gradient needs. */
-static void forward_layer(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
+static void forward_mixer(const th_work_context *c, int32_t layer, th_pieces *out)
 {
     cost x = {.kernels = 4};
-    add_attention_passes(c, 1, &x);
-    add_attention_products(c, &x);
+    add_attention_passes(c, layer, 1, &x);
+    add_attention_products(c, layer, &x);
     add_attention(c, layer, 1, &x);
     enter_tensor(c, out);
-    gather_context(c, out);
+    gather_context(c, layer, out);
     if (overlaps_tensor(c))
         leave_tensor(c, out);
     close_piece(c, out, &x);
     if (!overlaps_tensor(c))
         leave_tensor(c, out);
+}
+
+/* has_last: up to the layer's result, else to the last tensor that a gradient needs. */
+static void forward_layer(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
+{
+    const th_transformer_kind k = th_transformer_layer(c->t, layer);
+    if (th_kind_has_mixer(&k))
+        forward_mixer(c, layer, out);
+    if (!th_kind_has_ffn(&k))
+        return;
     enter_tensor(c, out);
     if (has_last && overlaps_tensor(c))
         leave_tensor(c, out);
@@ -352,22 +382,25 @@ static bool has_weight_gradients(const th_work_context *c, bool is_split)
  * more; passes read what they wrote and what comes back. */
 static void backward_layer(const th_work_context *c, int32_t layer, bool is_split, th_pieces *out)
 {
-    bool is_sparse = th_transformer_is_sparse(c->t, layer);
+    const th_transformer_kind k = th_transformer_layer(c->t, layer);
+    bool is_sparse = k.experts > 0;
     int times = has_weight_gradients(c, is_split) ? 2 : 1;
     cost a = {.kernels = 6};
     cost f = {.kernels = 6, .expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
-    add_attention_passes(c, 2, &a);
-    add_ffn_passes(c, is_sparse, 2, &f);
+    add_attention_passes(c, layer, 2, &a);
+    add_ffn_passes(c, layer, 2, &f);
     for (int i = 0; i < times; i++) {
-        add_attention_products(c, &a);
-        add_products_of_ffn(c, is_sparse, true, &f);
+        add_attention_products(c, layer, &a);
+        add_products_of_ffn(c, layer, true, &f);
     }
     add_attention(c, layer, 2.5, &a);
     bool early = overlaps_tensor(c);
     for (int part = 0; part < 2; part++) {
+        if (part == 0 ? !th_kind_has_ffn(&k) : !th_kind_has_mixer(&k))
+            continue;
         enter_tensor(c, out);
         if (part == 1)
-            gather_context(c, out);
+            gather_context(c, layer, out);
         if (early)
             leave_tensor(c, out);
         if (part == 0 && is_sparse)
@@ -382,9 +415,10 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
 
 static void recompute(const th_work_context *c, int32_t layer, th_pieces *out)
 {
+    const th_transformer_kind k = th_transformer_layer(c->t, layer);
     if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
         forward_layer(c, layer, c->p->recompute == TH_RECOMPUTE_FULL, out);
-    if (c->p->recompute == TH_RECOMPUTE_SELECTIVE) {
+    if (c->p->recompute == TH_RECOMPUTE_SELECTIVE && k.heads > 0) {
         cost x = {.kernels = 1};
         add_attention(c, layer, 1, &x);
         close_piece(c, out, &x);
@@ -396,8 +430,8 @@ static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces 
     cost x = {.kernels = 0};
     if (c->p->frozen_weights)
         return;
-    add_attention_products(c, &x);
-    add_products_of_ffn(c, th_transformer_is_sparse(c->t, layer), true, &x);
+    add_attention_products(c, layer, &x);
+    add_products_of_ffn(c, layer, true, &x);
     close_piece(c, out, &x);
 }
 
@@ -483,23 +517,24 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
 {
     const th_transformer *t = c->t;
     double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1, rows = tokens(c);
-    bool is_sparse = th_transformer_is_sparse(t, layer);
-    double width =
-        is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
+    const th_transformer_kind k = th_transformer_layer(t, layer);
+    double width = ffn_width(t, &k), mixed = (double)(k.head_dim * (k.heads + k.kv_heads));
     if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
         return (int64_t)(ELEMENT * rows * t->hidden / whole);
+    if (k.heads == 0) /* what its products make, or read */
+        mixed = (double)k.weights / t->hidden / 2;
     /* of them, inputs of products: what norms and the activation function made, and the tokens of
      * experts; attention needs its output in 16 bits */
-    double copies = is_sparse ? t->experts.top_k : 0;
-    double inputs = (2.0 + copies) * t->hidden / whole + width / n;
-    double elements = inputs + (2.0 + copies) * t->hidden / whole +
-                      2.0 * t->head_dim * (t->heads + t->kv_heads) / n +
+    double copies = k.experts ? t->experts.top_k : 0;
+    double parts = th_kind_has_mixer(&k) + th_kind_has_ffn(&k);
+    double inputs = (parts + copies) * t->hidden / whole + width / n;
+    double elements = inputs + (parts + copies) * t->hidden / whole + 2.0 * mixed / n +
                       (t->gated ? 2 : 1) * width / n;
     const narrow *x = narrow_of(c);
     double spared = x ? (ELEMENT - x->kept_bytes) * inputs : 0;
     bool keeps_scores =
         c->p->attention == TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
-    double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * t->heads / n : 0;
+    double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * (double)k.heads / n : 0;
     return (int64_t)(rows * (ELEMENT * elements - spared) + scores);
 }
 

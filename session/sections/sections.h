@@ -55,6 +55,9 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_erro
 int th_section_training(th_session *s, th_report *r, th_error *err);
 int th_section_step_parts(th_session *s, th_report *r, th_error *err);
 
+/* transformer.c: of the language model, which there is. */
+int th_section_transformer(th_session *s, th_report *r, th_error *err);
+
 /* learners.c: of the predictor, which there is. */
 int th_section_learners(th_session *s, th_report *r, th_error *err);
 

@@ -21,6 +21,16 @@ static int check(const th_transformer *t, th_error *err)
                             "%s: the layers of a workload have no latent attention: a model with "
                             "-heads and -kv_heads was expected",
                             t->name);
+    for (int32_t i = 0; i < t->n_kinds; i++) {
+        const th_transformer_kind *k = &t->kinds[i];
+        if (k->heads != t->heads || k->kv_heads != t->kv_heads || k->head_dim != t->head_dim ||
+            k->ffn != t->ffn || k->weights || k->parameters || k->operations || k->bytes ||
+            k->ratio || k->index)
+            return th_error_set(err, "WORK-1069",
+                                "%s: the layers of a workload are no layers \"%s\": kinds that "
+                                "differ in windows alone were expected",
+                                t->name, k->name);
+    }
     return 0;
 }
 
@@ -68,8 +78,9 @@ static void put_mask(const th_transformer *t, th_strbuf *out, int32_t layer, int
     if (t->is_encoder)
         return;
     th_strbuf_printf(out, " causal_rows = %d;", (int)sequence);
-    if (t->window > 0 && layer % t->window_every == 0)
-        th_strbuf_printf(out, " window = %d;", (int)t->window);
+    const th_transformer_kind k = th_transformer_layer(t, layer);
+    if (k.window > 0)
+        th_strbuf_printf(out, " window = %d;", (int)k.window);
 }
 
 static void put_attention(const th_transformer *t, th_strbuf *out, int32_t i, int32_t sequence)

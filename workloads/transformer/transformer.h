@@ -35,6 +35,25 @@ typedef struct th_experts {
     int32_t dense_layers;
 } th_experts;
 
+/* A kind of layer, where a model has several: what it has in place of the model's. */
+enum {
+    TH_TRANSFORMER_KINDS_MAX = 12,
+    TH_TRANSFORMER_PATTERN_MAX = 512,
+    TH_TRANSFORMER_KIND_NAME_MAX = 32
+};
+typedef struct th_transformer_kind {
+    char name[TH_TRANSFORMER_KIND_NAME_MAX];
+    int64_t heads, kv_heads, head_dim; /* of attention; heads 0: it has none */
+    int64_t window;                    /* keys that a query meets, the last ones; 0: all */
+    int64_t ratio, top; /* ratio > 0: also one key for so many, at most top of them (0: all) */
+    int64_t index;      /* heads x width of the products with every key that choose some; 0: none */
+    int64_t ffn;        /* width of a dense feed-forward network; 0: none */
+    int64_t experts;    /* 1: the model's, instead of it */
+    int64_t weights;    /* of what stands for the products of queries, keys, values and output */
+    int64_t parameters; /* besides products, biases and norms; less than none where it has fewer */
+    int64_t operations, bytes; /* of a token forward, of what neither products nor keys tell */
+} th_transformer_kind;
+
 typedef struct th_transformer {
     const char *name; /* static, or the caller's */
     int32_t layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
@@ -45,10 +64,14 @@ typedef struct th_transformer {
     int32_t norm_size; /* parameters of a norm per channel: 1 RMS or without bias, 2 with it */
     int32_t positions; /* learned embeddings of positions; 0: none */
     th_bias bias;
-    int32_t other; /* parameters outside the layers that none of these count */
+    int64_t other; /* parameters outside the layers that none of these count */
     th_latent_attention latent;
     th_experts experts;
     int32_t window, window_every; /* attention to so many tokens in every k-th layer; 0: none */
+    int32_t n_kinds, n_pattern;   /* 0: layers are as the numbers above say */
+    th_transformer_kind kinds[TH_TRANSFORMER_KINDS_MAX];
+    uint8_t
+        pattern[TH_TRANSFORMER_PATTERN_MAX]; /* the kind of each layer; repeated behind its end */
 } th_transformer;
 
 typedef struct th_transformer_preset {
@@ -64,6 +87,17 @@ extern const th_transformer_preset th_transformer_presets[];
 /* Are all extents there, and do they fit each other? 0, or -1 with the number to change. */
 int th_transformer_check(const th_transformer *t, th_error *err);
 
+/* A layer; where there are no kinds, one that follows from the model's numbers, without name. */
+th_transformer_kind th_transformer_layer(const th_transformer *t, int32_t layer);
+bool th_kind_has_mixer(const th_transformer_kind *k); /* attention, or what takes its place */
+bool th_kind_has_ffn(const th_transformer_kind *k);   /* dense, or experts */
+double th_kind_head_width(const th_transformer *t,
+                          const th_transformer_kind *k); /* mean of key, value */
+/* Weights of the products of attention or what takes its place; all that a token passes. */
+int64_t th_kind_mixer_weights(const th_transformer *t, const th_transformer_kind *k);
+int64_t th_kind_active_weights(const th_transformer *t, const th_transformer_kind *k);
+/* Operations of a token forward besides products and what attends: states, choice of keys. */
+double th_kind_other_operations(const th_transformer_kind *k, int32_t sequence);
 bool th_transformer_is_sparse(const th_transformer *t, int32_t layer); /* has experts */
 /* Parameters in matrix products: of the dense feed-forward network, of one expert, of
  * all shared experts, of the router, of the output layer. */
@@ -72,6 +106,7 @@ int64_t th_ffn_weights(const th_transformer *t, int32_t width);
 int64_t th_transformer_layer_parameters(const th_transformer *t, int32_t layer);
 int64_t th_transformer_embedding_parameters(const th_transformer *t);
 int64_t th_transformer_head_parameters(const th_transformer *t); /* norm and output layer */
+int64_t th_transformer_parameters(const th_transformer *t);      /* all */
 /* Parameters in products that a token passes, the output layer included. */
 int64_t th_transformer_active_weights(const th_transformer *t);
 /* Operations of a training step per token without recomputation: 6 per active weight, and of
@@ -85,7 +120,7 @@ typedef struct th_forward_options {
 /* forward.c: its forward pass over whole sequences: embedding, per layer norms, products, attention
  * (causal, with windows), activation and sums, and the output layer, whose weights are the
  * embedding's where the model's is tied. A norm over heads is one over all of them. NULL on
- * failure: the model has experts or latent attention. */
+ * failure: the model has experts, latent attention or layers of other kinds than windows. */
 th_workload *th_transformer_forward(const th_transformer *t, const th_forward_options *o,
                                     th_error *err);
 

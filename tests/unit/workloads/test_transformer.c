@@ -62,6 +62,31 @@ TEST(experts_by_hand)
     CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 1), 192 + 4 * 144 + 72 + 32 + 16);
 }
 
+/* A layer of attention, with a window of 2 and one key for 2; one of a dense network of 4; one
+ * of states: 100 weights of products, 7 parameters besides, 50 operations of a token. */
+TEST(kinds_by_hand)
+{
+    th_transformer t = small;
+    t.layers = 4, t.n_kinds = t.n_pattern = 3;
+    t.kinds[0] = (th_transformer_kind){
+        .name = "a", .heads = 2, .kv_heads = 1, .head_dim = 4, .window = 2, .ratio = 2, .index = 3};
+    t.kinds[1] = (th_transformer_kind){.name = "f", .ffn = 4};
+    t.kinds[2] =
+        (th_transformer_kind){.name = "s", .weights = 100, .parameters = 7, .operations = 50};
+    t.pattern[1] = 1, t.pattern[2] = 2;
+    CU_ASSERT_EQUAL(th_transformer_check(&t, NULL), 0);
+    CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 0), 192 + 8);
+    CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 1), 96 + 8);
+    CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 2), 100 + 7 + 8);
+    CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 3), 192 + 8);
+    CU_ASSERT_EQUAL(th_transformer_parameters(&t), transformer_parameters(&t));
+    CU_ASSERT_EQUAL(th_transformer_active_weights(&t), 2 * 192 + 96 + 100 + 80);
+    /* 1.8 of the last two, 3 / 2 of the others; these are scored by products of 3 */
+    CU_ASSERT_DOUBLE_EQUAL(th_transformer_keys(&t, 0, 5), 1.8 + 1.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(th_transformer_operations(&t, 5, true),
+                           6 * 660 + 2 * (12 * 8 * 3.3 + 3 * 2 * 3 * 1.5) + 3 * 50, 1e-9);
+}
+
 /* The forward pass has the model's parameters, and norms over all heads; and its products: active
  * weights for each token, attention of every query with every key that it sees, twice; so they are
  * a third of the operations of a step. */
