@@ -9,5 +9,4 @@ uninstall-hook:
 # How the predictor of predictor/models was made.
 EXTRA_DIST += scripts/fit_training.tcl scripts/train_default_models.tcl
 # Errors of plans on runs that the model was not made with (docs/models/training.md).
-EXTRA_DIST += scripts/plan_errors.tcl
 EXTRA_DIST += scripts/llm_ops.tcl

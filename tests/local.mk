@@ -56,6 +56,8 @@ EXTRA_DIST += \
 	tests/accept/onnx.tcl \
 	tests/accept/operators.tcl \
 	tests/accept/pipeline.tcl \
+	tests/accept/plans.tcl \
+	tests/accept/plans_fitted \
 	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl \

@@ -7,6 +7,7 @@
 #include <config.h>
 #include <math.h>
 #include <string.h>
+#include "training/kernel_counts.h"
 #include "training/layer_work.h"
 
 enum { ELEMENT = 2 }; /* bytes of 16 bits */
@@ -131,24 +132,28 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     double heads = (double)k.heads / c->p->n.tensor, rows = tokens(c);
     double width = th_kind_head_width(t, &k);
     double other = rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
-    double keys = c->p->attention != TH_ATTENTION_UNFUSED
-                      ? th_transformer_keys(t, layer, c->p->batch.sequence)
-                      : c->p->batch.sequence;
+    th_attention how = th_attention_of(c->p, (int32_t)heads);
+    double keys = how < TH_ATTENTION_UNFUSED ? th_transformer_keys(t, layer, c->p->batch.sequence)
+                                             : c->p->batch.sequence;
     double operations = times * (4 * rows * keys * heads * width + other);
     double rate =
         c->device.operations_per_s * clock_share(c) * number(c, c->device.generation->products);
-    x->kernels += 1;
+    x->kernels += th_kernels_of_attention(how, times > 1);
     x->bytes[TH_WORK_ATTENTION] += times * rows * (double)k.bytes / c->p->n.tensor;
-    if (c->p->attention != TH_ATTENTION_UNFUSED) {
+    if (how < TH_ATTENTION_UNFUSED) {
         x->s[TH_WORK_ATTENTION] +=
-            operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
-                                               ? TH_NUMBER_ATTENTION
-                                               : TH_NUMBER_ATTENTION_PORTABLE));
+            operations /
+            (rate * number(c, how == TH_ATTENTION_FUSED ? TH_NUMBER_ATTENTION
+                                                        : TH_NUMBER_ATTENTION_PORTABLE));
         return;
     }
     x->s[TH_WORK_ATTENTION] += fmin(times, 2) * (4 * rows * keys * heads * width + other) / rate;
-    x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 6 : 5) * ELEMENT * rows * keys * heads;
-    x->kernels += 3;
+    double scores = ELEMENT * rows * keys * heads;
+    if (how == TH_ATTENTION_UNFUSED)
+        x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 6 : 5) * scores;
+    else
+        x->s[TH_WORK_ATTENTION] += (times > 1 ? 9.5 : 6.5) * scores *
+                                   number(c, TH_NUMBER_PASSES_FUSED) / c->device.bytes_per_s;
 }
 
 /* ---- parts of a layer, forward; backward for the inputs it is the same products ---- */
@@ -213,6 +218,12 @@ static void add_products_of_ffn(const th_work_context *c, int32_t layer, bool ha
         add_ffn_products(c, tokens(c), (double)k.ffn / c->p->n.tensor, has_last, x);
 }
 
+/* Of a part, forward (times 1) or backward (2). */
+static void add_kernels(const th_work_context *c, th_kernel_part part, double times, cost *x)
+{
+    x->kernels += th_kernels_of(c->p, part, times > 1);
+}
+
 /* Passes of norms, sums and the rotary embedding, forward (times 1) or backward (2). */
 static void add_attention_passes(const th_work_context *c, int32_t layer, double times, cost *x)
 {
@@ -225,6 +236,11 @@ static void add_attention_passes(const th_work_context *c, int32_t layer, double
         return;
     x->bytes[TH_WORK_NORMS] += times * ELEMENT * tokens(c) * 5.0 * t->hidden / whole;
     x->bytes[TH_WORK_ROTARY] += times * ELEMENT * tokens(c) * rotary;
+    add_kernels(c, TH_KERNELS_NORM, times, x);
+    add_kernels(c, TH_KERNELS_RESIDUAL, times, x);
+    add_kernels(c, TH_KERNELS_HEADS, times, x);
+    if (t->positions == 0)
+        add_kernels(c, TH_KERNELS_ROTARY, times, x);
 }
 
 /* Columns of the feed-forward network that a token passes. */
@@ -247,6 +263,9 @@ static void add_ffn_passes(const th_work_context *c, int32_t layer, double times
     x->bytes[TH_WORK_ACTIVATIONS] += one * (t->gated ? 3 : 2) * width / n;
     if (k.experts)
         x->bytes[TH_WORK_TOKENS] += one * 4.0 * t->experts.top_k * t->hidden / n;
+    add_kernels(c, TH_KERNELS_NORM, times, x);
+    add_kernels(c, TH_KERNELS_RESIDUAL, times, x);
+    add_kernels(c, TH_KERNELS_ACTIVATION, times, x);
 }
 
 /* ---- pieces ---- */
@@ -255,7 +274,7 @@ static void close_piece(const th_work_context *c, th_pieces *out, const cost *x)
 {
     double passes =
         number(c, c->p->has_fused_kernels ? TH_NUMBER_PASSES_FUSED : TH_NUMBER_PASSES_EAGER);
-    th_piece piece = {.host_s = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) +
+    th_piece piece = {.host_s = x->kernels * number(c, th_launch_number(c->p)) +
                                 x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS)};
     for (int i = 0; i < TH_N_WORK_PARTS; i++) {
         piece.part_s[i] = x->s[i] + passes * x->bytes[i] / c->device.bytes_per_s;
@@ -269,8 +288,11 @@ static void communicate(const th_work_context *c, th_pieces *out, th_collective_
                         th_plan_group group, double bytes, bool overlaps)
 {
     if (th_plan_group_size(c->p, group) > 1 && bytes >= 1)
-        out->of[out->n++] = (th_piece){
-            .collective = kind, .group = group, .bytes = (int64_t)bytes, .overlaps = overlaps};
+        out->of[out->n++] = (th_piece){.collective = kind,
+                                       .group = group,
+                                       .bytes = (int64_t)bytes,
+                                       .overlaps = overlaps,
+                                       .host_s = number(c, th_launch_number(c->p))};
 }
 
 /* An all-reduce of what was just computed cannot overlap: only gathering and scattering do. */
@@ -332,7 +354,7 @@ static void exchange_tokens(const th_work_context *c, th_pieces *out)
 static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
-    cost x = {.kernels = 4, .expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
+    cost x = {.expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
     add_ffn_passes(c, layer, 1, &x);
     add_products_of_ffn(c, layer, has_last, &x);
     if (is_sparse)
@@ -344,7 +366,7 @@ static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, 
 
 static void forward_mixer(const th_work_context *c, int32_t layer, th_pieces *out)
 {
-    cost x = {.kernels = 4};
+    cost x = {.kernels = 0};
     add_attention_passes(c, layer, 1, &x);
     add_attention_products(c, layer, &x);
     add_attention(c, layer, 1, &x);
@@ -378,6 +400,16 @@ static bool has_weight_gradients(const th_work_context *c, bool is_split)
     return !is_split && !c->p->frozen_weights;
 }
 
+/* Of two weights of each half of a layer; those of experts are among the kernels of experts. */
+static void add_gradients(const th_work_context *c, bool is_split, bool is_sparse, cost *a, cost *f)
+{
+    int32_t of_weight = th_kernels_of(c->p, TH_KERNELS_GRADIENT, true);
+    if (!has_weight_gradients(c, is_split))
+        return;
+    a->kernels += 2 * of_weight;
+    f->kernels += is_sparse ? 0 : 2 * of_weight;
+}
+
 /* Gradients of inputs take the products of the forward operation again, those of the weights once
  * more; passes read what they wrote and what comes back. */
 static void backward_layer(const th_work_context *c, int32_t layer, bool is_split, th_pieces *out)
@@ -385,14 +417,15 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
     const th_transformer_kind k = th_transformer_layer(c->t, layer);
     bool is_sparse = k.experts > 0;
     int times = has_weight_gradients(c, is_split) ? 2 : 1;
-    cost a = {.kernels = 6};
-    cost f = {.kernels = 6, .expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
+    cost a = {.kernels = 0};
+    cost f = {.expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
     add_attention_passes(c, layer, 2, &a);
     add_ffn_passes(c, layer, 2, &f);
     for (int i = 0; i < times; i++) {
         add_attention_products(c, layer, &a);
         add_products_of_ffn(c, layer, true, &f);
     }
+    add_gradients(c, is_split, is_sparse, &a, &f);
     add_attention(c, layer, 2.5, &a);
     bool early = overlaps_tensor(c);
     for (int part = 0; part < 2; part++) {
@@ -533,7 +566,7 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
     const narrow *x = narrow_of(c);
     double spared = x ? (ELEMENT - x->kept_bytes) * inputs : 0;
     bool keeps_scores =
-        c->p->attention == TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
+        c->p->attention >= TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
     double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * (double)k.heads / n : 0;
     return (int64_t)(rows * (ELEMENT * elements - spared) + scores);
 }

@@ -1,6 +1,7 @@
 # training/ - training steps of language models: plans, their memory, and the programs that follow.
 libtharsis_la_SOURCES += \
 	training/collective_times.c training/collective_times.h \
+	training/kernel_counts.c training/kernel_counts.h \
 	training/layer_work.c training/layer_work.h \
 	training/lower_step.c training/lower_step.h \
 	training/parallel_plan.c training/parallel_plan.h \
@@ -15,6 +16,7 @@ libtharsis_la_SOURCES += \
 
 unit_tests += \
 	tests/unit/training/test_parallel_plan \
+	tests/unit/training/test_launches \
 	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \
 	tests/unit/training/test_pipeline_schedule

@@ -11,11 +11,13 @@
  * Computations lose a share of their rate to a collective that overlaps, for as long as both run.
  * Without ZeRO 3 the stages exchange the gradients of a chunk together, once its first stage, which
  * is the last backward, has made its own, and of the last chunk when each has made all of its own:
- * else one stage after the other would slow what the next one waits for. Messages between stages leave when what they carry is made, and the sender computes meanwhile, or
- * waits until they are there. */
+ * else one stage after the other would slow what the next one waits for. Messages between stages
+ * leave when what they carry is made, and the sender computes meanwhile, or waits until they are
+ * there. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
+#include "training/kernel_counts.h"
 #include "training/lower_step.h"
 #include "sim/design/compute_cost.h"
 
@@ -31,7 +33,7 @@ typedef struct calls {
 typedef struct stage {
     int32_t wait[WAITS_MAX], n_wait;     /* bundles that the next one waits for */
     int32_t beside[WAITS_MAX], n_beside; /* collectives that the next computation overlaps */
-    double ahead_s;                      /* that the host runs ahead: exchanges before it */
+    double ahead_s;                      /* that the host is; < 0: launches before, behind */
     int32_t engine;                      /* last exchange of weights and gradients */
     int32_t gate;                        /* end of the layer before: prefetching begins there */
     calls reduce;                        /* gradients of the layer before, not on the engine yet */
@@ -123,7 +125,8 @@ static th_step_work work_of(const th_piece *x, double host_s)
     return work;
 }
 
-/* Kernels are launched while the exchange before them runs. */
+/* The host launches kernels in order, those of a computation while the exchanges before it run, and
+ * the device waits for them. */
 static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what, th_error *err)
 {
     stage *g = &l->stages[at];
@@ -156,7 +159,7 @@ static int exchange(lowering *l, int32_t at, const th_piece *x, th_error *err)
     }
     wait_for(g, task[0]);
     wait_also(g, n > 1 ? task[1] : NONE);
-    g->ahead_s = th_seconds(longest);
+    g->ahead_s += th_seconds(longest) - x->host_s;
     return 0;
 }
 
@@ -177,6 +180,7 @@ static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
         th_step_collective_beside(l->tasks, at, &e, slowdown(l, x->group), waits_of(g), err);
     if (task < 0)
         return -1;
+    g->ahead_s -= x->host_s;
     if (g->n_beside < WAITS_MAX)
         g->beside[g->n_beside++] = task;
     return 0;
@@ -370,6 +374,13 @@ static bool is_last_gradient(const lowering *l, const th_pipeline_op *op)
            op->micro_batch == l->s->shape.micro_batches - 1;
 }
 
+/* The host's calls at one end of a message between stages. */
+static void launch_message(lowering *l, int32_t at)
+{
+    l->stages[at].ahead_s -= th_kernels_of(l->c->p, TH_KERNELS_MESSAGE, false) *
+                             l->c->numbers.of[th_launch_number(l->c->p)];
+}
+
 /* The message that brings another stage what an operation made; a stage that does not overlap it
  * waits until it is there. */
 static int32_t send(lowering *l, int32_t from, int32_t to, int32_t made, th_error *err)
@@ -378,6 +389,7 @@ static int32_t send(lowering *l, int32_t from, int32_t to, int32_t made, th_erro
         th_step_message(l->tasks, from, to, l->message_bytes, (th_bundles){&made, 1}, err);
     if (task >= 0 && !l->c->p->overlaps_pipeline)
         wait_also(&l->stages[from], task);
+    launch_message(l, from);
     return task;
 }
 
@@ -387,8 +399,10 @@ static int lower_op(lowering *l, int32_t i, th_error *err)
     int32_t at = i / l->s->n_ops, step = th_pipeline_step(l->s, at, op->chunk);
     int32_t from = neighbour(l, at, op, -1), to = neighbour(l, at, op, 1);
     stage *g = &l->stages[at];
-    if (from != NONE)
+    if (from != NONE) {
         wait_also(g, l->came[th_pipeline_number(l->s, op->kind, from, op->micro_batch)]);
+        launch_message(l, at);
+    }
     if (visit_all(l, at, step, op, err))
         return -1;
     if (is_last_gradient(l, op) && release_gradients(l, at, op->chunk, err))

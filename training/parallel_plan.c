@@ -10,9 +10,24 @@ const char *const th_plan_expert_axis = "expert";
 const char *const th_plan_overlap_names[] = {"data", "tensor", "pipeline", NULL};
 const char *const th_plan_layout_names[] = {"layers", "with_embedding", "uneven", NULL};
 const char *const th_plan_kernel_names[] = {"fused", "eager", NULL};
-const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", NULL};
+const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", "fused_softmax",
+                                               NULL};
+const char *const th_plan_launch_names[] = {"auto", "python", "compiled", "graph", NULL};
 const char *const th_plan_exchange_names[] = {"direct", "by_node", NULL};
 const char *const th_plan_gradient_names[] = {"fp32", "16bit", NULL};
+
+/* ---- software ---- */
+
+/* Megatron-LM and its forks of 2022: Apex' norms and masked softmax are the fused kernels that they
+ * have. 2024: FlashAttention 2, fused kernels by compilers, gradients beside the backward pass.
+ * 2026: attention of cuDNN, CUDA graphs, messages of tensor ranks beside products, and those of
+ * stages. */
+const char *const th_software_names[] = {"2022", "2024", "2026", NULL};
+const th_software th_softwares[] = {
+    {false, TH_ATTENTION_SOFTMAX, TH_LAUNCH_PYTHON, false, false, false},
+    {true, TH_ATTENTION_PORTABLE, TH_LAUNCH_COMPILED, true, false, false},
+    {true, TH_ATTENTION_FUSED, TH_LAUNCH_GRAPH, true, true, true},
+};
 
 /* ---- order ---- */
 

@@ -18,11 +18,12 @@ typedef enum { TH_AXIS_TENSOR, TH_AXIS_CONTEXT, TH_AXIS_DATA, TH_AXIS_PIPELINE, 
 extern const char *const th_axis_names[TH_N_AXES + 1];
 extern const char *const th_plan_expert_axis; /* "expert", which an order can have as well */
 /* Words of options and files, by the value that they stand for; each ends in NULL. */
-extern const char *const th_plan_overlap_names[], *const th_plan_layout_names[],
-                                                      *const th_plan_kernel_names[],
-                                                          *const th_plan_attention_names[],
-                                                              *const th_plan_gradient_names[],
-                                                                  *const th_plan_exchange_names[];
+extern const char *const th_plan_overlap_names[],
+    *const th_plan_layout_names[], *const th_plan_kernel_names[],
+                                       *const th_plan_attention_names[],
+                                           *const th_plan_launch_names[],
+                                               *const th_plan_gradient_names[],
+                                                   *const th_plan_exchange_names[];
 
 /* What the backward operation of a layer computes again, in rising order. */
 typedef enum {
@@ -45,8 +46,17 @@ typedef enum {
 typedef enum {
     TH_ATTENTION_FUSED,    /* by the vendor's kernels */
     TH_ATTENTION_PORTABLE, /* by others: FlashAttention, Triton */
-    TH_ATTENTION_UNFUSED   /* scores are written to memory */
+    TH_ATTENTION_UNFUSED,  /* scores are written to memory, masked and normalized there */
+    TH_ATTENTION_SOFTMAX   /* scores are written to memory; one kernel masks and normalizes them */
 } th_attention;
+
+/* How the host launches kernels. */
+typedef enum {
+    TH_LAUNCH_AUTO,     /* eager kernels from Python, fused ones by compiled code */
+    TH_LAUNCH_PYTHON,   /* one by one, from Python */
+    TH_LAUNCH_COMPILED, /* one by one, by compiled code */
+    TH_LAUNCH_GRAPH     /* all kernels of a computation at once */
+} th_launch;
 
 /* How the layers are cut into chunks. */
 typedef enum {
@@ -86,10 +96,21 @@ typedef struct th_parallel_plan {
     th_plan_layout layout;
     bool has_fused_kernels; /* elementwise operations are fused, else each is a pass of its own */
     th_attention attention;
+    th_launch launch;
     bool frozen_weights;    /* adapters alone are trained (LoRA) */
     int32_t gradient_bytes; /* of an element that is reduced */
     double expert_skew;     /* tokens of the busiest rank over the mean; 1: balanced */
 } th_parallel_plan;
+
+/* What releases of a year overlap, fuse and launch as a graph. */
+typedef struct th_software {
+    bool has_fused_kernels;
+    th_attention attention;
+    th_launch launch;
+    bool overlaps_data, overlaps_tensor, overlaps_pipeline;
+} th_software;
+extern const char *const th_software_names[];
+extern const th_software th_softwares[]; /* by name */
 
 /* Sets the order from n words, each axis once and expert before or behind data; 0: as by default.
  * 0, or -1: no such order. */

@@ -179,6 +179,8 @@ const th_field th_plan_fields[] = {
     WORD("kernels", plan.has_fused_kernels, th_plan_kernel_names, TH_FIELD_INVERTED,
          "elementwise operations are fused, or each is a pass of its own"),
     WORD("attention", plan.attention, th_plan_attention_names, 0, "the kernel of attention"),
+    WORD("launch", plan.launch, th_plan_launch_names, 0,
+         "how the host launches kernels; `auto`: eager ones from Python"),
     WORD("expert_exchange", plan.exchanges_by_node, th_plan_exchange_names, 0,
          "how tokens reach their experts"),
     {"gradients", TH_FIELD_AT(th_plan_file, plan.gradient_bytes), .read = read_gradients,

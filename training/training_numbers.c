@@ -20,6 +20,8 @@ const th_number_meaning th_number_meanings[] = {
                                 "share of its rate that computation loses to a message beside it"},
     [TH_NUMBER_OVERLAP_TENSOR] = {"overlap_tensor", 0.2869, "the same of messages of tensor ranks"},
     [TH_NUMBER_HOST_KERNEL] = {"host_kernel", 6e-6, "s of the host per kernel"},
+    [TH_NUMBER_HOST_PYTHON] = {"host_python", 4e-5, "the same, launched one by one from Python"},
+    [TH_NUMBER_HOST_GRAPH] = {"host_graph", 1.5e-6, "the same, of a graph launched as a whole"},
     [TH_NUMBER_HOST_EXPERTS] = {"host_experts", 1.765e-05,
                                 "s of the host per kernel of a layer of experts"},
     [TH_N_NUMBERS] = {NULL, 0, NULL},

@@ -30,6 +30,8 @@ enum {
     PLAN_EXPERT_EXCHANGE,
     PLAN_KERNELS,
     PLAN_ATTENTION,
+    PLAN_LAUNCH,
+    PLAN_SOFTWARE,
     PLAN_GRADIENTS,
     PLAN_FROZEN,
     PLAN_NUMBERS,
@@ -100,8 +102,19 @@ static const th_option plan_options[] = {
     [PLAN_ATTENTION] =
         {"-attention", TH_OPTION_CHOICE, "KIND",
          "fused (the default): the vendor's kernels; portable: FlashAttention or Triton; "
-         "unfused: scores are written to memory.",
+         "unfused: scores are written to memory; fused_softmax: they are, and one kernel masks and "
+         "normalizes them where it takes their shape.",
          .names = th_plan_attention_names},
+    [PLAN_LAUNCH] =
+        {"-launch", TH_OPTION_CHOICE, "HOW",
+         "The host launches kernels one by one from python or from compiled code, or as a graph, "
+         "in host_python, host_kernel or host_graph of -numbers each; auto (the default): "
+         "eager kernels from Python, fused ones from compiled code.",
+         .names = th_plan_launch_names},
+    [PLAN_SOFTWARE] = {"-software", TH_OPTION_CHOICE, "YEAR",
+                       "What is not said of -kernels, -attention, -launch and -overlap is that of "
+                       "releases of 2022, 2024 or 2026 (docs/models/training.md).",
+                       .names = th_software_names},
     [PLAN_GRADIENTS] = {"-gradients", TH_OPTION_CHOICE, "P",
                         "Gradients are added in fp32 (the default) or 16bit.",
                         .names = th_plan_gradient_names},
@@ -150,6 +163,23 @@ static int parse_order(th_call *c, th_parallel_plan *p)
     return th_plan_set_order(p, names, order->n, &c->err);
 }
 
+/* Each part by its own option, else as the software has it. */
+static void take_software(const th_call *c, th_parallel_plan *p)
+{
+    static const th_software otherwise = {.has_fused_kernels = true};
+    const th_software *s = th_call_has(c, PLAN_SOFTWARE)
+                               ? &th_softwares[(int)th_call_number(c, PLAN_SOFTWARE, 0)]
+                               : &otherwise;
+    p->has_fused_kernels = th_call_number(c, PLAN_KERNELS, !s->has_fused_kernels) == 0;
+    p->attention = (th_attention)th_call_number(c, PLAN_ATTENTION, s->attention);
+    p->launch = (th_launch)th_call_number(c, PLAN_LAUNCH, s->launch);
+    if (th_call_has(c, PLAN_OVERLAP))
+        return;
+    p->overlaps_data = s->overlaps_data;
+    p->overlaps_tensor = s->overlaps_tensor;
+    p->overlaps_pipeline = s->overlaps_pipeline;
+}
+
 static void take_overlap(const th_call *c, th_parallel_plan *p)
 {
     for (int i = 0; i < c->option[PLAN_OVERLAP].n; i++) {
@@ -185,11 +215,10 @@ static int parse_plan(th_call *c, th_plan_file *f)
     p->batch.global_batch = degree(c, PLAN_GLOBAL_BATCH);
     p->sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL);
     p->layout = (th_plan_layout)th_call_number(c, PLAN_LAYOUT, 0);
-    p->has_fused_kernels = th_call_number(c, PLAN_KERNELS, 0) == 0;
-    p->attention = (th_attention)th_call_number(c, PLAN_ATTENTION, 0);
     p->exchanges_by_node = th_call_number(c, PLAN_EXPERT_EXCHANGE, 0) == 1;
     p->frozen_weights = th_call_has(c, PLAN_FROZEN);
     p->gradient_bytes = th_call_number(c, PLAN_GRADIENTS, 0) == 0 ? 4 : 2;
+    take_software(c, p);
     take_overlap(c, p);
     take_numbers(c, &f->numbers);
     parse_degrees(c, &p->n);
