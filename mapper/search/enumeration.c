@@ -291,10 +291,9 @@ static const strategies *list_for(th_enumeration *e, int layer, int n)
     if (all->n >= 0)
         return all;
     const th_layer *l = &e->problem->workload->layers[layer];
-    all->n = e->is_full
-                 ? th_strategies_list_full(l, th_search_batch(e->search), n,
-                                           !e->problem->without_copies, &all->item)
-                 : th_strategies_list(l, th_search_batch(e->search), n, &all->item);
+    all->n = e->is_full ? th_strategies_list_full(l, th_search_batch(e->search), n,
+                                                  !e->problem->without_copies, &all->item)
+                        : th_strategies_list(l, th_search_batch(e->search), n, &all->item);
     return all->n < 0 || (e->is_full && add_chunks(e, layer, n, all)) ? NULL : all;
 }
 

@@ -48,8 +48,8 @@ typedef struct th_accel_state {
     /* messages beside its tasks: how many, and the sum of the shares of its rate that they take */
     int32_t n_beside;
     double slowdown;
-    double owed_ps;   /* of its task, at the full rate: what such messages and jitter add to it */
-    th_time owed_at;  /* owed_ps is that of this time */
+    double owed_ps;  /* of its task, at the full rate: what such messages and jitter add to it */
+    th_time owed_at; /* owed_ps is that of this time */
     /* stepped: its state; expanded: with the applied part of history. Of machine.pipelines, which
      * take no memory until they are written: most accelerators of large systems never need one */
     th_pipeline *pipeline;

@@ -25,11 +25,11 @@ enum {
     /* the default budget: of simulated work (th_search.work), 10 to 20 CPU seconds, at most
      * 20,000 evaluations */
     DEFAULT_WORK = 45 * 1000 * 1000,
-    FRUITLESS_PART = 3,              /* of that budget without a gain ends the search */
-    OPENING_WORK = DEFAULT_WORK / 4, /* that a search of the opening may take */
-    FIRST_INITIAL = 32,              /* evaluations of dp */
-    BRIEF_TURN = DEFAULT_WORK / 45,  /* in the first round */
-    ROUND = DEFAULT_WORK / FRUITLESS_PART /* all turns of another: each search has had one before */
+    FRUITLESS_PART = 3,                   /* of that budget without a gain ends the search */
+    OPENING_WORK = DEFAULT_WORK / 4,      /* that a search of the opening may take */
+    FIRST_INITIAL = 32,                   /* evaluations of dp */
+    BRIEF_TURN = DEFAULT_WORK / 45,       /* in the first round */
+    ROUND = DEFAULT_WORK / FRUITLESS_PART /* all turns: each search has one before that */
 };
 
 /* Before the turns. greedy comes first on a large system, where what dp makes of it then need not

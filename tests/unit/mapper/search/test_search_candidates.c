@@ -172,10 +172,10 @@ TEST(sizes_that_leave_accelerators_idle)
 }
 
 /* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in
- * three orders, 4 2 1, 7 6 5 3; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. In the basic space
- * the search gives the product a set of several; one accelerator for both, the uniform answer, is
- * slower. In the full one every member of a set computes the LSTM, and nothing travels to the
- * product. */
+ * three orders, 4 2 1, 7 6 5 3; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. In the
+ * basic space the search gives the product a set of several; one accelerator for both, the uniform
+ * answer, is slower. In the full one every member of a set computes the LSTM, and nothing travels
+ * to the product. */
 TEST(one_accelerator_runs_what_cannot_be_split)
 {
     auto_workload *w =
