@@ -97,7 +97,8 @@ proc ::tharsis::lib::hub::is_sparse {i mixer} {
     if {$mixer in {experts dense}} {return [expr {$mixer eq "experts"}]}
     set types [items mlp_layer_types]
     if {$types ne ""} {return [expr {[lindex $types $i] eq "sparse"}]}
-    set step [expr {max(1, [number {decoder_sparse_step interleave_moe_layer_step} 1])}]
+    set step [number {decoder_sparse_step interleave_moe_layer_step} 1]
+    if {$step < 1} {set step 1}
     return [expr {$i >= [number first_k_dense_replace 0] && ($i + 1) % $step == 0 &&
         $i % max(1, [number moe_layer_freq 1]) == 0 && $i ni [items mlp_only_layers]}]
 }

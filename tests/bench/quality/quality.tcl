@@ -92,9 +92,8 @@ set default_limit 1
 set bound_limit 20
 set bound_miss 23.7
 set default_misses {
-    h2h_facebag_0.125 1.0 h2h_facebag_0.5 3.3 h2h_cnn_lstm_0.125 1.1 h2h_cnn_lstm_0.5 6.7
-    casia_surf_f1 3.7 facebagnet_f1 2.5 bert_torus 4.3 resnet18_stream 1.8 resnet18_edp 1.5
-    wrn50_2_small 5.8 resnet101_f1 1.5
+    wrn50_2_small 6.3 resnet18_stream 2.1 mobilenet_v2_f1 2.0 resnet101_f1 1.5 casia_surf_f1 1.2
+    h2h_facebag_0.5 2.1 h2h_cnn_lstm_0.5 2.5
 }
 
 source [file join $folder .. .. accept lib h2h_models.tcl]
