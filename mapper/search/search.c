@@ -417,9 +417,6 @@ static int drop_not_surviving(th_search *s, const batch *b, th_error *err)
     return 0;
 }
 
-/* To make a mapping takes as long as to simulate so much, whatever is left to simulate. */
-static const int64_t LEAST_WORK = 2250;
-
 /* Evaluates mappings that fit in. */
 static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
 {
@@ -431,7 +428,7 @@ static int evaluate_as_given(th_search *s, const batch *b, th_error *err)
         return -1;
     int64_t work = 0;
     for (int i = 0; i < b->n; i++)
-        work += th_max(s->problem.workload->n_layers + b->fitness[i].work, LEAST_WORK);
+        work += th_max(s->problem.workload->n_layers + b->fitness[i].work, TH_LEAST_WORK);
     if (outermost->options.survives && drop_not_surviving(outermost, b, err))
         return -1;
     for (; s; s = s->parent) {

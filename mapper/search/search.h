@@ -36,6 +36,9 @@ typedef struct th_search_counts {
 extern const th_search_type *const th_search_types[]; /* ends in NULL; the first is the default */
 const th_search_type *th_search_find(const char *name);
 
+/* To make a mapping takes as long as to simulate so much, whatever is left to simulate. */
+static const int64_t TH_LEAST_WORK = 2250;
+
 /* Public to read; changed by the search alone. */
 struct th_search {
     const th_search_type *type;

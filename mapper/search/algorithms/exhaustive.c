@@ -9,6 +9,7 @@
  * the space of that search, or basic, or ends at once. docs/models/exhaustive.md. */
 #include <config.h>
 
+#include "base/min_max.h"
 #include "mapper/search/enumeration.h"
 #include "mapper/search/searches.h"
 #include "mapper/search/space.h"
@@ -111,8 +112,10 @@ int th_search_try_all(th_search *s, bool *is_tried, th_error *err)
     if (s->parent || *is_tried || most < 1)
         return 0;
     *is_tried = true;
-    if (s->options.seconds > 0 && most > TH_ENUMERATION_OF_SEARCHES)
-        most = TH_ENUMERATION_OF_SEARCHES;
+    if (s->options.seconds > 0)
+        most = th_min(most, (int64_t)TH_ENUMERATION_OF_SEARCHES);
+    if (s->work_budget < INT64_MAX)
+        most = th_min(most, (s->work_budget - s->work) / TH_LEAST_WORK);
     th_search *all = th_search_new_inner(s, &th_search_exhaustive, most, 0, err);
     int failed = all ? 0 : -1;
     while (!failed && !all->done)
