@@ -93,7 +93,7 @@ set bound_limit 20
 set bound_miss 23.7
 set default_misses {
     wrn50_2_small 6.3 resnet18_stream 2.1 mobilenet_v2_f1 2.0 resnet101_f1 1.5 casia_surf_f1 1.2
-    h2h_facebag_0.5 2.1 h2h_cnn_lstm_0.5 2.5
+    h2h_facebag_0.125 2.4 h2h_facebag_0.5 2.1 h2h_cnn_lstm_0.5 2.5
 }
 
 source [file join $folder .. .. accept lib h2h_models.tcl]
