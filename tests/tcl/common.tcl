@@ -94,8 +94,10 @@ proc json_value {tokens next} {
 # What the scripts of a page draw it from; a section of it, {} where there is none; and a member of
 # a timeline.
 proc document_of {page} {
-    regexp {<script type="application/json" id="document">(.*?)</script>} [read_all $page] -> text
-    return [from_json $text]
+    set text [read_all $page]
+    set mark {<script type="application/json" id="document">}
+    set from [expr {[string first $mark $text] + [string length $mark]}]
+    return [from_json [string range $text $from [string first </script> $text $from]-1]]
 }
 
 proc section_of {document id} {
