@@ -18,7 +18,7 @@
 enum { MANY_ISLANDS = 32, PIPELINED_CHUNKS = 4, RING_MAX = 8, RANKS_MAX = 256 };
 
 typedef struct call_key {
-    int64_t kind, group, bytes;
+    int64_t kind, group, bytes; /* kind TH_N_COLLECTIVES: a message between stages */
 } call_key;
 
 struct th_collective_times {
@@ -219,26 +219,9 @@ static th_time simulate(th_collective_times *x, const call_key *key, th_error *e
     return end;
 }
 
-th_time th_collective_time(th_collective_times *x, th_collective_kind kind, th_plan_group group,
-                           int64_t bytes, th_error *err)
-{
-    call_key key = {kind, group, bytes};
-    int64_t known;
-    if (bytes == 0 || th_plan_group_size(x->plan, group) == 1)
-        return 0;
-    if (th_map_get(x->known, &key, sizeof key, &known))
-        return known;
-    th_time end = simulate(x, &key, err);
-    if (end >= 0 && th_map_put(x->known, &key, sizeof key, end))
-        return th_error_no_memory(err);
-    return end;
-}
-
-th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *err)
+static th_time simulate_message(th_collective_times *x, int64_t bytes, th_error *err)
 {
     const th_system *s = x->system;
-    if (x->plan->n.pipeline == 1)
-        return 0;
     th_program *p = th_program_new(err);
     if (!p)
         return -1;
@@ -252,4 +235,31 @@ th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *e
     th_time end = th_program_add(p, &t, err) < 0 ? -1 : run(x, p, err);
     th_program_free(p);
     return end;
+}
+
+static th_time time_of(th_collective_times *x, const call_key *key, th_error *err)
+{
+    int64_t known;
+    if (th_map_get(x->known, key, sizeof *key, &known))
+        return known;
+    th_time end =
+        key->kind < TH_N_COLLECTIVES ? simulate(x, key, err) : simulate_message(x, key->bytes, err);
+    if (end >= 0 && th_map_put(x->known, key, sizeof *key, end))
+        return th_error_no_memory(err);
+    return end;
+}
+
+th_time th_collective_time(th_collective_times *x, th_collective_kind kind, th_plan_group group,
+                           int64_t bytes, th_error *err)
+{
+    if (bytes == 0 || th_plan_group_size(x->plan, group) == 1)
+        return 0;
+    return time_of(x, &(call_key){kind, group, bytes}, err);
+}
+
+th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *err)
+{
+    if (x->plan->n.pipeline == 1)
+        return 0;
+    return time_of(x, &(call_key){.kind = TH_N_COLLECTIVES, .bytes = bytes}, err);
 }

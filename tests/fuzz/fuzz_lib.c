@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_lib.c - the bytes as files that lib/ reads: SCALE-Sim's configuration and topology, either
- * of the two files of ASTRA-sim (the other one is valid), which become the texts of ours; measured
- * collectives, to which a law is fitted; and tables of read_table, whose format the first byte
- * says. */
+ * of the two files of ASTRA-sim (the other one is valid), InfraGraphs, which become the texts of
+ * ours; the options that a model's config.json says; measured collectives, to which a law is
+ * fitted; and tables of read_table, whose format the first byte says. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +84,17 @@ static void run_topology(const uint8_t *data, size_t size)
     Tcl_ResetResult(interp);
 }
 
+static void run_infragraph(const uint8_t *data, size_t size)
+{
+    run_system("::tharsis::lib::infragraph::system {%s} 100Gbps {}", data, size);
+}
+
+static void run_config_json(const uint8_t *data, size_t size)
+{
+    answer("::tharsis::lib::hub::model {%s}", fuzz_input_file(data, size));
+    Tcl_ResetResult(interp);
+}
+
 static void run_table(const uint8_t *data, size_t size)
 {
     static const char *const scripts[] = {
@@ -118,6 +129,8 @@ static void run_collectives(const uint8_t *data, size_t size)
 const fuzz_target fuzz_nccl_log = {"nccl_log", run_collectives, begin};
 const fuzz_target fuzz_astra_network = {"astra_network", run_astra_network, begin};
 const fuzz_target fuzz_astra_system = {"astra_system", run_astra_system, begin};
+const fuzz_target fuzz_config_json = {"config_json", run_config_json, begin};
+const fuzz_target fuzz_infragraph = {"infragraph", run_infragraph, begin};
 const fuzz_target fuzz_scalesim_config = {"scalesim_config", run_configuration, begin};
 const fuzz_target fuzz_scalesim_topology = {"scalesim_topology", run_topology, begin};
 const fuzz_target fuzz_table = {"table", run_table, begin};

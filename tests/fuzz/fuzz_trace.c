@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_trace.c - the bytes as the file of each of two ranks of a trace, and as the files of groups
- * and of memory beside one. A trace that can be read is matched, and written so that it reads back
+ * and of memory beside one; leniently; and as the algorithm of the collectives of a trace. A trace that can be read is matched, and written so that it reads back
  * with as many nodes. */
 #include <config.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include "base/files/text_file.h"
 #include "sim/execution_trace/trace_groups.h"
 #include "tests/fuzz/target.h"
 #include "topology/system.h"
 #include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_write.h"
+#include "workloads/trace/trace_custom.h"
 #include "workloads/trace/trace_read.h"
 
 static void write_back(const th_trace *t)
@@ -43,6 +47,69 @@ static void run(const uint8_t *data, size_t size)
 }
 
 const fuzz_target fuzz_trace = {"trace", run, NULL};
+
+/* ---- files of ranks ---- */
+
+enum { N_LINKS = 2 };
+static char prefix[4096];
+
+static const char *link_of(int rank)
+{
+    static char path[sizeof prefix + 16];
+    snprintf(path, sizeof path, "%s.%d.et", prefix, rank);
+    return path;
+}
+
+static void remove_links(void)
+{
+    for (int rank = 0; rank < N_LINKS; rank++)
+        unlink(link_of(rank));
+}
+
+/* PREFIX.0.et and PREFIX.1.et have these bytes. */
+static const char *rank_files(const uint8_t *data, size_t size)
+{
+    const char *path = fuzz_input_file(data, size);
+    if (!prefix[0]) {
+        snprintf(prefix, sizeof prefix, "%s", path);
+        for (int rank = 0; rank < N_LINKS; rank++)
+            must(symlink(path, link_of(rank)) == 0);
+        atexit(remove_links);
+    }
+    return prefix;
+}
+
+static void run_lenient(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    th_trace_files f = {.prefix = rank_files(data, size), .is_lenient = true};
+    th_trace *t = th_trace_read(&f, &e);
+    th_strbuf notes = TH_STRBUF_INIT;
+    must_read_or_say(t, &e);
+    if (t) {
+        th_trace_note(t, &notes);
+        write_back(t);
+    }
+    th_strbuf_clear(&notes);
+    th_trace_free(t);
+}
+
+const fuzz_target fuzz_trace_lenient = {"trace_lenient", run_lenient, NULL};
+
+static void run_custom(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    th_trace_files f = {.prefix = fuzz_source_file("tests/fuzz/corpus/trace_custom/collective")};
+    th_trace *t = th_trace_read(&f, &e);
+    must(t != NULL);
+    bool is_used = th_trace_use_custom(t, TH_TRACE_ALL_REDUCE, rank_files(data, size), &e) == 0;
+    must_read_or_say(is_used, &e);
+    if (is_used)
+        write_back(t);
+    th_trace_free(t);
+}
+
+const fuzz_target fuzz_trace_custom = {"trace_custom", run_custom, NULL};
 
 /* ---- the files beside a trace ---- */
 

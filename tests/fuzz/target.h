@@ -18,10 +18,11 @@ typedef struct fuzz_target {
 
 /* A row of fuzz_targets, in the file of its reader. */
 extern const fuzz_target fuzz_astra_network, fuzz_astra_system, fuzz_checkpoint, fuzz_collective,
-    fuzz_devices, fuzz_failure_times, fuzz_mapping, fuzz_measurements, fuzz_nccl_log, fuzz_onnx,
-    fuzz_pipeline, fuzz_plan, fuzz_predictor, fuzz_scalesim_config, fuzz_scalesim_topology,
-    fuzz_schema, fuzz_study, fuzz_system, fuzz_table, fuzz_time_table, fuzz_trace,
-    fuzz_trace_groups, fuzz_trace_memory, fuzz_workload;
+    fuzz_config_json, fuzz_devices, fuzz_failure_times, fuzz_infragraph, fuzz_mapping,
+    fuzz_measurements, fuzz_nccl_log, fuzz_onnx, fuzz_pipeline, fuzz_plan, fuzz_predictor,
+    fuzz_scalesim_config, fuzz_scalesim_topology, fuzz_schema, fuzz_study, fuzz_system, fuzz_table,
+    fuzz_time_table, fuzz_trace, fuzz_trace_custom, fuzz_trace_groups, fuzz_trace_lenient,
+    fuzz_trace_memory, fuzz_workload;
 extern const fuzz_target *const fuzz_targets[]; /* ends in NULL */
 
 /* Begins the target where that has not been done, and runs it. Aborts where a block stays

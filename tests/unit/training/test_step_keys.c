@@ -2,6 +2,7 @@
 /* test_step_keys.c - what is kept while a step of training is made is kept by all that it depends
  * on: times of collectives, and the parts of computations. */
 #include <config.h>
+#include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 #include "training/step_tasks.h"
@@ -41,6 +42,24 @@ TEST(a_collective_is_known_by_all_of_it)
     }
     CU_ASSERT_TRUE(n_other > CALLS / 2);
     th_collective_times_free(asked);
+}
+
+/* A step of 16,384 accelerators has thousands of messages of one size: each size is simulated once,
+ * and is no collective of as many bytes. */
+TEST(a_message_between_stages_is_simulated_once)
+{
+    th_error err;
+    auto_system *s = shipped_system("islands_4x8");
+    th_parallel_plan p = plan_of((th_degrees){2, 4, 1, 1, 4, 1, 1, 0, 1});
+    th_collective_times *x = th_collective_times_new(s, &p, &err);
+    const th_time first = th_stage_message_time(x, 64000, &err);
+    const th_time all_reduce = th_collective_time(x, TH_ALL_REDUCE, TH_GROUP_TENSOR, 64000, &err);
+    CU_ASSERT_TRUE(first > 0 && all_reduce > 0 && first != all_reduce);
+    CU_ASSERT_TRUE(th_stage_message_time(x, 128000, &err) > first);
+    const int64_t calls = th_alloc_calls();
+    CU_ASSERT_EQUAL(th_stage_message_time(x, 64000, &err), first);
+    CU_ASSERT_EQUAL(th_alloc_calls(), calls);
+    th_collective_times_free(x);
 }
 
 /* Of every part a picosecond more, and the first again. */
