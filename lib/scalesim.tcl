@@ -7,8 +7,7 @@ namespace eval ::tharsis::lib::scalesim::known {
     variable topology_max 4194304 configuration_max 262144 extent_max 268435456
     variable convolution {
         {{Layer name} Layer Name L} {{IFMAP Height}} {{IFMAP Width}} {{Filter Height}}
-        {{Filter Width}} Channels {{Num Filter} {Num Filters}} {Strides {Stride Height}}
-        {{Stride Width}} Sparsity
+        {{Filter Width}} Channels {{Num Filter}} {Strides {Stride Height}} {{Stride Width}} Sparsity
     }
     variable product {{Layer {Layer name} Name L} M N K Sparsity}
     variable array_keys {
@@ -56,9 +55,9 @@ proc ::tharsis::lib::scalesim::is_whole {text max} {
 
 # ---- a topology: convolutions or products, a line each ----
 
-# Case and what is no letter or digit do not matter.
+# Case, what is no letter or digit, and a plural do not matter.
 proc ::tharsis::lib::scalesim::plain {heading} {
-    return [regsub -all {[^a-z0-9]} [string tolower $heading] {}]
+    return [string trimright [regsub -all {[^a-z0-9]} [string tolower $heading] {}] s]
 }
 
 proc ::tharsis::lib::scalesim::fail_heading {where name problem} {
@@ -165,6 +164,10 @@ proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
 # have), places of the columns, behind (the field behind them), others (headings that are not read),
 # notes. SCALE-Sim goes by places: so do we where known headings are there, but one of them twice.
 proc ::tharsis::lib::scalesim::heading_line {where headings} {
+    if {[lsearch -glob -nocase $headings "*intraline*"] >= 0} {
+        fail WORK-1129 "$where: is a layout of data in banks of memory, which is not modelled: a\
+            topology was expected"
+    }
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
     set columns [expr {$is_product ? $known::product : $known::convolution}]
     set n_values [expr {$is_product ? 4 : 8}]

@@ -18,6 +18,9 @@ th_csv th_csv_open(const char *path, char *text)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     size_t n = strlen(byte_order_mark);
+    if (text && !strchr(text, '\n')) /* lines that end in a carriage return alone */
+        for (char *at = text; (at = strchr(at, '\r'));)
+            *at = '\n';
     return (th_csv){.path = path,
                     .rest = text && strncmp(text, byte_order_mark, n) == 0 ? text + n : text};
 }
