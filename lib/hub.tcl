@@ -58,7 +58,8 @@ proc ::tharsis::lib::hub::items {key} {
     variable config; variable file
     lassign [get $config $key null] kind x
     if {$kind ni {null list text}} {fail TCL-2961 "$file: $key: a list was expected"}
-    return [expr {$kind eq "text" ? [split $x {}] : [lmap each $x {lindex $each 1}]}]
+    if {$kind eq "text"} {return [split $x {}]}
+    return [lmap each $x {lindex $each 1}]
 }
 
 # What attends in each layer, by one of the ways in which files say so.
@@ -99,8 +100,10 @@ proc ::tharsis::lib::hub::is_sparse {i mixer} {
     if {$types ne ""} {return [expr {[lindex $types $i] eq "sparse"}]}
     set step [number {decoder_sparse_step interleave_moe_layer_step} 1]
     if {$step < 1} {set step 1}
+    set every [number moe_layer_freq 1]
+    if {$every < 1} {set every 1}
     return [expr {$i >= [number first_k_dense_replace 0] && ($i + 1) % $step == 0 &&
-        $i % max(1, [number moe_layer_freq 1]) == 0 && $i ni [items mlp_only_layers]}]
+        $i % $every == 0 && $i ni [items mlp_only_layers]}]
 }
 
 # weights, parameters, operations and bytes of states that take the place of attention. Gated delta

@@ -45,7 +45,7 @@ proc ::tharsis::lib::infragraph::unread {value} {
     if {$kind eq "list"} {return [concat {*}[lmap one $x {unread $one}]]}
     if {$kind ne "object"} return
     return [concat {*}[lmap {key one} $x {
-        expr {$key in $known::names ? [unread $one] : [list $key]}
+        if {$key in $known::names} {unread $one} else {list $key}
     }]]
 }
 
@@ -178,7 +178,8 @@ proc ::tharsis::lib::infragraph::copy {where devices name front island depth} {
             set end [value $at $edge $end]
             set path [text $at $end component]
             set of [text $at $end device ""]
-            lmap x [ends $at $devices $name [expr {$of eq "" ? $path : "$of.$path"}]] {
+            if {$of ne ""} {set path $of.$path}
+            lmap x [ends $at $devices $name $path] {
                 string cat $front $x
             }
         }] ends1 ends2

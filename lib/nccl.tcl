@@ -392,7 +392,7 @@ proc ::tharsis::lib::nccl::errors {rows parts} {
 
 proc ::tharsis::lib::calibrate_network {o} {
     set path [lindex [dict get $o words] 0]
-    set system [expr {[dict exists $o system] ? [list [dict get $o system]] : ""}]
+    set system [if {[dict exists $o system]} {list [dict get $o system]}]
     lassign [nccl::measured $path [get $o collective ""] {*}$system] rows n notes
     lassign [core::link_law $rows] terms parts
     core::note $path $notes

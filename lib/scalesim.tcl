@@ -153,8 +153,8 @@ proc ::tharsis::lib::scalesim::convolution_keys {where name values stride_w} {
 # What one layer is called: in no way like those before.
 proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
     upvar 1 $taken_name taken
-    set name [string range [expr {$given eq "" ? "layer" : $given}] 0 199]
-    set name [regsub -all {[^!-~]|["\\\[\]{}*?$;]} $name _]
+    if {$given eq ""} {set given layer}
+    set name [regsub -all {[^!-~]|["\\\[\]{}*?$;]} [string range $given 0 199] _]
     if {$name eq "input" || [dict exists $taken $name]} {append name .$line}
     dict set taken $name 1
     return $name
@@ -182,7 +182,7 @@ proc ::tharsis::lib::scalesim::heading_line {where headings} {
     }
     set places [place $where $headings $columns $n_values]
     set others [lsearch -all -inline -not -exact [lmap heading $headings {
-        expr {[incr f] - 1 in $places ? "" : $heading}
+        if {[incr f] - 1 ni $places} {set heading}
     }] ""]
     return [dict create headings $headings is_product $is_product columns $columns places $places \
         n_values $n_values behind [expr {[lindex $places $n_values-1] + 1}] others $others \
@@ -199,7 +199,7 @@ proc ::tharsis::lib::scalesim::layer_line {where fields h} {
             set text [lindex $fields [lindex $places $i]]
             lappend values [extent $where [lindex $columns $i] $text]
         }
-        set stride [expr {$is_product ? "" : [lindex $fields [lindex $places 8]]}]
+        set stride [if {!$is_product} {lindex $fields [lindex $places 8]}]
         if {$stride ne ""} {set stride [extent $where [lindex $columns 8] $stride]}
         lassign [unnamed $where $fields $headings $behind $is_product] own sparsity is_comment
         if {$own ne ""} {set stride $own}

@@ -9,9 +9,22 @@
 #include "tcl/core/lib_report.h"
 #include "tcl/core/table_read.h"
 
+/* Bytes that are no UTF-8 become the characters of Latin-1, and those of four bytes what Tcl has for
+ * them: on others "string tolower" of Tcl 8.6 writes behind its end. */
 static Tcl_Obj *text_of(const char *text)
 {
-    return Tcl_NewStringObj(text, -1);
+    size_t n = 0;
+    while ((signed char)text[n] > 0)
+        n++;
+    if (text[n] == '\0')
+        return Tcl_NewStringObj(text, (int)n);
+    Tcl_DString valid;
+    Tcl_Encoding utf8 = Tcl_GetEncoding(NULL, "utf-8");
+    Tcl_ExternalToUtfDString(utf8, text, -1, &valid);
+    Tcl_Obj *made = Tcl_NewStringObj(Tcl_DStringValue(&valid), Tcl_DStringLength(&valid));
+    Tcl_DStringFree(&valid);
+    Tcl_FreeEncoding(utf8);
+    return made;
 }
 
 /* ---- CSV ---- */

@@ -20,7 +20,7 @@ build() {
         $(sed -n 's/^\(GSL\|LIBCONFIG\|YAML\|JANSSON\|LZMA\|ZLIB\|XGBOOST\|SQLITE\|PROTOBUF_C\)_LIBS = //p; s/^LIBS = //p' Makefile |
         tr '\n' ' ')"
     # shellcheck disable=SC2046,SC2086  # lists of words
-    test fuzz -nt .libs/libtharsis.a || clang $flags -fsanitize=fuzzer -I. -I"$top" $(words TCL_CFLAGS) $(words GSL_CFLAGS) \
+    { test fuzz -nt .libs/libtharsis.a && test fuzz -nt .libs/libface.a; } || clang $flags -fsanitize=fuzzer -I. -I"$top" $(words TCL_CFLAGS) $(words GSL_CFLAGS) \
         -DTH_SOURCE_DIR="\"$top\"" -DTH_DATA_DIR="\"$top\"" "$top"/tests/fuzz/fuzz_*.c "$top/tests/fuzz/fuzzer.c" \
         "$top/tests/fuzz/target.c" .libs/libface.a .libs/libtharsis.a $libs -o fuzz
 }
