@@ -280,6 +280,25 @@ static int check_precision(th_call *c, const th_work_context *w)
                         g->fp8_factor > 0 ? ", fp8 or mxfp8" : " or fp16");
 }
 
+/* Vendors' accelerators and precisions without a measured run; what a user designed has none. */
+static void warn_of_unmeasured(const th_call *c, const th_work_context *w)
+{
+    const th_system *s = c->session->system;
+    const th_generation *g = w->device.generation;
+    const bool has_runs = !g->prefix || g->is_measured;
+    const char *precision = w->p->precision == TH_TRAIN_MXFP8   ? "mxfp8"
+                            : w->p->precision == TH_TRAIN_NVFP4 ? "nvfp4"
+                                                                : "";
+    if (has_runs && !precision[0])
+        return;
+    th_warn(c, "TCL-3035",
+            "steps %s%s%s%s were compared with no measured run: their error is not known, of "
+            "mixtures of experts on Blackwell it is 23 to 49 %%",
+            has_runs ? "" : "of ",
+            has_runs ? "" : s->designs[s->nodes[s->accel_node[0]].a.designs[0]].name,
+            precision[0] ? (has_runs ? "in " : " in ") : "", precision);
+}
+
 /* The step becomes the session's program, which takes over f. */
 static int make_step(th_call *c, th_plan_file *f)
 {
@@ -297,6 +316,8 @@ static int make_step(th_call *c, th_plan_file *f)
     const int full = f->ignores_memory ? 0 : th_plan_memory_check(&work, &schedule, &c->err);
     if (full > 0)
         th_warn(c, "TCL-1520", "%s", c->err.text);
+    if (full >= 0)
+        warn_of_unmeasured(c, &work);
     if (full >= 0)
         made = th_hand_built_of_step(s->model.name, s->system, &work, &schedule, f, &c->err);
     th_pipeline_clear(&schedule);
