@@ -9,8 +9,8 @@
 #include "tcl/core/lib_report.h"
 #include "tcl/core/table_read.h"
 
-/* Bytes that are no UTF-8 become the characters of Latin-1, and those of four bytes what Tcl has for
- * them: on others "string tolower" of Tcl 8.6 writes behind its end. */
+/* Bytes that are no UTF-8 become characters of Latin-1, and characters of four bytes what Tcl has
+ * for them: on others "string tolower" of Tcl 8.6 writes behind its end. */
 static Tcl_Obj *text_of(const char *text)
 {
     size_t n = 0;
