@@ -15,6 +15,7 @@
 #include "tcl/files.h"
 #include "session/gpu_models.h"
 #include "tcl/gpu_option.h"
+#include "tcl/core/lib_report.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
 
@@ -103,13 +104,38 @@ static int read_columns(th_call *c, const char ***out)
     return columns->n;
 }
 
+/* What the file holds; of a table that lib/measured.tcl knows, its rows in format tharsis. 0 or -1.
+ */
+static int measured_text(th_call *c, const char *path, th_strbuf *text, th_strbuf *notes)
+{
+    th_strbuf own = TH_STRBUF_INIT;
+    if (th_measurements_text(path, text, &c->err))
+        return -1;
+    const char *format = th_call_text(c, READ_FORMAT, "auto");
+    if (strcmp(format, "auto") != 0 || *text->text == '{' || *text->text == '[')
+        return 0;
+    Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), Tcl_NewStringObj(text->text, -1),
+                        Tcl_NewIntObj(th_call_has(c, READ_DEVICE))};
+    int failed = th_lib_read(c, "measured::own", 3, words, &own, notes);
+    if (failed || own.length == 0)
+        return failed;
+    th_strbuf_clear(text);
+    *text = own;
+    return 0;
+}
+
 /* Reads rows of the file at path into the named set; these GPUs are known besides. 0 or -1. */
 static int add_measurements(th_call *c, const char *path, const char *const *columns, int n_columns,
                             const th_gpus *gpus)
 {
-    th_strbuf notes = TH_STRBUF_INIT;
+    th_strbuf notes = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
+    if (measured_text(c, path, &text, &notes)) {
+        th_strbuf_clear(&text);
+        return -1;
+    }
     const th_measurement_source source = {
         .path = path,
+        .text = &text,
         .format = th_call_text(c, READ_FORMAT, NULL),
         .kind = th_call_text(c, READ_KIND, NULL),
         .device = th_call_text(c, READ_DEVICE, NULL),
@@ -122,6 +148,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     th_measurements *m = th_gpu_models_measurements(
         c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
     int failed = m ? th_measurements_read(m, &source, gpus, &c->err) : -1;
+    th_strbuf_clear(&text);
     th_warn_notes(c, path, failed, &notes);
     if (failed)
         return -1;
