@@ -10,8 +10,8 @@
  *   shared  = ((1 - WHOLE) * n + WHOLE * ceil(n)) * block, n = blocks / multiprocessors
  *   compute = max(shared, the longest block), memory = bytes / rate of memory or cache
  *   time    = start + (compute^p + memory^p)^(1/p), p between the larger of both and their sum
- * Where few blocks would leave multiprocessors idle, the keys of a sequence are split over several,
- * unless the operation says unsplit, and query heads that share keys are rows of one block. With
+ * Query heads that share keys are rows of one block. Where few blocks of a decode step would leave
+ * multiprocessors idle, the keys are split over several, unless the operation says unsplit. With
  * paged keys and values those of the rows are put into their pages by a kernel before.
  *
  * Constants: fitted by the least mean logarithm of the ratio to 120,000 rows on four GPUs (A100,
@@ -200,13 +200,13 @@ static double tile_of(const work *w, double rows)
     return is_flash2 && has_small_tiles(w->gpu) ? QUERIES_SMALL : QUERIES;
 }
 
+/* The kernels of prompts do not split keys, nor FlashAttention 2 those of unpacked heads. */
 static double parts_of(const work *w, double n, bool packed)
 {
-    const int32_t *x = w->op->x;
-    bool may = !x[TH_OP_UNSPLIT] && x[TH_OP_KEYS] > x[TH_OP_ROWS] &&
-               (packed || w->kernel != TH_KERNEL_FLASH2 || !w->is_decode);
+    if (!packed || !w->is_decode)
+        return 1;
     double idle = floor(w->gpu->x[TH_GPU_SMS] / n);
-    return may ? fmax(1, fmin(idle, floor(w->keys / SPLIT_KEYS))) : 1;
+    return fmax(1, fmin(idle, floor(w->keys / SPLIT_KEYS)));
 }
 
 static blocks blocks_of(const work *w)
