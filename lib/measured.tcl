@@ -3,10 +3,10 @@
 # tharsis.
 #   measured::own PATH TEXT HAS_DEVICE HAS_PHASE -> {TEXT NOTES}; TEXT is empty where the table is
 #   none of these
-# Tables are told by their columns: gemm, attention, latent_attention, power (aiconfigurator), and
-# attention with unequal lengths (Frontier). Where no device is given it is the file's name up to
-# the table's ("b200_sxm_gemm.csv"). A row is a line of both texts, so that messages tell its line;
-# what is left out is an empty line. Equal shapes have equal row_id, to be held out together.
+# Tables are told by their columns: gemm, attention, latent_attention, moe, power (aiconfigurator),
+# and attention with unequal lengths (Frontier). Where no device is given it is the file's name up
+# to the table's ("b200_sxm_gemm.csv"). A row is a line of both texts, so that messages tell its
+# line; what is left out is an empty line. Equal shapes have equal row_id, to be held out together.
 namespace eval ::tharsis::lib::measured {namespace path {::tharsis::lib ::tharsis}}
 namespace eval ::tharsis::lib::measured::known {
     # A table by its columns, in any order: the first that has them all.
@@ -16,6 +16,8 @@ namespace eval ::tharsis::lib::measured::known {
         gemm {dtype m n k time_ms}
         attention {phase dtype kv_dtype batch tokens cached heads kv_heads head_dim window time_ms}
         latent_attention {phase dtype kv_dtype heads batch tokens cached time_ms}
+        moe {dtype tokens hidden inter top_k experts tensor_parallel expert_parallel distribution
+            time_ms}
         mixed {gpu timed precision heads kv_heads head_dim tensor batch prefill_chunk cached_tokens
             prefill mixed sequence_lengths prefill_ms decode_ms}
     }
@@ -23,16 +25,16 @@ namespace eval ::tharsis::lib::measured::known {
     variable others {
         collectives {backend operation dtype gpus elements time_ms}
         expert_exchange {mode nodes hidden tokens dispatch_us combine_us}
-        moe {dtype tokens hidden inter top_k experts tensor_parallel expert_parallel distribution}
     }
     variable precisions {
         bfloat16 bf16 float16 fp16 half fp16 fp8 fp8 fp8_block fp8 nvfp4 fp4 BF16 bf16 FP16 fp16
         "" fp16
     }
-    # Of the result.
-    variable columns {
-        kind phase precision scales batch rows channels_in channels_out heads kv_heads keys causal
-        window kv_precision paged latent members group
+    # Of the result: of all tables, and of attention and of experts besides.
+    variable columns {kind phase precision scales batch channels_in channels_out}
+    variable more {
+        moe {n_experts top_k ranks skew}
+        "" {rows heads kv_heads keys causal window kv_precision paged latent members group}
     }
     # Of DeepSeek's latent attention, in numbers: the latent, what of it is rotated beside it, and
     # a head's own part of a key, and its value.
@@ -94,6 +96,17 @@ proc ::tharsis::lib::measured::latent_attention {where row} {
     return [dict merge $out [list kind attention phase call latent $known::latent]]
 }
 
+# The experts of the fullest rank, each of which tensor parallelism cuts. Weights of 4 bits beside
+# wider activations have no precision here.
+proc ::tharsis::lib::measured::moe {where row} {
+    dict with row {}
+    if {![dict exists $known::precisions $dtype]} {return {}}
+    return [list kind experts phase execution precision [precision $where $dtype] batch $tokens \
+        channels_in $hidden channels_out [expr {$inter / $tensor_parallel}] n_experts $experts \
+        top_k $top_k ranks $expert_parallel \
+        skew [expr {[scan $distribution power_law_%f skew] == 1 ? round(100 * $skew) : 0}]]
+}
+
 # Power is not read.
 proc ::tharsis::lib::measured::power {where row} {
     if {[dict get $row operator] eq "gemm"} {return [gemm $where $row]}
@@ -146,11 +159,15 @@ proc ::tharsis::lib::measured::device_of {path table} {
     return [expr {$at > 0 ? [string range $name 0 [expr {$at - 1}]] : ""}]
 }
 
+proc ::tharsis::lib::measured::columns_of {table} {
+    return [list {*}$known::columns {*}[get $known::more $table [dict get $known::more ""]]]
+}
+
 proc ::tharsis::lib::measured::line {where table names fields device} {
     foreach name $names value $fields {dict set row $name $value}
     set out [$table $where $row]
     if {$out eq ""} return
-    set shape [join [lmap column $known::columns {get $out $column ""}] ,]
+    set shape [join [lmap column [columns_of $table] {get $out $column ""}] ,]
     if {$device eq "gpu"} {append shape ,[dict get $row gpu]} elseif {$device ne ""} {
         append shape ,$device
     }
@@ -169,7 +186,7 @@ proc ::tharsis::lib::measured::own {path text has_device} {
     if {$table eq ""} {return {{} {}}}
     set device ""
     if {!$has_device} {set device [expr {$table eq "mixed" ? "gpu" : [device_of $path $table]}]}
-    set out [join $known::columns ,][expr {$device eq "" ? "" : ",device"}],row_id,time_ms\n
+    set out [join [columns_of $table] ,][expr {$device eq "" ? "" : ",device"}],row_id,time_ms\n
     set left {}
     set i 1
     foreach line [lrange [split [string map {\r {}} [string trimright $text]] \n] 1 end] {
@@ -178,6 +195,6 @@ proc ::tharsis::lib::measured::own {path text has_device} {
         if {$one eq ""} {lappend left $i}
         append out $one \n
     }
-    return [list $out [join [lines_note $left "timed on the host, of two kernels or without\
-        shapes" row] {; }]]
+    return [list $out [join [lines_note $left "timed on the host, of two kernels, without\
+        shapes, or with weights of 4 bits alone" row] {; }]]
 }

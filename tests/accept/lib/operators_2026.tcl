@@ -3,9 +3,9 @@
 #
 #   tharsis -exit tests/accept/operators.tcl ?-all? TRAIN ?TEST? -layout 2026 ?-devices FILE?
 #
-# TRAIN and TEST hold DEVICE_gemm, DEVICE_attention and DEVICE_latent_attention (.csv or .csv.xz), a
-# device being one of devices.csv, or of FILE. Of every device the same shapes are taken, by a
-# digest of what stands before the time: one of $share, or all of them (-all).
+# TRAIN and TEST hold DEVICE_gemm, DEVICE_attention, DEVICE_latent_attention and DEVICE_moe (.csv
+# or .csv.xz), a device being one of devices.csv, or of FILE. Of every device the same shapes are
+# taken, by a digest of what stands before the time: one of $share, or all of them (-all).
 # Without TEST:
 #   unseen    each device is left out in turn, and asked of the law that the others are fitted to
 #   shapes    a fifth of the shapes is left out of all devices, and asked of boosted trees; its
@@ -16,17 +16,17 @@
 # share of rows within the interval of 80 %. fp8 by blocks: rows above four times the shortest one
 # alone, which quantises the activations. Latent attention: a call of an engine, with its host.
 namespace eval operators_2026 {
-    variable tables {gemm attention latent_attention}
+    variable tables {gemm attention latent_attention moe}
     variable share 40
     # Most the median may be, in percent.
     variable bars {
         unseen {
             {bf16 products} 10 {fp8 products} 15 {fp8 by blocks} 15 {nvfp4 products} 20
-            {decode attention} 15 {prefill attention} 15 {latent attention} 18
+            {decode attention} 15 {prefill attention} 15 {latent attention} 18 experts 18
         }
         shapes {
             {bf16 products} 5 {fp8 products} 5 {fp8 by blocks} 5 {nvfp4 products} 6
-            {decode attention} 7 {prefill attention} 7 {latent attention} 7
+            {decode attention} 7 {prefill attention} 7 {latent attention} 7 experts 7
         }
         default {}
     }
@@ -43,14 +43,14 @@ proc operators_2026::files_of {folder table} {
     return [lsort $all]
 }
 
-# {digest line} of the lines that are taken. fp8 by blocks below four floors is not.
-proc operators_2026::lines_of {lines} {
+# {digest line} of the lines that are taken. Products in fp8 by blocks below four floors are not.
+proc operators_2026::lines_of {table lines} {
     variable share
-    set floor Inf
+    set floor 0
     foreach line $lines {
-        if {[string match fp8_block,* $line]} {
+        if {$table eq "gemm" && [string match fp8_block,* $line]} {
             set time [lindex [split $line ,] end]
-            if {$time < $floor} {set floor $time}
+            if {$floor == 0 || $time < $floor} {set floor $time}
         }
     }
     return [lmap line $lines {
@@ -66,27 +66,27 @@ proc operators_2026::family {table line} {
     set word [lindex [split $line ,] 0]
     if {$table eq "latent_attention"} {return "latent attention"}
     if {$table eq "attention"} {return "$word attention"}
+    if {$table eq "moe"} {return experts}
     return [dict get {bfloat16 "bf16 products" fp8 "fp8 products" fp8_block "fp8 by blocks"\
             nvfp4 "nvfp4 products"} $word]
 }
 
-# {device family digest row} of all rows of a folder, a row as format tharsis has it; its columns
-# become "columns".
+# {device family digest row columns} of all rows of a folder, a row as format tharsis has it.
 proc operators_2026::rows_of {folder} {
     variable tables
-    variable columns
     set rows {}
     foreach table $tables {
         foreach file [files_of $folder $table] {
             set device [string range [file tail $file] 0 \
                 [string first _$table [file tail $file]]-1]
             set lines [split [string trim [llm_ops::text $file]] \n]
-            set some [lines_of [lrange $lines 1 end]]
+            set some [lines_of $table [lrange $lines 1 end]]
             set text [join [linsert [lmap one $some {lindex $one 1}] 0 [lindex $lines 0]] \n]
             set own [split [lindex [::tharsis::lib::measured::own $file $text 1] 0] \n]
-            set columns [lindex $own 0]
             foreach one $some row [lrange $own 1 end-1] {
-                lappend rows [list $device [family $table [lindex $one 1]] [lindex $one 0] $row]
+                if {$row eq ""} continue
+                lappend rows [list $device [family $table [lindex $one 1]] [lindex $one 0] $row \
+                    [lindex $own 0]]
             }
         }
     }
@@ -97,22 +97,22 @@ proc operators_2026::rows_of {folder} {
 # Rows as a set of measurements: its name. Sets are kept, so every one has a new name.
 proc operators_2026::set_of {rows} {
     variable n_sets
-    variable columns
     variable devices_file
-    set f [file tempfile path .csv]
-    puts $f $columns,device
-    foreach row $rows {puts $f [lindex $row 3],[lindex $row 0]}
-    close $f
     set name set2026_[incr n_sets]
-    read_measurements $path -name $name -format tharsis {*}$devices_file
-    file delete $path
+    foreach row $rows {lappend lines([lindex $row 4]) [lindex $row 3],[lindex $row 0]}
+    foreach columns [lsort [array names lines]] {
+        set f [file tempfile path .csv]
+        puts $f $columns,device\n[join $lines($columns) \n]
+        close $f
+        read_measurements $path -name $name -format tharsis {*}$devices_file
+        file delete $path
+    }
     return $name
 }
 
 # ---- errors ----
 
-proc operators_2026::words_of {row} {
-    variable columns
+proc operators_2026::words_of {row columns} {
     foreach column [split $columns ,] value [split $row ,] {
         if {$value eq "" || $column in {row_id group}} continue
         if {$column eq "kind"} {set kind $value} elseif {$column eq "phase"} {
@@ -126,8 +126,8 @@ proc operators_2026::words_of {row} {
 proc operators_2026::ask {what row} {
     variable errors
     variable n_rows
-    lassign $row device family - text
-    lassign [words_of $text] words measured
+    lassign $row device family - text columns
+    lassign [words_of $text $columns] words measured
     incr n_rows
     if {[catch {predict_layer {*}$words -device $device -interval} times]} {
         lappend errors($what,$family,$device) {Inf 0}
@@ -193,17 +193,22 @@ proc operators_2026::run {train test options} {
     variable n_rows
     variable holds
     variable devices_file
+    variable tables
     if {[dict exists $options -all]} {set share 1}
     if {[dict exists $options -devices]} {
         set devices_file [list -devices [dict get $options -devices]]
     }
     puts [format "%-8s %-12s %-20s %7s %8s %8s %8s" what device family rows {median %} {p90 %} \
         {inside %}]
+    if {[catch {predict_layer experts x 1 -device h100} why] && [string match *TCL-0003* $why]} {
+        set tables [lsearch -all -inline -not $tables moe] ;# a kind that there is no law of
+    }
     set rows [rows_of $train]
     set devices [lsort -unique [lmap row $rows {lindex $row 0}]]
     if {$test ne $train} {
         train_predictor -on [set_of $rows] -learner law
         set rows [rows_of $test]
+        set devices [lsort -unique [lmap row $rows {lindex $row 0}]]
         set_of $rows
         foreach row $rows {ask unseen $row}
         show unseen
