@@ -184,8 +184,8 @@ TEST(unequal_over_equal)
 }
 
 /* 10 sequences of one query, 16 heads, 1000 keys: 160 blocks of 64 rows by 1024 keys (whole tiles
- * of 128). A pair: 512 operations at 0.99 of 709.2 a clock, and 0.198 clocks of softmax; a block 1810
- * besides. 1.6 blocks a multiprocessor, 2 of which count 0.74. Unsplit. */
+ * of 128). A pair: 512 operations at 0.99 of 709.2 a clock, and 0.198 clocks of softmax; a block
+ * 1810 besides. 1.6 blocks a multiprocessor, 2 of which count 0.74. Unsplit. */
 TEST(blocks_of_attention)
 {
     th_gpu g = narrow_gpu();
