@@ -180,7 +180,7 @@ proc ::tharsis::lib::measured::own {path text has_device} {
     set other [table_of $names $known::others]
     if {$other ne ""} {
         fail PRED-0732 "$path: a table of $other: must be of operators of one GPU\
-            ([join [dict keys $known::tables] {, }])"
+            ([join [dict keys $known::tables] {, }]); calibrate_network reads collectives"
     }
     set table [table_of $names $known::tables]
     if {$table eq ""} {return {{} {}}}
