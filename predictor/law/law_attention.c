@@ -134,7 +134,7 @@ static double pair_clocks(const work *w)
     double rate = th_gpu_peak(w->gpu, at) * 1e3 / (w->gpu->x[TH_GPU_SMS] * w->gpu->x[TH_GPU_CLOCK]);
     double width = x[TH_OP_CHANNELS_IN] + x[TH_OP_CHANNELS_OUT];
     double few = at == TH_PRECISION_FP8 ? FP8 : 1;
-    /* Blackwell Ultra, of three times the rate in 4 bits, has twice the exponentials (NVIDIA 2025) */
+    /* Blackwell Ultra, three times as quick in 4 bits, has twice the exponentials (NVIDIA 2025) */
     bool is_ultra =
         th_gpu_peak(w->gpu, TH_PRECISION_FP4) > 2.5 * th_gpu_peak(w->gpu, TH_PRECISION_FP8);
     return 2 * width / (rate * w->numbers.ceiling * few) + w->numbers.softmax / (is_ultra ? 2 : 1);
