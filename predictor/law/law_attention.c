@@ -88,7 +88,7 @@ static bool has_fp8_cache(const th_op *op)
 
 static bool is_decode(const th_op *op)
 {
-    return op->x[TH_OP_ROWS] <= FEW && op->x[TH_OP_KEYS] > op->x[TH_OP_ROWS];
+    return op->x[TH_OP_ROWS] <= FEW;
 }
 
 /* Are the rows matched against the latent itself? */
@@ -307,8 +307,7 @@ void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_ter
     double start = start_ms(&w, &b), least = together(fmax(shared, longest), memory,
                                                       w.is_decode ? DECODE_POWER : PREFILL_POWER) +
                                              beside_ms(&w);
-    if (phase ==
-        TH_PHASE_CALL) { /* of one piece: the host's time is not that of any other device */
+    if (phase == TH_PHASE_CALL) { /* one piece, lest the host's time is fitted to other parts */
         least = fmax(start + least, host_ms(&w));
         start = 0;
     }

@@ -17,7 +17,7 @@
 # alone, which quantises the activations. Latent attention: a call of an engine, with its host.
 namespace eval operators_2026 {
     variable tables {gemm attention latent_attention moe}
-    variable share 40
+    variable share 20
     # Most the median may be, in percent.
     variable bars {
         unseen {
