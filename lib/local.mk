@@ -5,6 +5,7 @@ lib_scripts = \
 	lib/advice.tcl \
 	lib/astra.tcl \
 	lib/infragraph.tcl \
+	lib/measured.tcl \
 	lib/nccl.tcl \
 	lib/prompt.tcl \
 	lib/help.tcl \

@@ -16,6 +16,7 @@ namespace eval ::tharsis::lib::nccl {namespace path {::tharsis::lib ::tharsis}}
 namespace eval ::tharsis::lib::nccl::known {
     variable kinds {all_reduce all_gather reduce_scatter all_to_all broadcast reduce}
     variable log_max 4194304 json_max 67108864
+    variable sizes {half 2 bfloat16 2 int8 1 float 4} ;# bytes of a number
     # In front of a line: a time; "[1,0]<stdout>:"; "[0] ", "[pod/x]"; " 0: ", "host: "; "host | ".
     variable front [string cat {^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+|} \
         {([^#<]*<std(?:out|err|diag)>:|\[[^][\s]+\]:?|[\w.@/-]+(?::(?=\s)|\s*\|)))}]
@@ -321,6 +322,26 @@ proc ::tharsis::lib::nccl::read_csv {path text system} {
     return [list $rows [expr {[llength $lines] - [llength $rows]}] $notes]
 }
 
+# The same of a table of aiconfigurator, of one node; backends other than NCCL are left out.
+proc ::tharsis::lib::nccl::read_engines {path text} {
+    set columns {backend operation dtype gpus elements time_ms}
+    lassign [core::columns $path $text $columns 6] lines notes
+    set own collective,nodes,gpus,bytes,time_us
+    foreach fields $lines {
+        lassign $fields line backend operation dtype gpus elements time_ms
+        if {$backend ne "nccl"} {lappend others $line; continue}
+        if {![dict exists $known::sizes $dtype] || ![positive $elements] || ![positive $time_ms]} {
+            fail PRED-0733 "$path:$line: dtype \"[clip $dtype 20]\", elements, time_ms: must be one\
+                of [join [dict keys $known::sizes] {, }], and numbers above 0"
+        }
+        set bytes [expr {[dict get $known::sizes $dtype] * $elements}]
+        append own \n$operation,1,$gpus,$bytes,[expr {1e3 * $time_ms}]
+    }
+    if {[info exists others]} {lappend notes {*}[lines_note $others "not of nccl"]}
+    lassign [read_csv $path $own\n {}] rows n
+    return [list $rows [expr {[llength $lines] - [llength $rows]}] [join $notes "; "]]
+}
+
 # What a file measures: rows, the number of lines left out, notes. kind: of a log that does not tell
 # it. args: the system whose rows of CSV are read alone. The first line of CSV names columns.
 proc ::tharsis::lib::nccl::measured {path kind args} {
@@ -329,6 +350,8 @@ proc ::tharsis::lib::nccl::measured {path kind args} {
     set is_csv [expr {[string match *,* $first] && [regexp {collective|time_us} $first]}]
     if {[regexp {^\s*\{} $text]} {
         set read [read_json $path $kind]
+    } elseif {[string match backend,operation,* $first]} {
+        set read [read_engines $path $text]
     } elseif {$is_csv} {
         set read [read_csv $path $text $args]
     } else {

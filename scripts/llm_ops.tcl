@@ -23,7 +23,7 @@ set llm_ops::heads {
     llama31_8b_tp4 {8 2 128}
 }
 set llm_ops::columns {kind precision function batch rows channels_in channels_out heads kv_heads\
-        keys causal unsplit}
+        keys causal unsplit attention}
 
 # A measurement, by its columns; those that are not given are empty.
 proc llm_ops::measurement {fields} {
@@ -71,7 +71,7 @@ proc llm_ops::attention {row heads} {
     set keys [expr {$kv_tokens / $sequences}]
     return [list attention [list kind attention precision fp16 batch $sequences rows $rows\
             channels_in $width channels_out $width heads $queries kv_heads $keys_values\
-            keys $keys causal 1 unsplit 1]]
+            keys $keys causal 1 unsplit 1 attention flash2]]
 }
 
 # Of a row of LLMCompass; {} of what is no operator of one GPU.

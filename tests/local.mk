@@ -49,12 +49,14 @@ EXTRA_DIST += \
 	tests/accept/h2h.tcl \
 	tests/accept/lib/h2h_models.tcl \
 	tests/accept/lib/measured_networks.tcl \
+	tests/accept/lib/operators_2026.tcl \
 	tests/accept/lib/training_rows.tcl \
 	tests/accept/known_misses \
 	tests/accept/model_configs.tcl \
 	tests/accept/nccl.tcl \
 	tests/accept/onnx.tcl \
 	tests/accept/operators.tcl \
+	tests/accept/operators_2026.tcl \
 	tests/accept/pipeline.tcl \
 	tests/accept/plans.tcl \
 	tests/accept/plans_fitted \

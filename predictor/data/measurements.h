@@ -44,6 +44,7 @@ typedef struct th_measured_rows {
 /* How to read a file. What it says itself goes first. */
 typedef struct th_measurement_source {
     const char *path;           /* plain, or compressed by xz or gzip */
+    th_strbuf *text;            /* what the file holds, which is used up; NULL: read it */
     const char *format;         /* of th_measurement_formats; NULL: auto */
     const char *kind, *device;  /* of all rows; NULL: the file's name or its columns say */
     const char *phase;          /* of all rows; NULL: as the format has it */
@@ -58,6 +59,8 @@ typedef struct th_measurement_source {
 extern const char *const th_measurement_formats[]; /* ends in NULL */
 extern const char *const th_measurement_units[];   /* the same */
 
+/* What a file of measurements holds. 0 or -1. */
+int th_measurements_text(const char *path, th_strbuf *text, th_error *err);
 th_measurements *th_measurements_new(void); /* NULL: memory is out */
 /* Adds the rows of a file. 0, or -1 and *m is as it was. Rows without a time (an empty field) are
  * left out. */

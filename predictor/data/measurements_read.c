@@ -339,6 +339,11 @@ static uint64_t digest_of(const th_measurements *m, size_t from, size_t to)
     return h;
 }
 
+int th_measurements_text(const char *path, th_strbuf *text, th_error *err)
+{
+    return th_decompress_file(path, FILE_MAX, text, err);
+}
+
 int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *gpus,
                          th_error *err)
 {
@@ -353,7 +358,13 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
                             .err = err};
     int32_t n_devices = m->n_devices, n_groups = m->n_groups;
     r.time[0].device = -1;
-    int failed = th_decompress_file(s->path, FILE_MAX, &text, err);
+    int failed = 0;
+    if (s->text) {
+        text = *s->text;
+        *s->text = (th_strbuf)TH_STRBUF_INIT;
+    } else {
+        failed = th_measurements_text(s->path, &text, err);
+    }
     if (!failed && th_profile_is(text.text))
         failed = th_profile_rows(s, &text, err);
     r.csv = th_csv_open(s->path, text.text);

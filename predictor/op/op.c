@@ -23,18 +23,20 @@ static const struct {
 } kinds[TH_N_OP_KINDS] = {
     [TH_OP_CONV] = {"conv", LAYER | PLANE | WEIGHTED},
     [TH_OP_POOLING] = {"pooling", LAYER | PLANE},
-    [TH_OP_DENSE] = {"dense", LAYER | WEIGHTED},
-    [TH_OP_MATMUL] = {"matmul", LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT)},
+    [TH_OP_DENSE] = {"dense", LAYER | WEIGHTED | BIT(TH_OP_SCALES)},
+    [TH_OP_MATMUL] = {"matmul",
+                      LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_SCALES)},
     [TH_OP_ELEMENTWISE] = {"elementwise", LAYER | BIT(TH_OP_FUNCTION)},
     [TH_OP_NORM] = {"norm", LAYER},
     [TH_OP_SOFTMAX] = {"softmax", LAYER},
     [TH_OP_RMS_NORM] = {"rms_norm", LAYER},
     [TH_OP_CROSS_ENTROPY] = {"cross_entropy", LAYER},
     [TH_OP_ROUTER] = {"router", LAYER},
-    [TH_OP_ATTENTION] = {"attention", LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT) |
-                                          BIT(TH_OP_HEADS) | BIT(TH_OP_KV_HEADS) | BIT(TH_OP_KEYS) |
-                                          BIT(TH_OP_CAUSAL) | BIT(TH_OP_WINDOW) |
-                                          BIT(TH_OP_UNSPLIT)},
+    [TH_OP_ATTENTION] = {"attention",
+                         LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_HEADS) |
+                             BIT(TH_OP_KV_HEADS) | BIT(TH_OP_KEYS) | BIT(TH_OP_CAUSAL) |
+                             BIT(TH_OP_WINDOW) | BIT(TH_OP_UNSPLIT) | BIT(TH_OP_KERNEL) |
+                             BIT(TH_OP_KV_PRECISION) | BIT(TH_OP_PAGED) | BIT(TH_OP_LATENT)},
 };
 
 static const char *const narrow_titles[TH_N_OP_KINDS] = {
@@ -60,6 +62,11 @@ static const char *const functions[TH_N_EWS] = {
     "embedding",  "permute", "quantize", "dequantize", "adam",       "sgd"};
 static const char *const precisions[TH_N_OP_PRECISIONS] = {"fp32", "tf32", "fp16",
                                                            "bf16", "fp8",  "fp4"};
+static const char *const kv_precisions[TH_N_OP_PRECISIONS] = {"same", "tf32", "fp16",
+                                                              "bf16", "fp8",  "fp4"};
+static const char *const scales[] = {"tensor", "block"};
+static const char *const kernels[TH_N_KERNELS] = {"best",   "flash2", "flash3",
+                                                  "flash4", "cudnn",  "portable"};
 
 static const struct {
     const char *name;
@@ -89,6 +96,11 @@ static const struct {
     [TH_OP_CAUSAL] = {"causal", 0, 1, NULL},
     [TH_OP_WINDOW] = {"window", 0, TH_OP_EXTENT_MAX, NULL},
     [TH_OP_UNSPLIT] = {"unsplit", 0, 1, NULL},
+    [TH_OP_KERNEL] = {"attention", 0, TH_N_KERNELS - 1, kernels},
+    [TH_OP_KV_PRECISION] = {"kv_precision", 0, TH_N_OP_PRECISIONS - 1, kv_precisions},
+    [TH_OP_PAGED] = {"paged", 0, 1, NULL},
+    [TH_OP_LATENT] = {"latent", 0, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_SCALES] = {"scales", 0, 1, scales},
 };
 
 static const char *const phases[TH_N_PHASES] = {"call",    "execution", "step", "pre",   "post",
@@ -262,14 +274,23 @@ double th_op_input_bytes(const th_op *op)
     return op->kind == TH_OP_MATMUL ? n * number(op, TH_OP_ROWS) : n;
 }
 
+double th_op_token_bytes(const th_op *op)
+{
+    th_op_precision own = (th_op_precision)op->x[TH_OP_KV_PRECISION];
+    double values = number(op, TH_OP_CHANNELS_OUT);
+    if (op->x[TH_OP_LATENT] > 0 && op->x[TH_OP_LATENT] == op->x[TH_OP_CHANNELS_OUT])
+        values = 0; /* they are the first numbers of the key */
+    return (own ? th_op_precision_bytes(own) : bytes_of(op)) * number(op, TH_OP_KV_HEADS) *
+           (number(op, TH_OP_CHANNELS_IN) + values);
+}
+
 /* Keys and values that some query sees. */
 static double cache_bytes(const th_op *op)
 {
     double keys = number(op, TH_OP_KEYS), window = number(op, TH_OP_WINDOW);
     if (window > 0 && window + number(op, TH_OP_ROWS) < keys)
         keys = window + number(op, TH_OP_ROWS);
-    return bytes_of(op) * number(op, TH_OP_BATCH) * keys * number(op, TH_OP_KV_HEADS) *
-           (number(op, TH_OP_CHANNELS_IN) + number(op, TH_OP_CHANNELS_OUT));
+    return number(op, TH_OP_BATCH) * keys * th_op_token_bytes(op);
 }
 
 double th_op_weight_bytes(const th_op *op)

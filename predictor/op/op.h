@@ -10,7 +10,9 @@
  *                cross_entropy, router (softmax and the largest of a row) along the rows
  *   attention    fused: batch sequences of rows queries each against keys (with the queries' own),
  *                heads of channels_in numbers (keys) and channels_out (values), kv_heads of them
- *                shared; causal; window keys at most (0: all)
+ *                shared; causal; window keys at most (0: all); latent: keys and values are expanded
+ *                from so many numbers a token, or, where channels_out are as many, are read from
+ *                them as they lie
  * Numbers have the precision of the operation, single precision unless said; sums, statistics of
  * rows and states of optimizers are of single precision throughout. */
 #ifndef TH_PREDICTOR_OP_OP_H
@@ -48,17 +50,23 @@ typedef enum {
     TH_OP_STRIDE_W,
     TH_OP_PAD_H, /* zeros above and below together */
     TH_OP_PAD_W,
-    TH_OP_BIAS,       /* 0 or 1 */
-    TH_OP_ACTIVATION, /* th_op_activation */
-    TH_OP_FUNCTION,   /* th_op_function, of elementwise */
-    TH_OP_OPTIMIZER,  /* th_op_optimizer, of a training step */
-    TH_OP_PRECISION,  /* th_op_precision */
-    TH_OP_HEADS,      /* of attention: of queries */
-    TH_OP_KV_HEADS,   /* of keys and values */
-    TH_OP_KEYS,       /* per sequence: cached tokens and the queries' own */
-    TH_OP_CAUSAL,     /* 0 or 1: a query sees the keys up to its own */
-    TH_OP_WINDOW,     /* keys that a query sees at most; 0: all */
-    TH_OP_UNSPLIT,    /* 1: a sequence's keys are never split over multiprocessors */
+    TH_OP_BIAS,         /* 0 or 1 */
+    TH_OP_ACTIVATION,   /* th_op_activation */
+    TH_OP_FUNCTION,     /* th_op_function, of elementwise */
+    TH_OP_OPTIMIZER,    /* th_op_optimizer, of a training step */
+    TH_OP_PRECISION,    /* th_op_precision */
+    TH_OP_HEADS,        /* of attention: of queries */
+    TH_OP_KV_HEADS,     /* of keys and values */
+    TH_OP_KEYS,         /* per sequence: cached tokens and the queries' own */
+    TH_OP_CAUSAL,       /* 0 or 1: a query sees the keys up to its own */
+    TH_OP_WINDOW,       /* keys that a query sees at most; 0: all */
+    TH_OP_UNSPLIT,      /* 1: a sequence's keys are never split over multiprocessors */
+    TH_OP_KERNEL,       /* th_op_kernel of attention */
+    TH_OP_KV_PRECISION, /* th_op_precision of keys and values; 0: that of the operation */
+    TH_OP_PAGED,        /* 1: keys and values lie in pages, where those of the rows are put first */
+    TH_OP_LATENT,       /* numbers of a token that its keys and values are made of; 0: none */
+    TH_OP_SCALES,       /* of products in 8 bits and less: 1: a scale for each block of numbers, to
+                         which a kernel quantises the rows before; 0: one of a tensor */
     TH_N_OP_FIELDS
 } th_op_field;
 
@@ -114,6 +122,18 @@ typedef enum {
     TH_N_OP_PRECISIONS
 } th_op_precision;
 
+/* Which kernels compute an attention: those of a generation of FlashAttention, or of cuDNN, or
+ * what runs everywhere (Triton, FlashInfer). The best: what its vendor has for the device. */
+typedef enum {
+    TH_KERNEL_BEST,
+    TH_KERNEL_FLASH2,
+    TH_KERNEL_FLASH3,
+    TH_KERNEL_FLASH4,
+    TH_KERNEL_CUDNN,
+    TH_KERNEL_PORTABLE,
+    TH_N_KERNELS
+} th_op_kernel;
+
 /* The part of an operation that was timed. */
 typedef enum {
     TH_PHASE_CALL, /* as a framework calls it: the input lies on the device, the output comes to the
@@ -165,6 +185,9 @@ double th_op_precision_bytes(th_op_precision p); /* of a number: 4, 4, 2, 2, 1, 
 bool th_op_is_narrow(const th_op *op);
 /* What a memory-bound operation reads and writes in all; 0 of others. */
 void th_op_traffic(const th_op *op, double *read, double *written);
+
+/* Of an attention: keys and values of a token, bytes. */
+double th_op_token_bytes(const th_op *op);
 
 /* Exact below 2^53. Bytes of the operands, floating point operations (2 per multiply-accumulate).
  */

@@ -13,13 +13,15 @@ PyTorch has no kernel of, is left out with a line on standard error.
 import argparse
 import csv
 import itertools
+import os
+import re
 import statistics
 import subprocess
 import sys
 import time
 
-from measure_layers import (BLOCKED, COLUMNS, KINDS, PHASES, PRECISIONS, ROUTED, TRAINING, WEIGHTED, Problem, elements,
-                            random_layers, read_layers)
+from measure_layers import (BLOCKED, COLUMNS, KINDS, PHASES, PRECISIONS, ROUTED, TABLES, TRAINING, WEIGHTED, Problem,
+                            elements, random_layers, read_layers, table_row)
 
 # Single-precision units per multiprocessor, by compute capability (CUDA C++ Programming Guide, table of arithmetic
 # throughput); others are told by --cores-per-sm.
@@ -504,16 +506,39 @@ def row_of(number, device, layer, phase, found, optimizer):
                       if name in row}}
 
 
+class Tables:
+    """FOLDER/NAME_gemm.csv and its like: executions with the columns of tables of operators; None: no folder."""
+    def __init__(self, folder, name):
+        self.folder, self.files = folder, {}
+        self.name = re.sub("[^a-z0-9]+", "_", name.lower())
+
+    def add(self, layer, phase, found):
+        table, row = table_row(layer) or (None, None)
+        if not self.folder or not table or phase != "execution":
+            return
+        if table not in self.files:
+            self.files[table] = open(os.path.join(self.folder, f"{self.name}_{table}.csv"), "w", encoding="utf-8")
+            print(*TABLES[table], "time_ms", sep=",", file=self.files[table])
+        print(*row, format(found["time_ms"], ".6g"), sep=",", file=self.files[table])
+
+    def close(self):
+        for file in self.files.values():
+            file.close()
+
+
 def write_rows(file, gpu, layers, options):
     """A line as soon as it is known: a run that is broken off leaves whole lines."""
     writer = csv.DictWriter(file, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
+    tables = Tables(options.tables, gpu.name)
     for number, layer in enumerate(layers):
         for phase, found in gpu.measure(layer, options.phases, options.optimizer):
+            tables.add(layer, phase, found)
             writer.writerow(row_of(number, gpu.name, layer, phase, found, options.optimizer))
         file.flush()
         if sys.stderr.isatty():
             print(f"\r{number + 1} of {len(layers)} layers", end="", file=sys.stderr)
+    tables.close()
 
 
 def write_description(path, gpu):
@@ -553,7 +578,10 @@ def parse_arguments(words):
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--out", required=True, metavar="FILE", help="the measurements; - for standard output")
     p.add_argument("--describe", metavar="FILE", help="writes a description of the GPU too, for -devices")
-    p.add_argument("--layers", metavar="FILE", help="layers to measure: format tharsis, without times")
+    p.add_argument("--tables", metavar="FOLDER",
+                   help="writes executions of products and attention as tables too: NAME_gemm.csv, NAME_attention.csv")
+    p.add_argument("--layers", metavar="FILE",
+                   help="layers to measure: format tharsis, or such a table; times are ignored")
     p.add_argument("--kinds", type=words_of(KINDS), default=list(KINDS), help="of random layers (all)")
     p.add_argument("--count", type=at_least(1), default=200, help="random layers of each kind (200)")
     p.add_argument("--seed", type=at_least(0), default=1, help="of random layers (1)")

@@ -263,11 +263,48 @@ def read_layer(where, row):
     return {**layer, "kind": kind}
 
 
+# ---- tables of operators, as aiconfigurator has them ----
+
+TABLES = {"gemm": ("dtype", "m", "n", "k"),
+          "attention": ("phase", "dtype", "kv_dtype", "batch", "tokens", "cached", "heads", "kv_heads", "head_dim",
+                        "window")}
+DTYPES = {"bfloat16": "bf16", "float16": "fp16", "fp8": "fp8", "nvfp4": "fp4"}
+
+
+def table_row(layer):
+    """(table, its row without the time) of a layer; None: no table has it."""
+    dtype = next((name for name, precision in DTYPES.items() if precision == layer.get("precision")), None)
+    if dtype is None or "members" in layer:
+        return None
+    if layer["kind"] == "dense" and not layer.get("bias") and layer.get("activation", "none") == "none":
+        return "gemm", (dtype, layer["batch"], layer["channels_out"], layer["channels_in"])
+    if layer["kind"] == "attention" and layer.get("causal") and layer["channels_in"] == layer["channels_out"]:
+        phase = "decode" if layer["rows"] == 1 and layer["keys"] > 1 else "prefill"
+        return "attention", (phase, dtype, dtype, layer["batch"], layer["rows"], layer["keys"] - layer["rows"],
+                             layer["heads"], layer["kv_heads"], layer["channels_in"], layer.get("window", 0))
+    return None
+
+
+def of_table(where, row):
+    """A row of format tharsis of one of a table; other rows stay as they are."""
+    if "dtype" not in row:
+        return row
+    if row["dtype"] not in DTYPES:
+        raise Problem(f"{where}: dtype \"{row['dtype']}\": must be one of {', '.join(DTYPES)}")
+    shape = {"precision": DTYPES[row["dtype"]]}
+    if "m" in row:
+        return {**shape, "kind": "dense", "batch": row["m"], "channels_in": row["k"], "channels_out": row["n"]}
+    return {**shape, "kind": "attention", "batch": row["batch"], "rows": row["tokens"], "causal": "1",
+            "keys": str(int(row["tokens"]) + int(row["cached"])), "heads": row["heads"], "kv_heads": row["kv_heads"],
+            "channels_in": row["head_dim"], "channels_out": row["head_dim"], "window": row["window"]}
+
+
 def read_layers(path):
-    """Layers of a file in format tharsis; times in it are ignored."""
+    """Layers of a file in format tharsis, or of a table; times in it are ignored."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            layers = [read_layer(f"{path}:{n}", row) for n, row in enumerate(csv.DictReader(file), 2)]
+            layers = [read_layer(f"{path}:{n}", of_table(f"{path}:{n}", row))
+                      for n, row in enumerate(csv.DictReader(file), 2)]
     except OSError as e:
         raise Problem(f"{path}: {e.strerror}") from e
     if not layers:

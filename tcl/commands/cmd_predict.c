@@ -15,6 +15,7 @@
 #include "tcl/files.h"
 #include "session/gpu_models.h"
 #include "tcl/gpu_option.h"
+#include "tcl/core/lib_report.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
 
@@ -103,13 +104,38 @@ static int read_columns(th_call *c, const char ***out)
     return columns->n;
 }
 
+/* What the file holds; of a table that lib/measured.tcl knows, its rows in format tharsis. 0 or -1.
+ */
+static int measured_text(th_call *c, const char *path, th_strbuf *text, th_strbuf *notes)
+{
+    th_strbuf own = TH_STRBUF_INIT;
+    if (th_measurements_text(path, text, &c->err))
+        return -1;
+    const char *format = th_call_text(c, READ_FORMAT, "auto");
+    if (strcmp(format, "auto") != 0 || *text->text == '{' || *text->text == '[')
+        return 0;
+    Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), Tcl_NewStringObj(text->text, -1),
+                        Tcl_NewIntObj(th_call_has(c, READ_DEVICE))};
+    int failed = th_lib_read(c, "measured::own", 3, words, &own, notes);
+    if (failed || own.length == 0)
+        return failed;
+    th_strbuf_clear(text);
+    *text = own;
+    return 0;
+}
+
 /* Reads rows of the file at path into the named set; these GPUs are known besides. 0 or -1. */
 static int add_measurements(th_call *c, const char *path, const char *const *columns, int n_columns,
                             const th_gpus *gpus)
 {
-    th_strbuf notes = TH_STRBUF_INIT;
+    th_strbuf notes = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
+    if (measured_text(c, path, &text, &notes)) {
+        th_strbuf_clear(&text);
+        return -1;
+    }
     const th_measurement_source source = {
         .path = path,
+        .text = &text,
         .format = th_call_text(c, READ_FORMAT, NULL),
         .kind = th_call_text(c, READ_KIND, NULL),
         .device = th_call_text(c, READ_DEVICE, NULL),
@@ -122,6 +148,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     th_measurements *m = th_gpu_models_measurements(
         c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
     int failed = m ? th_measurements_read(m, &source, gpus, &c->err) : -1;
+    th_strbuf_clear(&text);
     th_warn_notes(c, path, failed, &notes);
     if (failed)
         return -1;
@@ -318,7 +345,12 @@ static int run_read(th_call *c)
 
 /* ---- predict_layer ---- */
 
-enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL, PREDICT_MEMBERS };
+enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL, PREDICT_MEMBERS, PREDICT_ATTENTION };
+
+static const char *attention_name(int i)
+{
+    return th_op_word(TH_OP_KERNEL, i);
+}
 
 static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
@@ -333,6 +365,10 @@ static const th_option predict_options[] = {
                              "Members of unequal size, in place of batch: of a matmul the rows of "
                              "each (experts of a mixture; 0: none), of attention the keys of each "
                              "sequence."},
+    [PREDICT_ATTENTION] = {"-attention", TH_OPTION_CHOICE, "KERNEL",
+                           "Kernel of an attention (the field of that name): best, the default, is "
+                           "the newest that the vendor has for the GPU.",
+                           .choice = attention_name},
     {.name = NULL},
 };
 
@@ -507,6 +543,8 @@ static int run_predict_layer(th_call *c)
     int failed = -1;
     if (!th_gpu_models_predictor(c->session->gpu_models, &c->err) || parse_op(c, &op) != 0)
         return -1;
+    if (op.kind == TH_OP_ATTENTION && th_call_has(c, PREDICT_ATTENTION))
+        op.x[TH_OP_KERNEL] = (int32_t)th_call_number(c, PREDICT_ATTENTION, 0);
     if (take_members(c, &op, &members) == 0 && th_op_check(&op, &c->err) == 0)
         failed = predict(c, &op, members);
     th_free(members);
@@ -518,7 +556,9 @@ const th_command th_predict_commands[] = {
      "read measured times of layers on GPUs",
      "Adds the rows of a file of comma-separated values, or the operators of a trace of PyTorch's "
      "profiler (Chrome's JSON, with shapes) whose kind is known, with the time of their kernels; "
-     "plain or packed by xz or gzip. Returns how many rows there are then; evaluate_predictor "
+     "plain or packed by xz or gzip; or a table of operators of aiconfigurator (gemm, attention, "
+     "latent_attention, power), or of attention with unequal lengths of Frontier. Returns how many "
+     "rows there are then; evaluate_predictor "
      "-groups then tells the operators' times and their predictions. A device is known by its name "
      "or by other names of it; "
      "further ones are described by -devices.",
@@ -538,8 +578,9 @@ const th_command th_predict_commands[] = {
      "predict the time of a layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
      "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
-     "optimizer, precision, heads, kv_heads, keys, causal, window, unsplit), and in_size, kernel, "
-     "stride, padding for both axes. Numbers outside those of "
+     "optimizer, precision, scales, heads, kv_heads, keys, causal, window, unsplit, attention, "
+     "kv_precision, paged, latent), and in_size, kernel, stride, padding for both axes. Numbers "
+     "outside those of "
      "training give a warning, one for each kind and GPU; so does, with -interval, a GPU that was "
      "not measured, and a batch for which a smaller one is predicted to take longer.",
      .run = run_predict_layer, .kinds = layer_words},

@@ -213,7 +213,10 @@ const th_command th_predict_network_commands[] = {
      "fit latencies and bandwidths to measured collectives",
      "FILE is what a program of nccl-tests or rccl-tests printed, with all its lines of ranks "
      "(tags that srun or mpirun put in front of lines are skipped), or the JSON that it wrote "
-     "(-J), or a CSV file with the columns nodes, gpus, collective, bytes and time_us. Returns a "
+     "(-J), or a CSV file with the columns nodes, gpus, collective, bytes and time_us, or a table "
+     "of "
+     "collectives of aiconfigurator (backend, operation, dtype, gpus, elements, time_ms). Returns "
+     "a "
      "dictionary: rows, and how many lines of times were left out (cut off, of 0 bytes, of other "
      "collectives); launch_us, the time of a collective before its first message; the overhead of"
      " a message inside a node and between nodes; the bandwidth of a GPU inside its node, and of "

@@ -2,7 +2,9 @@
 # operators.tcl - predicted times of operators of language models against measured ones.
 #
 #   tharsis -exit tests/accept/operators.tcl ?-quick? TRAIN ?TEST?
+#   tharsis -exit tests/accept/operators.tcl ?-all? TRAIN ?TEST? -layout 2026 ?-devices FILE?
 #
+# The second form: lib/operators_2026.tcl. Of the first:
 # TRAIN and TEST hold vidur_GPU.csv.xz (products and memory-bound operators of several models),
 # attention_GPU_MODEL.csv.xz and llmcompass_GPU.csv; scripts/llm_ops.tcl reads them. Groups:
 #   products, memory-bound, attention
@@ -332,17 +334,41 @@ proc run_all {train test} {
 
 suppress_message TCL-0330
 suppress_message TCL-0329
-set quick [expr {[lindex $argv 0] eq "-quick"}]
-set argv [lrange $argv $quick end]
+suppress_message TCL-1205
+suppress_message TCL-1206
+# What of the words that are options holds, by name: a flag is 1.
+proc take_options {} {
+    set options {}
+    set rest {}
+    for {set i 0} {$i < [llength $::argv]} {incr i} {
+        set word [lindex $::argv $i]
+        if {$word in {-layout -devices}} {dict set options $word [lindex $::argv [incr i]]
+        } elseif {$word in {-quick -all}} {dict set options $word 1
+        } else {lappend rest [file normalize $word]}
+    }
+    set ::argv $rest
+    return $options
+}
+set options [take_options]
+set quick [dict exists $options -quick]
 set learner law_boosting
 set n_sets 0
 set n_cases 0
 set sums {}
 if {[llength $argv] ni {1 2}} {
-    puts stderr "usage: tharsis -exit tests/accept/operators.tcl ?-quick? TRAIN ?TEST?"
+    puts stderr "usage: tharsis -exit tests/accept/operators.tcl ?-quick? ?-all? TRAIN ?TEST?\
+        ?-layout 2026 ?-devices FILE??"
     exit 2
 }
-if {[catch {run_all [file normalize [lindex $argv 0]] [file normalize [lindex $argv end]]} holds]} {
+set train [lindex $argv 0]
+set test [lindex $argv end]
+if {[dict exists $options -layout]} {
+    source [file join [file dirname [file normalize [info script]]] lib operators_2026.tcl]
+    set code [catch {operators_2026::run $train $test $options} holds]
+} else {
+    set code [catch {run_all $train $test} holds]
+}
+if {$code} {
     puts stderr "operators.tcl: $holds"
     exit 2
 }
