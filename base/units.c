@@ -460,6 +460,14 @@ char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size)
     return format(bits_per_s, decimal, "bps", out, size);
 }
 
+char *th_format_byte_rate(int64_t bits_per_s, char *out, size_t size)
+{
+    enum { BITS = 8 };
+    if (bits_per_s == TH_UNLIMITED || bits_per_s % BITS != 0)
+        return th_format_bandwidth(bits_per_s, out, size);
+    return format(bits_per_s / BITS, decimal, "B/s", out, size);
+}
+
 char *th_format_frequency(int64_t hz, char *out, size_t size)
 {
     return format(hz, decimal, "Hz", out, size);

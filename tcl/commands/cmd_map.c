@@ -213,12 +213,13 @@ static int iterate(th_call *c, th_search *search)
     th_progress progress = th_progress_start(c->session->is_quiet);
     th_map_checkpoint checkpoint = {0};
     int failed = 0;
-    while (!failed && !search->done) {
+    for (int n = 0; !failed && !search->done; n++) {
         if (th_session_is_interrupted(c->session))
             failed = 1;
         else
             failed = th_search_iterate(search, &c->err) ||
-                             th_map_checkpoint_write(c, search, &checkpoint)
+                             th_map_checkpoint_write(c, search, &checkpoint) ||
+                             (n == 0 && th_map_tell_candidates(c, search))
                          ? -1
                          : 0;
         if (th_progress_is_due(&progress))

@@ -360,14 +360,14 @@ static int run_report_training(th_call *c)
 }
 
 const th_command th_parallel_commands[] = {
-    {"parallel_plan", "program", "", 0, 0, plan_options,
+    {"parallel_plan", "training", "", 0, 0, plan_options,
      "make a step of training under a plan the program",
      "Needs a system and create_transformer. Ranks that do the same at the same time are simulated "
      "once. What does not divide, fit or suffice is refused, with the number to change. Returns "
      "the name of the model.",
      .run = run_parallel_plan, .needs = {th_session_need_system, th_session_need_no_trace},
      .not_while_running = true},
-    {"report_training", "report", "", 0, 0, training_options,
+    {"report_training", "training", "", 0, 0, training_options,
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "
      "waits for messages of each kind.",

@@ -69,7 +69,7 @@ static const th_option options[] = {
 };
 
 const th_command th_reliability_commands[] = {
-    {"report_reliability", "report", "", 0, 0, options,
+    {"report_reliability", "training", "", 0, 0, options,
      "print the effective training time under failures",
      "A training run of -duration with checkpoints is simulated -runs times from failure to "
      "failure. A failure loses what was trained since the last complete checkpoint began; it is "

@@ -7,7 +7,7 @@
 #include "tcl/tcl_session.h"
 #include "session/sections/sections.h"
 
-#define GROUP "report"
+#define GROUP "map"
 
 /* ---- report_search ---- */
 

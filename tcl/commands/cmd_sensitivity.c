@@ -32,7 +32,7 @@ static const th_option sensitivity_options[] = {
 };
 
 const th_command th_sensitivity_commands[] = {
-    {"report_sensitivity", "report", "", 0, 0, sensitivity_options,
+    {"report_sensitivity", "compare", "", 0, 0, sensitivity_options,
      "print the gain from more bandwidth, clock or memory",
      "The run is simulated from time 0 to its end with one property changed at a time, on as many "
      "threads as set_threads says; no result depends on their number. Gain: makespan of the "

@@ -70,7 +70,8 @@ static const th_option units_options[] = {
     [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Unit of sizes in bytes.",
                     .choice = size_choice},
     [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT",
-                         "Unit of bandwidths in bits per second.", .choice = bandwidth_choice},
+                         "Unit of bandwidths; auto: bits per second for links, bytes for DRAM.",
+                         .choice = bandwidth_choice},
     [UNITS_ENERGY] = {"-energy", TH_OPTION_CHOICE, "UNIT", "Unit of energies.",
                       .choice = energy_choice},
     {.name = NULL},
@@ -85,6 +86,7 @@ static int run_set_units(th_call *c)
             units[unit_kinds[i]] = c->option[i].number == 0
                                        ? NULL
                                        : unit_choice(unit_kinds[i], (int)c->option[i].number);
+        units[TH_KIND_BYTE_RATE] = units[TH_KIND_BANDWIDTH];
         const char *unit = units[unit_kinds[i]];
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(units_options[i].name + 1, -1));
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(unit ? unit : "auto", -1));

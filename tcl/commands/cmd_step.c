@@ -140,7 +140,38 @@ static int run_step(th_call *c)
 
 /* ---- where ---- */
 
-static const th_option where_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
+enum { WHERE_BRIEF = REPORT_LIMIT + 1 };
+
+static const th_option where_options[] = {
+    RECORD_OPTIONS,
+    LIMIT_OPTION,
+    [WHERE_BRIEF] = {"-brief", TH_OPTION_FLAG, NULL,
+                     "Returns one line instead: the time, why the run stopped, and what happened "
+                     "last, with its task, layer and accelerator."},
+    {.name = NULL}};
+
+static int run_where(th_call *c)
+{
+    th_session *s = c->session;
+    th_strbuf line = TH_STRBUF_INIT;
+    int failed = 0;
+    if (!th_call_has(c, WHERE_BRIEF))
+        return th_lib_run(c);
+    if (s->simulation && th_tcl_of(s)->stop.is_known)
+        th_run_stop_describe(s, &th_tcl_of(s)->stop, &line);
+    else
+        th_strbuf_add(&line, "0s: nothing has run");
+    if (c->redirect)
+        th_strbuf_add(&line, "\n");
+    if (line.failed)
+        failed = th_error_no_memory(&c->err);
+    else if (c->redirect)
+        failed = th_session_write_file(s, Tcl_GetString(c->redirect), c->append, &line, &c->err);
+    else
+        th_call_return_text(c, line.text);
+    th_strbuf_clear(&line);
+    return failed;
+}
 
 /* ---- run ---- */
 
@@ -326,7 +357,7 @@ const th_command th_step_commands[] = {
      "an unfinished task that this waits for. Then the transfers and other tasks in flight. "
      "Prepares the run where none is: figures of links and accelerators that were unknown are 0 "
      "from then on.",
-     .run = th_lib_run, .is_report = true},
+     .run = run_where, .is_report = true},
     {"run", GROUP, "?TIME?", 0, 1, run_options, "simulate; return why it stopped",
      "TIME is short for -for TIME. Returns done, until, \"breakpoint NAME\" or interrupted. "
      "Continues where the previous run "
@@ -343,7 +374,7 @@ const th_command th_step_commands[] = {
      .run = run_restart, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"stop", GROUP, "", 0, 0, NULL, "end the run after the script of this breakpoint", NULL,
      .run = run_stop},
-    {"save_run", GROUP, "NAME", 1, 1, NULL,
+    {"save_run", "compare", "NAME", 1, 1, NULL,
      "keep the figures of the finished run for report_compare",
      "Returns NAME. A run saved under the same name before is replaced. Saved runs outlive system "
      "and workload.",

@@ -5,7 +5,7 @@
 #include "tcl/report_call.h"
 
 const th_command th_survival_commands[] = {
-    {"report_survival", "report", "", 0, 0, th_table_options,
+    {"report_survival", "map", "", 0, 0, th_table_options,
      "print what the mapping loses by any one failure",
      "For each accelerator and each link of the system that fails for good, the run with the best "
      "repair, by simulation. An accelerator: a spare one takes its place; or the others of its set "

@@ -12,7 +12,7 @@
 #include "tcl/objects/breakpoint.h"
 #include "tcl/objects/object_name.h"
 
-#define GROUP "output"
+#define GROUP "trace"
 
 /* ---- open_trace ---- */
 

@@ -519,7 +519,7 @@ const th_command th_workload_commands[] = {
      "accelerator, the network read first has priority.",
      .run = run_read_workload, .kinds = workload_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
-    {"read_mapping", GROUP, "FILE", 1, 1, NULL,
+    {"read_mapping", "map", "FILE", 1, 1, NULL,
      "read a mapping for the present system and workload",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
      "out. Returns the mapping's digest. The previous run is dropped. A file with a plan, which "
