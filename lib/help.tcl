@@ -190,7 +190,8 @@ proc ::tharsis::lib::purpose_of {group} {return [get $help::purposes $group [cap
 
 proc ::tharsis::lib::help_all {} {
     dict for {group commands} [command_groups] {
-        append text [purpose_of $group] \n [join [lmap command $commands {help_line $command}] ""] \n
+        append text [purpose_of $group] \n
+        append text [join [lmap command $commands {help_line $command}] ""] \n
     }
     return "${text}Options of reports:\n[explain [core::report_options]]\n\"help COMMAND\" or\
         \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n"

@@ -8,8 +8,6 @@
 #include <config.h>
 #include "topology/generate/generate.h"
 
-#include "topology/generate/parts.h"
-
 /* The host with its own cable to each accelerator, if one is wanted. */
 static int add_host(th_system *s, const th_topology_options *o, th_error *err)
 {
@@ -114,9 +112,7 @@ static int set_generator(th_system *s, const th_topology_type *type, const th_to
     s->generator = th_memory_take(&s->memory, 1, sizeof *s->generator);
     if (!s->generator)
         return th_error_no_memory(err);
-    /* A switch is another name of a star: the same system, however it was called. */
-    *s->generator =
-        (th_generator_spec){type == &th_topology_switch ? &th_topology_star : type, *o, false};
+    *s->generator = (th_generator_spec){th_topology_canonical(type), *o, false};
     return 0;
 }
 

@@ -26,6 +26,11 @@ const th_topology_type *th_topology_find(const char *name)
     return NULL;
 }
 
+const th_topology_type *th_topology_canonical(const th_topology_type *type)
+{
+    return type == &th_topology_switch ? &th_topology_star : type;
+}
+
 /* ---- parts ---- */
 
 int th_generate_too_many(const th_system *s, th_error *err)
