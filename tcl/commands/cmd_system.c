@@ -494,22 +494,21 @@ static int run_create_system(th_call *c)
 
 const th_command th_system_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
-     "read a system: accelerators, links, designs",
-     "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
-     "extension may be left out. Returns the system's name. The mapping and the run of the "
+     "read a system: accelerators, designs, links",
+     "FILE is a path, or the name of a file in a folder of $THARSIS_PATH or in topology/systems, "
+     "with or without its extension. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
      .run = run_read_system, .kinds = system_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
     {"create_system", GROUP, "?POD?", 0, 1, create_system_options,
-     "create a regular system, or a commercial one",
-     "POD is a commercial system of nodes, racks or slices: dgx_a100, dgx_h100, dgx_h200, "
-     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
-     "on a rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), "
-     "mi300x or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or "
-     "three dimensions); -size says how many, and no other option is needed. Rates are what "
-     "messages reach of those of data sheets, latencies are assumed; the manual's page on "
-     "topologies names the sources. Returns the system's name. The mapping and the run of the "
-     "previous system are dropped.",
+     "create a regular system, or a commercial machine",
+     "POD is a commercial machine of nodes, racks or slices: dgx_a100, dgx_h100, dgx_h200, "
+     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, on a rail-optimised fat tree), "
+     "gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), mi300x or mi355x (nodes of eight, "
+     "fully connected), tpu_v5e or tpu_v5p (a torus in two or three dimensions). -size says how "
+     "many; no other option is needed. Its links have the rates that messages reach, not those of "
+     "data sheets, and assumed latencies; the manual's page on topologies names the sources. "
+     "Returns the system's name. The mapping and the run of the previous system are dropped.",
      .run = run_create_system, .kinds = pod_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
     {.name = NULL},
