@@ -236,14 +236,12 @@ static bool find_near_unit(const quantity *q, const char *unit, char out[UNIT_MA
 
 static int refuse_unit(const quantity *q, const char *text, const char *unit, th_error *err)
 {
-    char near[UNIT_MAX];
-    if (find_near_unit(q, unit, near))
-        return th_error_set(err, "BASE-0004",
-                            "%s \"%s\": unknown unit \"%s\": did you mean \"%s\"? (must be one of "
-                            "%s)",
-                            q->noun, text, unit, near, q->expected);
-    return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": must be one of %s",
-                        q->noun, text, unit, q->expected);
+    char near[UNIT_MAX], meant[UNIT_MAX + 24] = "";
+    bool is_near = find_near_unit(q, unit, near);
+    if (is_near)
+        snprintf(meant, sizeof meant, "did you mean \"%s\"? (", near);
+    return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": %smust be one of %s%s",
+                        q->noun, text, unit, meant, q->expected, is_near ? ")" : "");
 }
 
 /* ---- the value ---- */
@@ -451,18 +449,22 @@ char *th_format_bytes(int64_t bytes, char *out, size_t size)
     return out;
 }
 
+enum { BITS = 8 }; /* of a byte */
+static const int64_t TERABIT = 1000000000000;
+
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size)
 {
     if (bits_per_s == TH_UNLIMITED) {
         snprintf(out, size, "unlimited");
         return out;
     }
+    if (bits_per_s >= TERABIT && bits_per_s % BITS == 0)
+        return format(bits_per_s / BITS, decimal, "B/s", out, size);
     return format(bits_per_s, decimal, "bps", out, size);
 }
 
 char *th_format_byte_rate(int64_t bits_per_s, char *out, size_t size)
 {
-    enum { BITS = 8 };
     if (bits_per_s == TH_UNLIMITED || bits_per_s % BITS != 0)
         return th_format_bandwidth(bits_per_s, out, size);
     return format(bits_per_s / BITS, decimal, "B/s", out, size);

@@ -185,8 +185,9 @@ th_scale th_scale_of_column(const th_table *t, int column)
     case TH_KIND_BYTES:
         return unit_for(t, TH_KIND_BYTES, reference_of_column(t, column), digits_of(t, 4));
     case TH_KIND_BANDWIDTH:
-    case TH_KIND_BYTE_RATE:
-        scale = unit_for(t, t->columns[column].kind, largest, digits_of(t, 4));
+    case TH_KIND_BYTE_RATE: /* th_format_bandwidth */
+        scale = unit_for(t, largest >= 1e12 ? TH_KIND_BYTE_RATE : t->columns[column].kind, largest,
+                         digits_of(t, 4));
         drop_decimals(t, column, &scale);
         break;
     case TH_KIND_RATE:

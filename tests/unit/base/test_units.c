@@ -239,6 +239,10 @@ TEST(formats_rates)
     char t[40];
     TAP_ASSERT_TEXT(th_format_bandwidth(8000000000, t, sizeof t), "8Gbps");
     TAP_ASSERT_TEXT(th_format_bandwidth(9600, t, sizeof t), "9.6kbps");
+    TAP_ASSERT_TEXT(th_format_bandwidth(3600000000000, t, sizeof t), "450GB/s");
+    TAP_ASSERT_TEXT(th_format_bandwidth(14400000000001, t, sizeof t), "14.4Tbps");
+    TAP_ASSERT_TEXT(th_format_byte_rate(128000000000, t, sizeof t), "16GB/s");
+    TAP_ASSERT_TEXT(th_format_byte_rate(9, t, sizeof t), "9bps");
     TAP_ASSERT_TEXT(th_format_frequency(200000000, t, sizeof t), "200MHz");
     TAP_ASSERT_TEXT(th_format_frequency(1, t, sizeof t), "1Hz");
 }
