@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef unsigned __int128 u128;
 
@@ -165,6 +166,86 @@ static int64_t find_scale(const quantity *q, const char *unit)
     return 0;
 }
 
+/* ---- the unit that was meant ---- */
+
+/* What people write at the end of a unit, and what is read. "GBps" is bytes: GB/s, not Gbps. */
+static const struct {
+    const char *written, *meant;
+} spellings[] = {{"Bps", "B/s"},      {"bits/s", "b/s"},  {"bit/s", "b/s"},  {"bytes/s", "B/s"},
+                 {"byte/s", "B/s"},   {"bytes", "B"},     {"byte", "B"},     {"seconds", "s"},
+                 {"second", "s"},     {"secs", "s"},      {"sec", "s"},      {"\xc2\xb5s", "us"},
+                 {"\xce\xbcs", "us"}, {"minutes", "min"}, {"minute", "min"}, {"hours", "h"},
+                 {"hour", "h"},       {"hrs", "h"},       {"hr", "h"},       {"days", "d"},
+                 {"day", "d"},        {"hertz", "Hz"},    {"joules", "J"},   {"watts", "W"}};
+
+enum { UNIT_MAX = 16 };
+
+/* In any letters, but for the B of bytes. */
+static bool is_spelled(const char *text, const char *written)
+{
+    return strcasecmp(text, written) == 0 && (*written != 'B' || *text == 'B');
+}
+
+/* The unit with the usual spelling of its end. */
+static void respell(const char *unit, char out[UNIT_MAX])
+{
+    size_t n = strlen(unit);
+    snprintf(out, UNIT_MAX, "%s", unit);
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        size_t m = strlen(spellings[i].written);
+        if (n < UNIT_MAX && n >= m && is_spelled(unit + n - m, spellings[i].written)) {
+            snprintf(out + n - m, UNIT_MAX - (n - m), "%s", spellings[i].meant);
+            return;
+        }
+    }
+}
+
+/* How much of a known unit is written otherwise: 1 for a letter of the other case, 10 for a bit
+ * that is a byte, 100 for an end that lacks; -1: another unit. */
+static int difference(const char *written, const char *known)
+{
+    int n = 0;
+    for (; *written; written++, known++) {
+        if (tolower((unsigned char)*written) != tolower((unsigned char)*known))
+            return -1;
+        if (*written != *known)
+            n += tolower((unsigned char)*known) == 'b' ? 10 : 1;
+    }
+    bool lacks_end =
+        strcmp(known, "/s") == 0 || strcmp(known, "B") == 0 || strcmp(known, "Hz") == 0;
+    return *known == '\0' ? n : lacks_end ? n + 100 : -1;
+}
+
+/* The known unit that is nearest to an unknown one into out; false: none is near. */
+static bool find_near_unit(const quantity *q, const char *unit, char out[UNIT_MAX])
+{
+    char written[UNIT_MAX], known[UNIT_MAX];
+    int least = -1;
+    respell(unit, written);
+    for (const scale *p = q->prefixes; p->name; p++)
+        for (const scale *u = q->units; u->name; u++) {
+            snprintf(known, sizeof known, "%s%s", p->name, u->name);
+            int n = difference(written, known);
+            if (n < 0 || (least >= 0 && n >= least))
+                continue;
+            least = n;
+            memcpy(out, known, UNIT_MAX);
+        }
+    return least >= 0;
+}
+
+static int refuse_unit(const quantity *q, const char *text, const char *unit, th_error *err)
+{
+    char near[UNIT_MAX], meant[UNIT_MAX + 24] = "";
+    bool is_near = find_near_unit(q, unit, near);
+    if (is_near)
+        snprintf(meant, sizeof meant, "did you mean \"%s\"? (", near);
+    return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": %smust be one of %s%s",
+                        q->noun, text, unit, meant, q->expected, is_near ? ")" : "");
+}
+
+/* ---- the value ---- */
+
 /* digits * factor * 10^exponent, rounded half upwards; false when it does not fit. */
 static bool multiply(uint64_t digits, int64_t factor, int exponent, int64_t *out)
 {
@@ -200,8 +281,7 @@ static int parse(const quantity *q, const char *text, int64_t *out, th_error *er
                             text, q->expected);
     int64_t factor = *n.rest ? find_scale(q, n.rest) : 1;
     if (factor == 0)
-        return th_error_set(err, "BASE-0004", "%s \"%s\": unknown unit \"%s\": must be one of %s",
-                            q->noun, text, n.rest, q->expected);
+        return refuse_unit(q, text, n.rest, err);
     if (n.is_negative && n.digits != 0)
         return th_error_set(err, "BASE-0005", "%s \"%s\": must not be negative", q->noun, text);
     int64_t value;
@@ -369,13 +449,25 @@ char *th_format_bytes(int64_t bytes, char *out, size_t size)
     return out;
 }
 
+enum { BITS = 8 }; /* of a byte */
+static const int64_t TERABIT = 1000000000000;
+
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size)
 {
     if (bits_per_s == TH_UNLIMITED) {
         snprintf(out, size, "unlimited");
         return out;
     }
+    if (bits_per_s >= TERABIT && bits_per_s % BITS == 0)
+        return format(bits_per_s / BITS, decimal, "B/s", out, size);
     return format(bits_per_s, decimal, "bps", out, size);
+}
+
+char *th_format_byte_rate(int64_t bits_per_s, char *out, size_t size)
+{
+    if (bits_per_s == TH_UNLIMITED || bits_per_s % BITS != 0)
+        return th_format_bandwidth(bits_per_s, out, size);
+    return format(bits_per_s / BITS, decimal, "B/s", out, size);
 }
 
 char *th_format_frequency(int64_t hz, char *out, size_t size)

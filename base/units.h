@@ -72,6 +72,10 @@ int64_t th_part_of(int64_t whole, int64_t part, int64_t of);
 char *th_format_time(th_time ps, char *out, size_t size);
 char *th_format_bytes(int64_t bytes, char *out, size_t size);
 char *th_format_bandwidth(int64_t bits_per_s, char *out, size_t size);
+/* A bandwidth from 1 Tbit/s on is written in bytes, "450GB/s", as data sheets of links on a board
+ * do; those of networks are below. byte_rate: always, "16GB/s"; "9bps" where it is no whole number
+ * of bytes per second. */
+char *th_format_byte_rate(int64_t bits_per_s, char *out, size_t size);
 char *th_format_frequency(int64_t hz, char *out, size_t size);
 char *th_format_energy(double joules, char *out, size_t size); /* not negative */
 /* "x0.5", with as many digits as it takes to read the same factor back. */

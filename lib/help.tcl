@@ -3,11 +3,32 @@
 #   core::commands, core::command (tcl/core/core_help.c) -> text
 
 namespace eval ::tharsis::lib::help {
-    # For a first script, in the order of their use.
+    # For a first script, by what one wants, in the order of their use.
     variable first_commands {
-        read_system create_system read_workload map_workload run step add_breakpoint report_summary
-        report_layers report_links report_utilization report_critical_path report_advice query
-        get_property write_plot write_report save_run report_compare create_study
+        {Describe a system and what runs on it}
+        {read_system create_system read_workload create_transformer read_program check_setup}
+        {Map it, or plan its training; run it} {map_workload parallel_plan run step where}
+        {See where the time goes}
+        {report_summary report_layers report_links report_critical_path report_bounds query}
+        {Decide what to change} {save_run report_compare report_sensitivity report_advice}
+        {Keep the results} {write_report write_plot create_study}
+    }
+    # What the groups are for.
+    variable purposes {
+        session {The program itself}
+        build {Describe a system and a network}
+        objects {Find accelerators, links, layers and tasks, and read their attributes}
+        map {Search for a mapping, and see what was found}
+        program {Simulate traffic, collectives and traces without a network}
+        training {Plan and simulate the training of language models}
+        report {See where the time, energy and memory of a run go}
+        simulate {Run, stop and step}
+        compare {Compare runs, and find what is worth changing}
+        breakpoints {Stop a run when something happens}
+        predict {Predict layer times on GPUs from measurements}
+        output {Write pages, plots and data}
+        trace {Write every event of a run to a file}
+        sweep {Run many points, and compare them}
     }
     # Words of users that stand in no text, and the commands that they mean.
     variable topics {
@@ -155,15 +176,22 @@ proc ::tharsis::lib::command_groups {} {
 
 proc ::tharsis::lib::help_first {} {
     set all [core::commands]
-    return "[join [lmap name $help::first_commands {
-        help_line [lsearch -inline -exact -index 0 $all $name]
-    }] ""]\n\"help -all\" lists all commands, \"help WORD\" finds some;\n\"help COMMAND\" or\
-        \"COMMAND -help\" tells more.\n"
+    foreach {purpose names} $help::first_commands {
+        append text $purpose \n
+        foreach name $names {append text [help_line [lsearch -inline -exact -index 0 $all $name]]}
+        append text \n
+    }
+    return "${text}\"help -all\" lists all [llength $all] commands, \"help WORD\" finds those about\
+        a word,\n\"help COMMAND\" (or \"? COMMAND\", \"COMMAND -help\") explains one.\n"
 }
+
+# "map: search for a mapping ..."; groups without a known purpose have their name alone.
+proc ::tharsis::lib::purpose_of {group} {return [get $help::purposes $group [capital $group]]}
 
 proc ::tharsis::lib::help_all {} {
     dict for {group commands} [command_groups] {
-        append text $group \n [join [lmap command $commands {help_line $command}] ""] \n
+        append text [purpose_of $group] \n
+        append text [join [lmap command $commands {help_line $command}] ""] \n
     }
     return "${text}Options of reports:\n[explain [core::report_options]]\n\"help COMMAND\" or\
         \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n"
@@ -188,6 +216,16 @@ proc ::tharsis::lib::have_word {texts word} {
     return [expr {$stem in [lmap other $others {stem $other}]}]
 }
 
+# What one may search for: commands, the words of their names, and topics.
+proc ::tharsis::lib::known_words {} {
+    foreach command [core::commands] {
+        lassign $command name
+        lappend words $name {*}[split $name _]
+    }
+    foreach {topic -} $help::topics {lappend words {*}$topic}
+    return [lsort -unique $words]
+}
+
 # First the commands that are about the word, by their names, groups, summaries, options and topics;
 # then those whose help has it.
 proc ::tharsis::lib::search_help {text} {
@@ -210,6 +248,10 @@ proc ::tharsis::lib::search_help {text} {
         }
     }
     if {"$about$others" eq ""} {
+        set near [core::nearest $word [known_words]]
+        if {$near ne "" && $near ne $word} {
+            return "Nothing is about \"[clip $text 40]\". About \"$near\":\n[search_help $near]"
+        }
         fail_unknown TCL-0060 command $text [lmap command $all {lindex $command 0}]
     }
     return $about[expr {"" in [list $about $others] ? "" : "\nMentioned in the help of\n"}]$others
@@ -289,10 +331,10 @@ Written by `help -markdown docs` from the command table; not edited by hand.
 Options stand in any order; scripts never abbreviate them. `?x?` may be left out.
 Lists of objects take glob patterns of names: `link/3_*`.
 At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.
-What an error message means stands in the message; [messages.md](messages.md) lists them.
+[messages.md](messages.md) lists the error messages.
 }
     dict for {group commands} [command_groups] {
-        append text "\n## [capital $group]\n\n| | |\n|---|---|\n"
+        append text "\n## [capital $group]\n\n[purpose_of $group].\n\n| | |\n|---|---|\n"
         foreach command $commands {
             lassign $command name - summary alias_of
             set page [expr {$alias_of eq "" ? $name : $alias_of}]

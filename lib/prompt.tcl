@@ -132,8 +132,12 @@ proc ::tharsis::lib::of_argument {row n last word} {
 
 # In the shell, instead of the handler of Tcl, which at a prompt would also run programs: loads the
 # command from a Tcl library, says what a removed one is now, takes the name for the beginning of a
-# command where it was typed, or suggests the command that was meant.
+# command where it was typed, or suggests the command that was meant. "quit" is exit, "?" is help.
 proc ::tharsis::Unknown {name args} {
+    if {$name eq "quit"} {tailcall ::exit {*}$args}
+    if {[string index $name 0] eq "?"} {
+        tailcall ::tharsis::help {*}[string range $name 1 end] {*}$args
+    }
     if {[uplevel #0 [list ::auto_load $name]]} {tailcall ::$name {*}$args}
     set all [lmap command [core::commands] {lindex $command 0}]
     if {[regexp {^[a-z]} $name] && $name ni $all && [info commands ::tharsis::$name] ne ""} {
@@ -149,6 +153,9 @@ proc ::tharsis::Unknown {name args} {
         set text [lib::ambiguity $name $found]
     } elseif {$near ne ""} {
         set text "invalid command name \"$name\": did you mean \"$near\"?"
+    } elseif {[string is wordchar -strict $name] && [string length $name] > 2 &&
+            [set near [core::nearest [string tolower $name] [lib::known_words]]] ne ""} {
+        set text "invalid command name \"$name\": \"help $near\" lists commands about it"
     } else {
         set text "invalid command name \"$name\": \"help\" lists the commands"
     }

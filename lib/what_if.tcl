@@ -60,7 +60,7 @@ proc ::tharsis::lib::name_group {class rows group} {
 
 # Where the value of a property stands in a row, and of which kind it is; a clock has none.
 proc ::tharsis::lib::place_of {property} {
-    return [dict get {bandwidth {2 bandwidth} latency {3 time} dram_bandwidth {1 bandwidth}
+    return [dict get {bandwidth {2 bandwidth} latency {3 time} dram_bandwidth {1 byte_rate}
         dram_latency {2 time} memory {3 bytes} clock {"" ""}} $property]
 }
 

@@ -80,7 +80,7 @@ page() {
         print "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" title "</title>"
         print "<link rel=\"stylesheet\" href=\"" up "style.css\">\n</head>\n<body>"
         print "<nav><a href=\"" up "index.html\">Manual</a> · <a href=\"" up "tutorial.html\">Tutorial</a> · " \
-              "<a href=\"" up "commands.html\">Commands</a> · <a href=\"" up "about.html\">About</a></nav>"
+              "<a href=\"" up "cookbook.html\">Cookbook</a> · <a href=\"" up "commands.html\">Commands</a> · <a href=\"" up "about.html\">About</a></nav>"
     }
     match($0, /^<h[1-6]>/) {
         level = substr($0, 3, 1)

@@ -136,7 +136,7 @@ write_plot [file join $folder layers.svg] -of layers -title "ResNet-34 on f1_16x
 write_plot [file join $folder convergence.svg] -of convergence \
     -title "Search for a mapping of ResNet-34 onto f1_16xlarge"
 
-# ---- five topologies under an all-to-all, as in the tutorial ----
+# ---- five topologies under an all-to-all, as in the cookbook ----
 
 set runs {}
 foreach {name type dims} {ring ring 16  mesh mesh {4 4}  torus torus {4 4}  cube hypercube 4\

@@ -67,6 +67,7 @@ typedef struct th_option {
     int least, most;  /* elements of a list; most 0: a single value */
     bool is_pairs;    /* words (of choice, if there is one) and values in turn; n counts pairs */
     bool is_distinct; /* no element is there twice */
+    bool is_extents;  /* of a list of numbers: "4x4" is "4 4" */
     unsigned classes; /* bits of th_class; 0: all */
     const struct th_file_kind *file;
     const char *with;    /* options, or the first word, one of which must be there too */

@@ -170,7 +170,7 @@ static const th_example examples[] = {
             "restart\n"
             "run -network packet -inputs 2\n"},
     {"step", "restart\nstep 100\nstep -layer\nstep 5 -tile -of accel/0\n"},
-    {"where", "restart\nrun -until 1ms\nwhere\n"},
+    {"where", "restart\nrun -until 1ms\nwhere\nputs [where -brief]\n"},
     {"now", "puts \"stopped at [now]\"\n"},
     {"restart", "restart\nrun -until 1ms\n"},
     {"stop", "restart\n"

@@ -5,6 +5,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
+#include "base/files/data_file.h"
 #include "base/files/open_file.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -60,8 +61,8 @@ static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
     return NULL;
 }
 
-/* The folders to look in, as a list: those of $THARSIS_PATH, of the sources, of the
- * installation. */
+/* The folders to look in, as a list: those of $THARSIS_PATH, of the sources, of the installation,
+ * and of one that was unpacked elsewhere. */
 static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
@@ -79,6 +80,12 @@ static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
                                  Tcl_ObjPrintf("%s/%s", TH_SOURCE_DIR, kind->folders[i]));
     for (int i = 0; kind->folders[i]; i++)
         Tcl_ListObjAppendElement(NULL, list, Tcl_ObjPrintf("%s/%s", TH_DATA_DIR, kind->folders[i]));
+    th_strbuf moved = TH_STRBUF_INIT;
+    for (int i = 0; th_data_file_moved_folder(&moved) && kind->folders[i]; i++) {
+        Tcl_ListObjAppendElement(NULL, list, Tcl_ObjPrintf("%s/%s", moved.text, kind->folders[i]));
+        th_strbuf_clear(&moved);
+    }
+    th_strbuf_clear(&moved);
     Tcl_IncrRefCount(list);
     return list;
 }

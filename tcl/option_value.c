@@ -253,12 +253,38 @@ static int resolve_one(th_call *c, const th_option *o, Tcl_Obj *word, th_value *
 }
 
 /* Splits the list into v->words; n: how many values it has. */
+/* "4x4x8" is "4 4 8". */
+static bool is_product(const char *text)
+{
+    enum { DIGITS_MAX = 9 };
+    for (;;) {
+        size_t n = strspn(text, "0123456789");
+        if (n == 0 || n > DIGITS_MAX || (text[n] != 'x' && text[n] != '\0'))
+            return false;
+        if (text[n] == '\0')
+            return true;
+        text += n + 1;
+    }
+}
+
+/* A list of its own, of whose words nobody takes the list away. */
+static Tcl_Obj *list_of(const th_option *o, Tcl_Obj *word)
+{
+    Tcl_Obj *list = Tcl_DuplicateObj(word);
+    if (o->is_extents && is_product(Tcl_GetString(word))) {
+        char *text = Tcl_GetString(list);
+        for (char *x = strchr(text, 'x'); x; x = strchr(x, 'x'))
+            *x = ' ';
+    }
+    return list;
+}
+
 static int split_list(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
 {
     char counts[60] = "";
     Tcl_Size n = 0;
     int per = o->is_pairs ? 2 : 1, most = o->most > 0 ? o->most : TH_MANY;
-    v->list = Tcl_DuplicateObj(word); /* of whose words nobody takes the list away */
+    v->list = list_of(o, word);
     Tcl_IncrRefCount(v->list);
     bool is_list = Tcl_ListObjGetElements(NULL, v->list, &n, &v->words) == TCL_OK;
     v->n = (int)n / per;

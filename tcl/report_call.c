@@ -70,8 +70,7 @@ int th_report_check_columns(th_call *c, th_report *r, int section_failed)
     return failed ? -1 : 0;
 }
 
-/* The width of what a person reads: COLUMNS, or that of the terminal; 0: neither is known. */
-static int screen_width(void)
+int th_screen_width(void)
 {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
@@ -85,7 +84,7 @@ static th_display display_of(const th_call *c)
 {
     bool is_printed = !c->redirect && !th_call_has(c, REPORT_RETURN_STRING);
     return (th_display){
-        .width = (int)th_call_number(c, REPORT_WIDTH, is_printed ? screen_width() : 0),
+        .width = (int)th_call_number(c, REPORT_WIDTH, is_printed ? th_screen_width() : 0),
         .digits = (int)th_call_number(c, REPORT_DIGITS, 0),
         .has_legend = th_call_has(c, REPORT_LEGEND),
     };

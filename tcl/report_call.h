@@ -60,6 +60,8 @@ enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 }
 extern const th_option th_table_options[];
 
 th_format th_report_format(const th_call *c);
+/* The width of what a person reads: COLUMNS, or that of the terminal; 0: neither is known. */
+int th_screen_width(void);
 /* A report whose head names what is simulated. NULL: memory is out. */
 th_report *th_report_of_call(th_call *c, const char *name, const char *title);
 /* section_failed: the result of the sections; arranged: the table that -sort_by and -limit apply

@@ -23,6 +23,7 @@ AM_TESTS_ENVIRONMENT = \
 check_scripts += \
 	tests/check/accept.sh \
 	tests/check/html.sh \
+	tests/check/install.sh \
 	tests/check/manual.sh \
 	tests/check/mpi.sh
 
@@ -69,6 +70,7 @@ EXTRA_DIST += \
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)
+tests/check/install.log: $(bin_PROGRAMS) libtharsistcl.la pkgIndex.tcl
 tests/check/manual.log: tharsis$(EXEEXT)
 EXTRA_DIST += tests/check/manual.tcl
 EXTRA_DIST += tests/check/deb.sh tests/check/html.tcl tests/check/html.js

@@ -188,6 +188,6 @@ int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s
                  (int)fullest, most / 1e9, there / 1e9,
                  may_fit ? ", which is within the error of the estimate" : "",
                  th_memory_term_names[largest], (double)m.of[largest] / 1e9, remedy(c, largest),
-                 may_fit ? "would make room" : "was expected");
+                 may_fit ? "would make room" : "makes room");
     return may_fit ? 1 : -1;
 }

@@ -4,6 +4,9 @@
 
 #include "base/files/data_file.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +54,44 @@ static int try_below(const th_data_file *f, const char *top, th_strbuf *out)
     return found;
 }
 
+/* ---- an installation that was moved ---- */
+
+/* share/tharsis in one of the folders above the file into *out. */
+static bool find_share_above(const char *file, th_strbuf *out)
+{
+    enum { LEVELS = 5 }; /* of /usr/lib/tcltk/x86_64-linux-gnu/tharsis/libtharsistcl.so */
+    char path[PATH_MAX], probe[PATH_MAX + sizeof "/share/tharsis/topology"];
+    struct stat s;
+    if (!realpath(file, path))
+        return false;
+    for (int level = 0; level <= LEVELS && strrchr(path, '/'); level++) {
+        *strrchr(path, '/') = '\0';
+        snprintf(probe, sizeof probe, "%s/share/tharsis/topology", path);
+        if (th_file_stat(probe, &s) == 0 && S_ISDIR(s.st_mode)) {
+            th_strbuf_printf(out, "%s/share/tharsis", path);
+            return !out->failed;
+        }
+    }
+    return false;
+}
+
+bool th_data_file_moved_folder(th_strbuf *out)
+{
+    static const char here;
+    Dl_info library;
+    return (dladdr(&here, &library) != 0 && strchr(library.dli_fname, '/') &&
+            find_share_above(library.dli_fname, out)) ||
+           find_share_above("/proc/self/exe", out);
+}
+
+static int try_moved(const th_data_file *f, th_strbuf *out)
+{
+    th_strbuf folder = TH_STRBUF_INIT;
+    int found = th_data_file_moved_folder(&folder) ? try_below(f, folder.text, out) : 1;
+    th_strbuf_clear(&folder);
+    return found;
+}
+
 int th_data_file_find(const th_data_file *f, th_strbuf *out)
 {
     int found = try_beside(f, out);
@@ -63,5 +104,7 @@ int th_data_file_find(const th_data_file *f, th_strbuf *out)
     }
     if (found == 1)
         found = try_below(f, TH_SOURCE_DIR, out);
-    return found == 1 ? try_below(f, TH_DATA_DIR, out) : found;
+    if (found == 1)
+        found = try_below(f, TH_DATA_DIR, out);
+    return found == 1 ? try_moved(f, out) : found;
 }

@@ -41,8 +41,9 @@ struct th_enumeration {
     const th_problem *problem;
     th_partitioner *partitioner; /* NULL: accelerators are of one kind */
     bool is_full, has_number, is_over;
-    bool overlap;    /* sets may share accelerators; block then numbers the design of each */
-    int32_t n_given; /* sets of the partial mapping, which come first */
+    int64_t n_mappings; /* 0: not counted */
+    bool overlap;       /* sets may share accelerators; block then numbers the design of each */
+    int32_t n_given;    /* sets of the partial mapping, which come first */
     int32_t free_accel[ACCELS_MAX], block[ACCELS_MAX];
     int n_free;
     int n_sets;
@@ -422,7 +423,13 @@ int th_enumeration_fits(th_enumeration *e, int64_t most, th_error *err)
         n += has > 0 ? count(e, (double)most) : 0;
     } while (has >= 0 && n <= (double)most && next_partition(e));
     begin(e);
+    e->n_mappings = n <= (double)most ? (int64_t)n : 0;
     return has < 0 ? -1 : n <= (double)most;
+}
+
+int64_t th_enumeration_count(const th_enumeration *e)
+{
+    return e->n_mappings;
 }
 
 /* --- mappings --- */

@@ -17,6 +17,8 @@ void th_enumeration_free(th_enumeration *e); /* accepts NULL */
 
 /* Are there at most so many mappings? 1, 0 or -1. From the next call of next on it begins anew. */
 int th_enumeration_fits(th_enumeration *e, int64_t most, th_error *err);
+/* How many, where the last fits said 1. */
+int64_t th_enumeration_count(const th_enumeration *e);
 /* *out: the caller's; NULL after the last. 0 or -1. */
 int th_enumeration_next(th_enumeration *e, th_mapping **out, th_error *err);
 

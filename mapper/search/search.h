@@ -31,6 +31,7 @@ typedef struct th_search_counts {
     int64_t not_surviving; /* of those: would have been the best, but options.survives */
     int64_t stopped_early; /* by the bound */
     int64_t nodes;         /* mappings that exhaustive made */
+    int64_t candidates;    /* all that it will make; 0: another search, or not counted */
 } th_search_counts;
 
 extern const th_search_type *const th_search_types[]; /* ends in NULL; the first is the default */

@@ -19,6 +19,8 @@ static const th_unit byte_units[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
                                      {"kB", 1e3},  {"B", 1},    {NULL, 0}};
 static const th_unit bandwidth_units[] = {{"Tbps", 1e12}, {"Gbps", 1e9}, {"Mbps", 1e6},
                                           {"kbps", 1e3},  {"bps", 1},    {NULL, 0}};
+static const th_unit byte_rate_units[] = {{"TB/s", 8e12}, {"GB/s", 8e9}, {"MB/s", 8e6},
+                                          {"kB/s", 8e3},  {"B/s", 8},    {NULL, 0}};
 static const th_unit energy_units[] = {{"J", 1},     {"mJ", 1e-3},  {"uJ", 1e-6},
                                        {"nJ", 1e-9}, {"pJ", 1e-12}, {NULL, 0}};
 /* A rate of inputs stays in 1/s up to a million. */
@@ -40,17 +42,19 @@ static th_scale pick_unit(const th_unit *units, double largest, int digits)
 
 static const th_unit *units_of(th_kind kind)
 {
-    static const th_unit *const units[TH_N_KINDS] = {[TH_KIND_TIME] = time_units,
-                                                     [TH_KIND_BYTES] = byte_units,
-                                                     [TH_KIND_BANDWIDTH] = bandwidth_units,
-                                                     [TH_KIND_RATE] = rate_units,
-                                                     [TH_KIND_ENERGY] = energy_units};
+    static const th_unit *const units[TH_N_KINDS] = {
+        [TH_KIND_TIME] = time_units,           [TH_KIND_BYTES] = byte_units,
+        [TH_KIND_BANDWIDTH] = bandwidth_units, [TH_KIND_BYTE_RATE] = byte_rate_units,
+        [TH_KIND_RATE] = rate_units,           [TH_KIND_ENERGY] = energy_units};
     return units[kind];
 }
 
+/* Of bandwidths those in bits, then those in bytes. */
 const char *th_kind_unit_name(th_kind kind, int i)
 {
-    return units_of(kind)[i].name;
+    enum { N_BANDWIDTHS = sizeof bandwidth_units / sizeof *bandwidth_units - 1 };
+    return kind == TH_KIND_BANDWIDTH && i >= N_BANDWIDTHS ? byte_rate_units[i - N_BANDWIDTHS].name
+                                                          : units_of(kind)[i].name;
 }
 
 const char *th_kind_unit(th_kind kind, double largest, double *divisor)
@@ -76,6 +80,8 @@ static th_scale fixed_unit(th_kind kind, const char *name, double largest, int d
 {
     enum { MOST_DECIMALS = 12 };
     const th_unit *u = units_of(kind);
+    if (kind == TH_KIND_BANDWIDTH || kind == TH_KIND_BYTE_RATE)
+        u = strstr(name, "B/s") ? byte_rate_units : bandwidth_units;
     while (strcmp(u->name, name) != 0)
         u++;
     int before = largest > 0 ? (int)floor(log10(largest / u->divisor)) + 1 : 1;
@@ -179,7 +185,9 @@ th_scale th_scale_of_column(const th_table *t, int column)
     case TH_KIND_BYTES:
         return unit_for(t, TH_KIND_BYTES, reference_of_column(t, column), digits_of(t, 4));
     case TH_KIND_BANDWIDTH:
-        scale = unit_for(t, TH_KIND_BANDWIDTH, largest, digits_of(t, 4));
+    case TH_KIND_BYTE_RATE: /* th_format_bandwidth */
+        scale = unit_for(t, largest >= 1e12 ? TH_KIND_BYTE_RATE : t->columns[column].kind, largest,
+                         digits_of(t, 4));
         drop_decimals(t, column, &scale);
         break;
     case TH_KIND_RATE:

@@ -216,7 +216,7 @@ const th_attribute th_accel_attributes[] = {
      .of = TH_OF_MOMENT, .get = clock_factor},
     {"dram_bytes", TH_KIND_BYTES, "memory for weights and tensors", .heading = "capacity",
      NODE(a.dram_bytes)},
-    {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory", NODE(a.dram_bits_per_s)},
+    {"dram_bandwidth", TH_KIND_BYTE_RATE, "bandwidth of its memory", NODE(a.dram_bits_per_s)},
     {"mtbf_h", TH_KIND_NUMBER, "mean hours between its failures", INPUT(mtbf)},
     {"busy", TH_KIND_TIME, "time in which the array works", RESULT(stats.busy_ps)},
     {"stalled", TH_KIND_TIME, "waiting for operands, or for room for outputs", RUN(stalled)},

@@ -80,5 +80,7 @@ int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out
 const char *th_accel_state_now(const th_session *s, int accel);
 /* "conv2_1 on accel/0", "conv2_1: host -> 3". */
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out);
+/* The name of the node of an execution trace that a task of the program is. NULL: it is none. */
+const char *th_task_trace_name(const th_session *s, const th_task *t);
 
 #endif

@@ -124,7 +124,8 @@ void th_run_stop_describe(th_session *s, const th_run_stop *stop, th_strbuf *out
     th_happened last = is_step ? stop->last : latest(s->simulation);
     th_strbuf_printf(out, "%s: ", th_format_time(now, text, sizeof text));
     add_reason(s, stop, out);
-    if (stop->end == TH_END_BREAKPOINT && stop->by.has_object)
+    if (stop->end == TH_END_BREAKPOINT && stop->by.has_object &&
+        stop->by.object.class == TH_CLASS_TASK)
         return;
     th_strbuf_add(out, is_step && last.at == now ? ": " : "; last ");
     add_happened(s, &last, out);

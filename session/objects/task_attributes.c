@@ -256,6 +256,36 @@ static const char *purpose_of(const th_session *s, const th_task *t)
     return step ? th_step_task_names[step->task[t - th_session_program(s)->tasks]] : NULL;
 }
 
+/* The node of an execution trace that a task is. A task beyond them is a collective of several
+ * ranks: the node of one. NULL: of another program, or without a name. */
+const char *th_task_trace_name(const th_session *s, const th_task *t)
+{
+    const th_trace *trace = s->hand_built ? s->hand_built->trace : NULL;
+    const th_program *p = th_session_program(s);
+    if (!trace || !p || t < p->tasks || t >= p->tasks + p->n_tasks)
+        return NULL;
+    int32_t node = (int32_t)(t - p->tasks);
+    if (node >= trace->n_nodes)
+        node = p->successor_start[node] < p->successor_start[node + 1]
+                   ? p->successors[p->successor_start[node]]
+                   : INT32_MAX;
+    int low = 0, high = node < trace->n_nodes ? trace->n_ranks : 0;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        *(trace->ranks[middle].first <= node ? &low : &high) = middle;
+    }
+    const th_trace_rank *rank = &trace->ranks[low];
+    const char *name = high > low ? th_trace_node_name(rank, &rank->nodes[node - rank->first]) : "";
+    return *name ? name : NULL;
+}
+
+static const char *kind_of(const th_session *s, const th_task *t)
+{
+    return t->kind == TH_TASK_COLLECTIVE
+               ? th_collective_names[th_session_collective(s, t->collective)->kind]
+               : th_task_kind_name(t->kind);
+}
+
 static void describe_hand_built(const th_session *s, const th_task *t, th_strbuf *out)
 {
     const char *purpose = purpose_of(s, t);
@@ -271,6 +301,9 @@ static void describe_hand_built(const th_session *s, const th_task *t, th_strbuf
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
     describe_job(s, t, out);
+    const char *node = th_task_trace_name(s, t);
+    if (node && strcmp(node, kind_of(s, t)) != 0) /* of traces that Tharsis wrote */
+        th_strbuf_printf(out, "%.80s: ", node);
     const char *layer = s->hand_built   ? ""
                         : t->layer >= 0 ? s->workload->layers[t->layer].name
                                         : "input";

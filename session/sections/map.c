@@ -19,9 +19,23 @@ static const char *algorithm_of(const th_session *s)
     return !s->mapping ? "-" : s->search.type ? s->search.type->name : "file";
 }
 
+/* "fp16", or "int8/int4" where tensors differ. */
+static void describe_precision(const th_workload *w, char *out, size_t size)
+{
+    unsigned found = 0;
+    size_t n = 0;
+    for (int l = 0; l < w->n_layers; l++)
+        for (int t = 0; t < TH_N_TENSORS; t++)
+            found |= 1u << w->layers[l].precision[t];
+    for (int p = 0; p < TH_N_PRECISIONS && n < size; p++)
+        if (found >> p & 1)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? "/" : "",
+                                  th_precision_name((th_precision)p));
+}
+
 static void head_lines(th_session *s, th_report *r, const char *digest)
 {
-    char text[400], seed[60] = "", batch[32];
+    char text[400], seed[60] = "", precision[60];
     if (s->system) {
         th_print(text, sizeof text, "%.200s, %d accelerator%s, %d link%s", s->system->name,
                  s->system->n_accels, s->system->n_accels == 1 ? "" : "s", s->system->n_links,
@@ -29,9 +43,10 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
         th_report_head_line(r, "system", text);
     }
     if (s->workload) {
-        snprintf(batch, sizeof batch, "batch %d", (int)s->workload->batch);
-        th_print(text, sizeof text, "%.200s, %d layer%s, %s", s->workload->name,
-                 s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s", batch);
+        describe_precision(s->workload, precision, sizeof precision);
+        th_print(text, sizeof text, "%.200s, %d layer%s, batch %d, %s", s->workload->name,
+                 s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s",
+                 (int)s->workload->batch, precision);
         th_report_head_line(r, "workload", text);
     }
     if (s->hand_built) {

@@ -18,6 +18,7 @@ static const struct {
     [TH_KIND_TIME] = {"time", "_ps", false},
     [TH_KIND_BYTES] = {"bytes", "_bytes", false},
     [TH_KIND_BANDWIDTH] = {"bandwidth", "_bits_per_s", false},
+    [TH_KIND_BYTE_RATE] = {"byte_rate", "_bits_per_s", false},
     [TH_KIND_SHARE] = {"share", "_percent", true},
     [TH_KIND_CHANGE] = {"change", "_percent", true},
     [TH_KIND_RATE] = {"rate", "_per_s", true},
@@ -117,6 +118,9 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
     case TH_KIND_BANDWIDTH:
         th_format_bandwidth(q->whole, text, sizeof text);
         break;
+    case TH_KIND_BYTE_RATE:
+        th_format_byte_rate(q->whole, text, sizeof text);
+        break;
     case TH_KIND_SHARE:
     case TH_KIND_CHANGE:
     case TH_KIND_MEAN:
@@ -159,6 +163,7 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
         failed = th_parse_bytes(text, &q.whole, err);
         break;
     case TH_KIND_BANDWIDTH:
+    case TH_KIND_BYTE_RATE:
         failed = th_parse_bandwidth(text, &q.whole, err);
         break;
     case TH_KIND_ENERGY:

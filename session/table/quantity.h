@@ -14,6 +14,7 @@ typedef enum {
     TH_KIND_TIME,      /* integer, ps */
     TH_KIND_BYTES,     /* integer */
     TH_KIND_BANDWIDTH, /* integer, bits per second */
+    TH_KIND_BYTE_RATE, /* the same of a memory, shown in bytes per second, as data sheets do */
     TH_KIND_SHARE,     /* real, 0 .. 1 */
     TH_KIND_CHANGE,    /* real, relative: -0.1 is 10 % less */
     TH_KIND_RATE,      /* real, per second */

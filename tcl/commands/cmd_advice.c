@@ -27,7 +27,8 @@ static const th_option advice_options[] = {
 };
 
 const th_command th_advice_commands[] = {
-    {"report_advice", "report", "", 0, 0, advice_options, "print what is worth buying",
+    {"report_advice", "compare", "", 0, 0, advice_options,
+     "print what is worth buying, by gain per cost",
      "Systems with one thing more or another one are each mapped anew by a search of -evaluations "
      "that starts from the mapping, with the algorithm and objective that found it, and simulated: "
      "one more accelerator of each kind (with copies of the links of the last of its kind and a "

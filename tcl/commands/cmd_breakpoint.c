@@ -271,21 +271,22 @@ static int run_enable_breakpoint(th_call *c)
 
 const th_command th_breakpoint_commands[] = {
     {"add_breakpoint", GROUP, "", 0, 0, add_options,
-     "stop a run or run a script at a time or an event",
+     "stop a run, or run a script, at a time or an event",
      "Returns the breakpoint's name. A time in the past takes effect after the next restart. The "
      "run stops right after the event, before other events of the same time. The script may not "
      "call run, step or restart; if it fails, the run stops there and run fails with its message. "
      "Breakpoints on objects are deleted with their system, workload or mapping.",
      .run = run_add_breakpoint, .ignores_run = true},
     {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
-     "By name or glob pattern; * deletes all.", .run = run_delete_breakpoint, .ignores_run = true},
-    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, enable_options,
-     "enable or disable breakpoints", "By name or glob pattern.", .run = run_enable_breakpoint,
+     "BREAKPOINT is a name or a glob pattern; * deletes all.", .run = run_delete_breakpoint,
      .ignores_run = true},
+    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, enable_options,
+     "enable or disable breakpoints", "BREAKPOINT is a name or a glob pattern.",
+     .run = run_enable_breakpoint, .ignores_run = true},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
-     "Like add_breakpoint -when CONDITION -do SCRIPT -continue: the run continues unless the "
-     "script calls stop. Returns the breakpoint's name.",
+     "The same as add_breakpoint -when CONDITION -do SCRIPT -continue: the run continues, unless "
+     "the script calls stop. Returns the breakpoint's name.",
      .run = run_when, .ignores_run = true},
     {.name = "bp", .group = GROUP, .alias_of = "add_breakpoint"},
     {.name = "bd", .group = GROUP, .alias_of = "delete_breakpoint"},

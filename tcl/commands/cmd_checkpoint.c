@@ -435,14 +435,14 @@ static int run_load_checkpoint(th_call *c)
 }
 
 const th_command th_checkpoint_commands[] = {
-    {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "save the state of the present run",
-     "Saves the options of the run, the changes by set_property and inject_fault, and the "
+    {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "save the state of the present run to a file",
+     "The file has the options of the run, the changes by set_property and inject_fault, and the "
      "simulated time. Returns FILE.",
      .text = text_of_checkpoint, .needs = {th_session_need_run}},
     {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "continue a run from a saved state",
-     "The same system, workload and mapping, or program, must have been read. The run is simulated "
-     "again up to the saved state and compared with it, so it continues identically to the last "
-     "bit. Breakpoints and an open trace see only later events. Returns the simulated time.",
+     "Read the same system, workload and mapping, or program, first. The run is simulated again up "
+     "to the saved state and compared with it, so that it continues identically to the last bit. "
+     "Breakpoints and an open trace see later events only. Returns the simulated time.",
      .run = run_load_checkpoint, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {.name = NULL},
 };

@@ -6,7 +6,7 @@
 #include "tcl/command.h"
 #include "tcl/report_call.h"
 
-#define GROUP "report"
+#define GROUP "compare"
 
 /* ---- report_compare ---- */
 

@@ -170,15 +170,17 @@ static const th_option property_words[] = {
 
 const th_command th_examine_commands[] = {
     {"get_property", GROUP, "OBJECT?.ATTRIBUTE? ?ATTRIBUTE?", 1, 2, property_options,
-     "return an attribute of an object, or all of them",
-     "The attribute is a word, or the end of the path: accel/3.state. Without it: a list of names "
-     "and values. Both parts of a path may be glob patterns: link/3_*.queue_depth gives a list of "
-     "paths and values, a line for each. Times, sizes and rates have units, and six digits. "
-     "Unknown values are empty.",
+     "return one attribute of an object, or all",
+     "The attribute is a word of its own, or the end of the path: accel/3.state. Without an "
+     "attribute, returns a list of names and values. Both parts of a path may be glob patterns: "
+     "link/3_*.queue_depth returns a list of paths and values, one pair per line. Times, sizes and "
+     "rates have units and six digits. A value that is not known is empty.",
      .run = run_get_property},
     {.name = "examine", .group = GROUP, .alias_of = "get_property"},
-    {"report_property", GROUP, "OBJECTS", 1, 1, th_table_options, "print the attributes of objects",
-     "Their values now, as get_property returns them, and what they mean. - is not known yet.",
+    {"report_property", GROUP, "OBJECTS", 1, 1, th_table_options,
+     "print all attributes of objects, and what they mean",
+     "The values are those of now, as get_property returns them; a value that is not known yet is "
+     "-.",
      .run = th_lib_run, .kinds = property_words, .is_report = true},
     {.name = NULL},
 };

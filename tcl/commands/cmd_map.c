@@ -213,12 +213,13 @@ static int iterate(th_call *c, th_search *search)
     th_progress progress = th_progress_start(c->session->is_quiet);
     th_map_checkpoint checkpoint = {0};
     int failed = 0;
-    while (!failed && !search->done) {
+    for (int n = 0; !failed && !search->done; n++) {
         if (th_session_is_interrupted(c->session))
             failed = 1;
         else
             failed = th_search_iterate(search, &c->err) ||
-                             th_map_checkpoint_write(c, search, &checkpoint)
+                             th_map_checkpoint_write(c, search, &checkpoint) ||
+                             (n == 0 && th_map_tell_candidates(c, search))
                          ? -1
                          : 0;
         if (th_progress_is_due(&progress))
@@ -313,13 +314,13 @@ static int run_map_workload(th_call *c)
 
 const th_command th_map_commands[] = {
     {"map_workload", GROUP, "", 0, 0, th_map_options,
-     "search for a good mapping of the workload on the system",
-     "Returns the value of the objective for the best mapping, simulated like any run, and keeps "
-     "the mapping. The same seed and options give the same mapping on any number of threads. The "
-     "stream options and the network also apply to run. Ctrl-C ends the search: the session keeps "
-     "the best mapping so far, and a message gives the -evaluations that repeats it. A "
-     "checkpoint is the best mapping so far in a file. The same command, given again, starts from "
-     "it with a new budget, and never ends worse; a killed search does not continue to the same "
+     "search for the best mapping, simulating every candidate",
+     "Simulates every candidate, keeps the best mapping, and returns its value of the objective. "
+     "The same seed and options give the same mapping on any number of threads. The stream options "
+     "and the network also hold for run. Ctrl-C ends the search: the session keeps the best "
+     "mapping so far, and a message gives the -evaluations that repeats it. -checkpoint writes the "
+     "best mapping so far into a file. The same command, given again, starts from that mapping "
+     "with a new budget and never ends worse, but a killed search does not continue to the same "
      "bytes. The file of another system or workload is refused.",
      .run = run_map_workload, .needs = {th_session_need_problem}, .not_while_running = true},
     {.name = NULL},

@@ -114,11 +114,10 @@ static int run_set_network(th_call *c)
 }
 
 const th_command th_network_commands[] = {
-    {"set_network", "simulate", "", 0, 0, network_options,
-     "set the options of the models of the network",
-     "They hold for the runs and searches that follow, on the model that their -network names, "
-     "until they are set again; other models' options wait. A run that is under way keeps its own "
-     "until restart. Returns all options and their values.",
+    {"set_network", "simulate", "", 0, 0, network_options, "set the options of the network models",
+     "The options hold for the runs and searches that follow, each for the model that it belongs "
+     "to, until they are set again. A run that is under way keeps its options until restart. "
+     "Returns all options and their values.",
      .run = run_set_network, .not_while_running = true, .ignores_run = true},
     {.name = NULL},
 };

@@ -90,15 +90,15 @@ static int text_of_page(th_call *c, th_strbuf *text)
 const th_command th_output_commands[] = {
     {"write_report", GROUP, "FILE", 1, 1, page_options,
      "write a run, two runs or a study as one HTML page",
-     "Main figures and verdict, picture of the system with the load of its links, timeline, "
-     "bounds, "
-     "critical path, layers, mapping, accelerators, memory and search, in one file that needs no "
-     "network and no other "
-     "file. The same run gives the same bytes. Missing folders are created. Returns FILE.",
+     "The page has the main figures and a verdict, a picture of the system with the load of its "
+     "links, the timeline, bounds, critical path, layers, mapping, accelerators, memory and "
+     "search, in one file that needs no other file and no network. The same run gives the same "
+     "bytes. Missing folders are created. Returns FILE.",
      .text = text_of_page, .after_interrupt = "nothing was written"},
     {"write_results", GROUP, "FILE", 1, 1, NULL, "write all results as JSON",
-     "System, workload, search, mapping, memory, the figures of the run, its critical path, and "
-     "the saved runs; units stand in the field names. Missing folders are created. Returns FILE.",
+     "The file has the system, workload, search, mapping, memory, the figures of the run, its "
+     "critical path, and the saved runs. Names of fields end in their units. Missing folders are "
+     "created. Returns FILE.",
      .text = text_of_results, .after_interrupt = "nothing was written"},
     {.name = NULL},
 };

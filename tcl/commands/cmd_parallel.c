@@ -381,17 +381,18 @@ static int run_report_training(th_call *c)
 }
 
 const th_command th_parallel_commands[] = {
-    {"parallel_plan", "program", "", 0, 0, plan_options,
-     "make a step of training under a plan the program",
-     "Needs a system and create_transformer. Ranks that do the same at the same time are simulated "
-     "once. What does not divide, fit or suffice is refused, with the number to change. Returns "
-     "the name of the model.",
+    {"parallel_plan", "training", "", 0, 0, plan_options,
+     "plan a training step: tensor, pipeline, data ranks",
+     "The training step becomes the program. Needs a system and a model of create_transformer. "
+     "Ranks that do the same at the same time are simulated once. A plan that does not divide the "
+     "model, does not use the accelerators, or does not fit into memory is refused, with the "
+     "number to change. Returns the name of the model.",
      .run = run_parallel_plan, .needs = {th_session_need_system, th_session_need_no_trace},
      .not_while_running = true},
-    {"report_training", "report", "", 0, 0, training_options,
-     "print step time, utilization and exposed messages",
-     "Of the stage that ends last; exposed communication is the time in which its accelerator "
-     "waits for messages of each kind.",
+    {"report_training", "training", "", 0, 0, training_options,
+     "print the time of a training step, and where it goes",
+     "The figures are those of the stage that ends last. Exposed communication is the time in "
+     "which its accelerator waits for messages, by kind.",
      .run = run_report_training, .is_report = true},
     {.name = NULL},
 };

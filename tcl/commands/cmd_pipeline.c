@@ -181,17 +181,17 @@ static int run_add_pipeline(th_call *c)
 }
 
 const th_command th_pipeline_commands[] = {
-    {"add_pipeline", "program", "", 0, 0, pipeline_options,
+    {"add_pipeline", "training", "", 0, 0, pipeline_options,
      "add a pipeline schedule to the program",
      "The operations of a stage run on its accelerator in the order of the schedule; messages "
-     "delay the next stage and occupy none. Refuses numbers that do not fit the schedule and "
-     "orders that deadlock. Returns how many tasks were added.",
+     "delay the next stage and occupy no accelerator. Numbers that do not fit the schedule, and "
+     "orders that deadlock, are refused. Returns how many tasks were added.",
      .run = run_add_pipeline, .needs = {th_session_open_hand_built}, .not_while_running = true},
-    {"report_pipeline", "report", "", 0, 0, th_table_options,
-     "print the bubble of every accelerator",
+    {"report_pipeline", "training", "", 0, 0, th_table_options,
+     "print the pipeline bubble of every accelerator",
      "The cost of the pipeline is the longest time from the first start to the last end on an "
-     "accelerator; the bubble is the part of it in which the accelerator computes nothing. The "
-     "last line: the mean over accelerators.",
+     "accelerator; the bubble is the part of the cost in which the accelerator computes nothing. "
+     "The last line has the mean over the accelerators.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

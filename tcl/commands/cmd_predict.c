@@ -564,18 +564,19 @@ const th_command th_predict_commands[] = {
      "further ones are described by -devices.",
      .run = run_read_measurements, .kinds = measurements_words},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
-     "One model for each kind of layer and phase among the measurements: an additive time law, and "
-     "boosted trees and a perceptron on its residuals. Cross-validation selects the ensemble for "
-     "seen devices and that for unseen ones. Returns the kinds and phases; "
-     "evaluate_predictor -learners shows the members.",
+     "Each kind of layer and phase among the measurements gets a model: an additive time law, with "
+     "boosted trees and a perceptron on its residuals. Cross-validation selects one ensemble for "
+     "seen devices and one for unseen ones. Returns the kinds and phases; evaluate_predictor "
+     "-learners shows the members.",
      .run = run_train, .not_while_running = true},
-    {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
+    {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor to a file", NULL,
      .text = text_of_predictor},
     {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
-     "Files of another version, or edited by hand, are refused. Returns the kinds and phases.",
+     "A file of another version, or one that was edited by hand, is refused. Returns the kinds and "
+     "phases.",
      .run = run_read, .kinds = predictor_words},
     {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
-     "predict the time of a layer on a GPU",
+     "predict the time of one layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
      "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
      "optimizer, precision, scales, heads, kv_heads, keys, causal, window, unsplit, attention, "

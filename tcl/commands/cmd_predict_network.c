@@ -202,15 +202,15 @@ static const th_option calibrate_options[] = {
 };
 
 const th_command th_predict_network_commands[] = {
-    {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on a GPU",
-     "Inference: launch of the first layer, copy of the input to the GPU, execution of all layers, "
-     "copy of the output back. Training: forward, backward, loss and update instead of the copy "
-     "back. Phases that were not measured follow from the terms of what was, or from a rule; "
-     "-per_layer says which.",
+    {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on one GPU",
+     "Inference is the launch of the first layer, the copy of the input to the GPU, the execution "
+     "of all layers, and the copy of the output back. Training has forward, backward, loss and "
+     "update in the place of the copy back. A phase that was not measured follows from phases that "
+     "were, or from a rule; -per_layer says which.",
      .run = run_predict_network, .needs = {need_predictor, th_session_need_workload},
      .is_report = true},
     {"calibrate_network", "program", "FILE", 1, 1, calibrate_options,
-     "fit latencies and bandwidths to measured collectives",
+     "fit latencies and bandwidths to an nccl-tests log",
      "FILE is what a program of nccl-tests or rccl-tests printed, with all its lines of ranks "
      "(tags that srun or mpirun put in front of lines are skipped), or the JSON that it wrote "
      "(-J), or a CSV file with the columns nodes, gpus, collective, bytes and time_us, or a table "

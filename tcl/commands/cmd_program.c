@@ -354,11 +354,11 @@ static int run_write_program(th_call *c)
 
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
-     "begin a hand-built program, in place of a mapping",
-     "Needs only a system. add_transfer, add_compute and add_collective fill it; run and the "
-     "reports take it as "
-     "they take a mapping. The previous workload, mapping and run are dropped; a new system or "
-     "workload drops the program. Returns NAME.",
+     "begin a hand-built program of tasks and transfers",
+     "The program takes the place of a workload and its mapping; it needs a system alone. "
+     "add_transfer, add_compute and add_collective fill it; run and the reports treat it like a "
+     "mapping. The previous workload, mapping and run are dropped; a new system or workload drops "
+     "the program. Returns NAME.",
      .run = run_create_program, .needs = {th_session_need_system, th_session_need_no_trace},
      .not_while_running = true},
     {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
@@ -366,29 +366,27 @@ const th_command th_program_commands[] = {
      .run = run_add_transfer, .needs = {th_session_open_hand_built}, .ignores_run = true,
      .not_while_running = true},
     {"add_compute", GROUP, "", 0, 0, compute_options, "add a computation to the program",
-     "An accelerator runs one computation at a time, of those that are ready the one that was "
-     "added "
-     "first. Its time is fixed: it does not share the DRAM with transfers. Returns task/N. Refused "
-     "once the program has begun to run, until restart.",
+     "An accelerator runs one computation at a time; of several that are ready, the one that was "
+     "added first. Its duration is fixed: it does not share the DRAM with transfers. Returns "
+     "task/N. Refused once the program has begun to run, until restart.",
      .run = run_add_compute, .needs = {th_session_open_hand_built}, .ignores_run = true,
      .not_while_running = true},
-    {"save_program", GROUP, "NAME", 1, 1, NULL, "keep a copy of what is simulated now, for add_job",
-     "Of a hand-built program, a parallel plan, an execution trace (as traffic of its own) or a "
-     "mapping (under the options of the present run, without its layers' names). A program of the "
-     "same name is replaced. Programs are kept until another system is read. Returns NAME.",
+    {"save_program", GROUP, "NAME", 1, 1, NULL, "keep a copy of the present program, for add_job",
+     "Keeps a hand-built program, a parallel plan, an execution trace (as traffic of its own), or "
+     "a mapping (with the options of the present run, without the names of its layers). A program "
+     "of the same name is replaced. Programs are kept until another system is read. Returns NAME.",
      .run = run_save_program, .not_while_running = true},
-    {"add_job", GROUP, "PROGRAM", 1, 1, job_options,
-     "add a saved program to the program, as a job of its own",
-     "A job has a name, a start and accelerators. Jobs share the links. They may share "
-     "accelerators, too: one runs one computation at a time, of those that are ready that of the "
-     "job that was added first. A mapping's task needs an accelerator with its design. Hosts stay "
-     "the hosts that they are. report_jobs compares each with itself alone; report_links -by job "
-     "tells what each sent. Returns the job's name. Refused once the program has begun to run, "
-     "until restart.",
+    {"add_job", GROUP, "PROGRAM", 1, 1, job_options, "add a saved program as a job of its own",
+     "A job has a name, a start and accelerators. Jobs share the links, and may share "
+     "accelerators: an accelerator runs one computation at a time; of several that are ready, that "
+     "of the job that was added first. A task of a mapping needs an accelerator with its design. "
+     "Hosts are not exchanged. report_jobs compares each job with the same job alone; report_links "
+     "-by job says what each sent. Returns the job's name. Refused once the program has begun to "
+     "run, until restart.",
      .run = run_add_job, .needs = {th_session_open_hand_built}, .ignores_run = true,
      .not_while_running = true},
     {"read_program", "program", "PREFIX", 1, 1, read_options,
-     "read execution traces, in place of a mapping",
+     "read execution traces as the program",
      "Reads PREFIX.0.et, PREFIX.1.et ..., one file for each rank; of a folder, its rank.0.et, "
      "rank.1.et ... Rank N runs on accel/N, and task/N is the N-th node of all ranks, rank by rank "
      "and by id. Under run -network astra_aware and astra_unaware every node starts and ends when "
@@ -410,9 +408,10 @@ const th_command th_program_commands[] = {
      "folders are created. Returns PREFIX.",
      .run = run_write_program, .needs = {th_session_need_system}, .not_while_running = true},
     {"report_ranks", "report", "", 0, 0, th_table_options,
-     "print when each rank of a trace finished",
-     "Exposed: the time of the finish less what the accelerator computed. Of a rank that has not "
-     "finished, and of messages that nobody receives: which node waits for what.",
+     "print when each rank finished, and what it waited for",
+     "Exposed is the time of the finish less the time that the accelerator computed. For a rank "
+     "that has not finished, and for messages that nobody receives, the report says which node "
+     "waits for what.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -411,7 +411,7 @@ static int run_inject_fault(th_call *c)
 
 const th_command th_property_event_commands[] = {
     {"set_property", OBJECTS, "OBJECTS ATTRIBUTE VALUE", 3, 3, NULL,
-     "change links or accelerators in a run",
+     "change a link or an accelerator during a run",
      "VALUE is a factor of the value in the system (x0.5), or a quantity with its unit (8Gbps, "
      "100MHz); a number without either is refused. The bandwidth of a link: at most that of the "
      "system, on the fluid network; transfers under way continue at the new rates. The clock of an "
@@ -424,7 +424,8 @@ const th_command th_property_event_commands[] = {
      "changed.",
      .run = run_set_property, .kinds = property_words, .needs_every_rank = true,
      .ignores_run = true},
-    {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make links and accelerators fail",
+    {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options,
+     "make links and accelerators fail, or slow them down",
      "A link goes down, or is degraded (-bandwidth), with a host or switch all of its links; an "
      "accelerator dies, is slowed (-clock), or its tasks vary (-jitter). Of faults of an object "
      "that "

@@ -66,7 +66,7 @@ static int run_query(th_call *c)
 }
 
 const th_command th_query_commands[] = {
-    {"query", "report", "?SQL?", 0, 1, query_options, "ask the figures of the session by SQL",
+    {"query", "report", "?SQL?", 0, 1, query_options, "query all figures of the session by SQL",
      "The classes of figures are tables of SQLite: accels, links, nodes, layers, tasks, messages, "
      "dependencies, sets, stages, ranks, jobs, search, and run, which has one row. A row has a "
      "number, id, and the numbers of the rows that it belongs to (layer_id, accel_id); the other "

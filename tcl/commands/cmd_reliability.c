@@ -69,8 +69,8 @@ static const th_option options[] = {
 };
 
 const th_command th_reliability_commands[] = {
-    {"report_reliability", "report", "", 0, 0, options,
-     "print the effective training time under failures",
+    {"report_reliability", "training", "", 0, 0, options,
+     "print the share of months of training that trains",
      "A training run of -duration with checkpoints is simulated -runs times from failure to "
      "failure. A failure loses what was trained since the last complete checkpoint began; it is "
      "noticed, a spare unit is taken or waited for, and the run restarts. The report says which "

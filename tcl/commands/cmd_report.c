@@ -179,24 +179,25 @@ static const th_option memory_options[] = {
 
 const th_command th_report_commands[] = {
     {"report_summary", GROUP, "", 0, 0, record_options,
-     "print latency, throughput, MACs and traffic of the run",
-     "Makespan: the time to the end of the run. Latency: the mean time from the arrival of an "
-     "input, a whole batch, to its end. Throughput: samples per second in the steady state, (N - "
-     "N/2) / (t_N - t_N/2) batches per second times the batch (where several networks share the "
-     "system: times the sum of their batches). Text shows batches per second only for batches of "
-     "more than one sample; csv and json always. Latency and multiply-accumulates count finished "
-     "inputs only.",
+     "print latency, throughput, MACs and traffic",
+     "The makespan is the time to the end of the run. The latency is the mean time from the "
+     "arrival of an input, which is a whole batch, to its end. The throughput is that of the "
+     "steady state: (N - N/2) / (t_N - t_N/2) batches per second, times the batch (where several "
+     "networks share the system, times the sum of their batches). Text has batches per second only "
+     "where a batch has more than one sample; csv and json have it always. Latency and "
+     "multiply-accumulates count finished inputs only.",
      .run = th_lib_run, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, utilization_options,
-     "print busy, stall and idle time of each accelerator",
+     "print the busy, stall and idle time of each accelerator",
      "Busy, stall in, stall out and idle add up to the elapsed time; csv and json split the stalls "
-     "on input by operand. With -from, -to, -windows, -window or -of: the same per window of time, "
-     "to the picosecond, and links with their busy time, idle time and mean number of flows. For "
-     "windows the run is simulated once more; the present run stays as it is. Without -of, a "
-     "window lists only the links that were busy in it.",
+     "on input by operand. -from, -to, -windows, -window and -of print the same for windows of "
+     "time, to the picosecond, and also the busy time, idle time and mean number of flows of "
+     "links. For windows the run is simulated once more; the present run stays as it is. Without "
+     "-of, a window lists only the links that were busy in it.",
      .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS,
      .needs_every_rank = true},
-    {"report_layers", GROUP, "", 0, 0, layers_options, "print time, stalls and bound of each layer",
+    {"report_layers", GROUP, "", 0, 0, layers_options,
+     "print the time of each layer, and what limits it",
      "A layer is active while any of its tasks runs, transfers of its inputs included. Busy, the "
      "stalls on input, weight, partial sums and output, and idle are summed over its accelerators: "
      "together they are active times accels. Text shows stalls on partial sums where there are "
@@ -208,15 +209,15 @@ const th_command th_report_commands[] = {
      "accelerators. csv and json add cycles, traffic of each operand and accesses to on-chip "
      "buffers.",
      .run = th_lib_run, .is_report = true},
-    {"report_energy", GROUP, "", 0, 0, energy_options, "print the energy of a run, by component",
-     "By multiply-accumulates, operations of the vector unit, bytes of on-chip buffers, bytes of "
-     "DRAM (those of transfers included), static power, and bytes on links. A layer has the energy "
-     "of its tasks, and static power while they ran. The row (rest) has the energy of no layer: "
-     "idle accelerators, what failures cut short, collectives. Needs a system file with "
-     "energy costs.",
+    {"report_energy", GROUP, "", 0, 0, energy_options, "print the energy of the run, by component",
+     "The components are multiply-accumulates, operations of the vector unit, bytes of on-chip "
+     "buffers, bytes of DRAM (those of transfers included), static power, and bytes on links. A "
+     "layer has the energy of its tasks, and the static power while they ran. The row (rest) has "
+     "the energy that belongs to no layer: idle accelerators, tasks that failures cut short, "
+     "collectives. Needs a system file with energy costs.",
      .run = th_lib_run, .is_report = true, .needs_every_rank = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
-     "print the peak memory use of each accelerator",
+     "print the peak use of memory, and what it holds",
      "Weights are resident from the start; an input is held from the end of its producer to its "
      "last reader, an output until its last reader is done; each for all inputs in flight. Peak "
      "at, in layer: when and in which layer the peak is reached (when the layer's first task on "
@@ -225,7 +226,8 @@ const th_command th_report_commands[] = {
      "largest, without -limit, and all weights in one line; in csv only with -of. Of a step of "
      "training: what an accelerator of each stage needs, by term.",
      .run = th_lib_run, .is_report = true},
-    {"report_critical_path", GROUP, "", 0, 0, path_options, "print the critical path or all slacks",
+    {"report_critical_path", GROUP, "", 0, 0, path_options,
+     "print the critical path, or the slacks of all tasks",
      "The path leads from the task that ended last back through the task that each waited for "
      "last. Cause is what delayed a task: data (its predecessor), engine (an earlier task on the "
      "same accelerator or host), arrival (of an input) or begin (nothing); after is that task. "

@@ -7,7 +7,7 @@
 #include "tcl/tcl_session.h"
 #include "session/sections/sections.h"
 
-#define GROUP "report"
+#define GROUP "map"
 
 /* ---- report_search ---- */
 
@@ -94,7 +94,7 @@ static int run_report_bounds(th_call *c)
 
 const th_command th_report_map_commands[] = {
     {"report_mapping", GROUP, "", 0, 0, mapping_options,
-     "print sets, designs, and how each layer is sharded",
+     "print sets, designs, and how each layer is cut",
      "In text, neighbouring layers with the same set, strategy and extents of the output share a "
      "row. The shard is the largest that one accelerator has (over the layers of a row: the "
      "largest of each extent); extents of 1 are left out. With -alternatives, for each layer that "
@@ -106,10 +106,11 @@ const th_command th_report_map_commands[] = {
      "are chosen by; runs are simulated.",
      .run = th_lib_run, .is_report = true},
     {"report_search", GROUP, "", 0, 0, search_report_options,
-     "print algorithm, budget and result of the search",
+     "print the algorithm, budget and result of the search",
      "All figures hold for the network and stream of map_workload; if the run has others, the line "
-     "searched under names them. Stopped early: replays that ended once they could not beat the "
-     "best mapping. Nodes: partial mappings of an exhaustive search.",
+     "\"searched under\" names those of the search. Stopped early counts the simulations that "
+     "ended as soon as they could not beat the best mapping; nodes, the mappings of an exhaustive "
+     "search.",
      .run = run_report_search, .is_report = true},
     {"report_bounds", GROUP, "", 0, 0, bounds_options,
      "print lower bounds on the makespan, and the gap to them",

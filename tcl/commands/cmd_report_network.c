@@ -77,7 +77,7 @@ static const th_option latency_options[] = {
 
 const th_command th_report_network_commands[] = {
     {"report_links", GROUP, "", 0, 0, links_options,
-     "print the traffic of links and the flows over one",
+     "print the traffic of links, and the flows over one",
      "Load: bytes over the link's medium / (bandwidth x elapsed time). Busy: time with at least "
      "one flow. Flows (packets, on a packet network): their mean number while busy; peak flows: "
      "the largest number at once; queue: mean number of flows beyond the first, over the elapsed "
@@ -88,19 +88,19 @@ const th_command th_report_network_commands[] = {
      .run = run_report_links, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS,
      .needs_every_rank = true},
     {"report_latency", GROUP, "", 0, 0, latency_options,
-     "print statistics of the duration of transfers",
-     "Of the transfers that started between -since and -until, so that warm-up and drain can be "
-     "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
-     "that window / its length.",
+     "print statistics of the durations of transfers",
+     "Counts the transfers that started between -since and -until, so that warm-up and drain can "
+     "be left out. Percentiles are by nearest rank. The delivered bandwidth is the bytes of the "
+     "transfers that ended in that window, over its length.",
      .run = th_lib_run, .is_report = true, .needs_every_rank = true},
     {"report_jobs", GROUP, "", 0, 0, th_table_options,
      "print when each job ended, and its slowdown",
-     "Of a program that add_job made. Every job is simulated once more, alone: on the same "
-     "accelerators, from the same start, on the same network, with the same faults and changes of "
-     "properties. Slowdown: its time in the run / its time alone.",
+     "For a program of add_job. Every job is simulated once more alone, on the same accelerators "
+     "and network, from the same start, with the same faults and changes. The slowdown is its time "
+     "in the run over its time alone.",
      .run = th_lib_run, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_collectives", GROUP, "", 0, 0, th_table_options,
-     "print time and bandwidths of each collective operation",
+     "print the time and bandwidths of each collective",
      "algbw: the algorithm bandwidth, size / time. busbw: algbw times the share of the size that "
      "each rank sends at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
      "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. over bound: time / "

@@ -32,8 +32,8 @@ static const th_option sensitivity_options[] = {
 };
 
 const th_command th_sensitivity_commands[] = {
-    {"report_sensitivity", "report", "", 0, 0, sensitivity_options,
-     "print the gain from more bandwidth, clock or memory",
+    {"report_sensitivity", "compare", "", 0, 0, sensitivity_options,
+     "print what more bandwidth, clock or memory would gain",
      "The run is simulated from time 0 to its end with one property changed at a time, on as many "
      "threads as set_threads says; no result depends on their number. Gain: makespan of the "
      "baseline less this one; change: this makespan / the baseline's - 1. The largest gain comes "

@@ -70,7 +70,8 @@ static const th_option units_options[] = {
     [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Unit of sizes in bytes.",
                     .choice = size_choice},
     [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT",
-                         "Unit of bandwidths in bits per second.", .choice = bandwidth_choice},
+                         "Unit of bandwidths; auto: bits per second for links, bytes for DRAM.",
+                         .choice = bandwidth_choice},
     [UNITS_ENERGY] = {"-energy", TH_OPTION_CHOICE, "UNIT", "Unit of energies.",
                       .choice = energy_choice},
     {.name = NULL},
@@ -85,6 +86,7 @@ static int run_set_units(th_call *c)
             units[unit_kinds[i]] = c->option[i].number == 0
                                        ? NULL
                                        : unit_choice(unit_kinds[i], (int)c->option[i].number);
+        units[TH_KIND_BYTE_RATE] = units[TH_KIND_BANDWIDTH];
         const char *unit = units[unit_kinds[i]];
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(units_options[i].name + 1, -1));
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(unit ? unit : "auto", -1));
@@ -162,27 +164,28 @@ static int run_suppress_message(th_call *c)
 
 const th_command th_session_commands[] = {
     {"help", GROUP, "?WORD?", 0, 1, help_options,
-     "list the commands of a first script, or describe one",
-     "WORD is a command (\"COMMAND -help\" prints the same), or any word: then the commands that "
-     "are about it are listed, by names, summaries and options, and those whose help mentions it. "
-     "Endings do not matter: stepping finds step.",
+     "list commands, find those about a word, or explain one",
+     "WORD is a command (\"COMMAND -help\" prints the same), or any other word: help then lists "
+     "the commands whose name, summary or options have the word, and those whose help mentions it. "
+     "Endings do not matter: stepping finds step. A misspelt word finds the nearest one.",
      .run = th_lib_run_help, .ignores_run = true},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
-    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return the number of threads",
-     "Searches, studies and what-if runs use them; no result depends on their number. The default "
-     "is the number of processors.",
+    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set the number of threads, and return it",
+     "Searches, studies and what-if runs use these threads. Results do not depend on their number. "
+     "The default is the number of processors.",
      .run = run_set_threads, .kinds = threads_words},
-    {"set_units", GROUP, "", 0, 0, units_options, "set the units in which reports print",
-     "For tables in text: auto, the default, chooses a unit for each column. Units of csv and "
-     "json, and of times that commands return, do not change. Returns all units.",
+    {"set_units", GROUP, "", 0, 0, units_options, "choose the units of reports",
+     "The units hold for tables in text; auto, the default, chooses one for each column. Units of "
+     "csv and json, and of times that commands return, do not change. Returns all units.",
      .run = run_set_units},
     {"log_begin", GROUP, "FILE", 1, 1, log_options, "copy commands and their output to a file",
-     "Logs top-level commands, after \"% \", and everything written to standard output and "
-     "standard error, until log_end or the end of the program. Missing folders are created. "
-     "Returns FILE.",
+     "The log has the top-level commands, each after \"% \", and everything written to standard "
+     "output and standard error, until log_end or the end of the program. Missing folders are "
+     "created. Returns FILE.",
      .run = run_log_begin},
     {"log_end", GROUP, "", 0, 0, NULL, "end the log", NULL, .run = run_log_end},
-    {"suppress_message", GROUP, "?ID ...?", 0, -1, suppress_options, "do not print these warnings",
+    {"suppress_message", GROUP, "?ID ...?", 0, -1, suppress_options,
+     "silence warnings by their ids",
      "Errors cannot be suppressed. Returns the ids of all suppressed warnings.",
      .run = run_suppress_message},
     {.name = NULL},

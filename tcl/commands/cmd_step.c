@@ -24,14 +24,14 @@ enum { STEP_TILE, STEP_LAYER, STEP_OF };
 
 static const th_option step_options[] = {
     [STEP_TILE] = {"-tile", TH_OPTION_FLAG, NULL,
-                   "Steps are tiles: each ends when the array of an accelerator has computed one.",
+                   "A step is a tile: it ends when the array of an accelerator has computed one.",
                    .without = "-layer"},
     [STEP_LAYER] = {"-layer", TH_OPTION_FLAG, NULL,
-                    "Steps are layers: each ends when the first compute task of a layer starts, "
-                    "of each input."},
+                    "A step is a layer: it ends when the first compute task of a layer starts, for "
+                    "each input."},
     [STEP_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS",
-                 "Only steps of these accelerators, nodes, links, layers and tasks; with -tile, of "
-                 "accelerators and tasks on them.",
+                 "Counts only steps of these accelerators, nodes, links, layers and tasks; with "
+                 "-tile, of accelerators and tasks.",
                  .least = 1, .most = TH_MANY},
     {.name = NULL},
 };
@@ -140,7 +140,38 @@ static int run_step(th_call *c)
 
 /* ---- where ---- */
 
-static const th_option where_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
+enum { WHERE_BRIEF = REPORT_LIMIT + 1 };
+
+static const th_option where_options[] = {
+    RECORD_OPTIONS,
+    LIMIT_OPTION,
+    [WHERE_BRIEF] = {"-brief", TH_OPTION_FLAG, NULL,
+                     "Returns one line instead: the time, why the run stopped, and what happened "
+                     "last, with its task, layer and accelerator."},
+    {.name = NULL}};
+
+static int run_where(th_call *c)
+{
+    th_session *s = c->session;
+    th_strbuf line = TH_STRBUF_INIT;
+    int failed = 0;
+    if (!th_call_has(c, WHERE_BRIEF))
+        return th_lib_run(c);
+    if (s->simulation && th_tcl_of(s)->stop.is_known)
+        th_run_stop_describe(s, &th_tcl_of(s)->stop, &line);
+    else
+        th_strbuf_add(&line, "0s: nothing has run");
+    if (c->redirect)
+        th_strbuf_add(&line, "\n");
+    if (line.failed)
+        failed = th_error_no_memory(&c->err);
+    else if (c->redirect)
+        failed = th_session_write_file(s, Tcl_GetString(c->redirect), c->append, &line, &c->err);
+    else
+        th_call_return_text(c, line.text);
+    th_strbuf_clear(&line);
+    return failed;
+}
 
 /* ---- run ---- */
 
@@ -313,40 +344,38 @@ static int run_save_run(th_call *c)
 }
 
 const th_command th_step_commands[] = {
-    {"step", GROUP, "?N?", 0, 1, step_options,
-     "simulate N steps (1): events of tasks, tiles or layers",
-     "A step is a start or an end of a task, or of a message of a collective; -of counts those of "
-     "tasks alone. Returns until, or why it stopped before; at the prompt it also prints when, by "
-     "which task, and why. A breakpoint is noticed after the event that passed it. Steps change no "
-     "simulated time.",
+    {"step", GROUP, "?N?", 0, 1, step_options, "simulate N steps (1): events, tiles or layers",
+     "A step is the start or the end of a task, or of a message of a collective; with -of, of a "
+     "task only. Returns until, or the reason why it stopped earlier. At the prompt it also prints "
+     "one line: the time, the reason, the task, its layer and accelerator; in scripts, where "
+     "-brief returns that line. A breakpoint is noticed after the event that passed it. Stepping "
+     "changes no simulated time.",
      .run = run_step, .not_while_running = true, .kinds = step_words,
      .after_interrupt = "nothing has run"},
-    {"where", GROUP, "", 0, 0, where_options, "print what accelerators do now, and what waits",
-     "A line per accelerator: its task and how far that is; and of an idle one, the next task and "
-     "an unfinished task that this waits for. Then the transfers and other tasks in flight. "
-     "Prepares the run where none is: figures of links and accelerators that were unknown are 0 "
-     "from then on.",
-     .run = th_lib_run, .is_report = true},
-    {"run", GROUP, "?TIME?", 0, 1, run_options, "simulate; return why it stopped",
+    {"where", GROUP, "", 0, 0, where_options, "print what each accelerator does now, or waits for",
+     "Each accelerator has a line with its task and how far it is; an idle accelerator has its "
+     "next task, and an unfinished task that the next one waits for. Transfers and other tasks in "
+     "flight follow. Where no run has begun, it is prepared: figures of links and accelerators "
+     "that were unknown are 0 from then on.",
+     .run = run_where, .is_report = true},
+    {"run", GROUP, "?TIME?", 0, 1, run_options, "simulate, and return why the run stopped",
      "TIME is short for -for TIME. Returns done, until, \"breakpoint NAME\" or interrupted. "
-     "Continues where the previous run "
-     "stopped. Options of the stream and the network hold until others are given; before, those of "
-     "map_workload. "
-     "Ctrl-C stops between two events, and `run` continues from there. A run that runs out of "
-     "memory is lost: the next command begins it anew.",
+     "Continues where the previous run stopped. The options of the stream and the network are "
+     "those of map_workload, until run gets others; these hold from then on. Ctrl-C stops between "
+     "two events, and `run` continues from there. A run that runs out of memory is lost: the next "
+     "command begins it anew.",
      .run = run_run, .kinds = run_words, .needs = {th_session_need_program},
      .not_while_running = true},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
-    {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
-     "Breakpoints and faults are kept and happen again; changes by set_property are undone; an "
-     "open trace is restarted.",
+    {"restart", GROUP, "", 0, 0, NULL, "go back to time 0, with the same mapping and options",
+     "Breakpoints and faults stay and happen again. Changes by set_property are undone. An open "
+     "trace begins anew.",
      .run = run_restart, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
-    {"stop", GROUP, "", 0, 0, NULL, "end the run after the script of this breakpoint", NULL,
+    {"stop", GROUP, "", 0, 0, NULL, "end the run, after the script of the present breakpoint", NULL,
      .run = run_stop},
-    {"save_run", GROUP, "NAME", 1, 1, NULL,
-     "keep the figures of the finished run for report_compare",
-     "Returns NAME. A run saved under the same name before is replaced. Saved runs outlive system "
-     "and workload.",
+    {"save_run", "compare", "NAME", 1, 1, NULL, "keep the figures of the finished run, to compare",
+     "A run of the same name is replaced. Saved runs stay when another system or workload is read. "
+     "Returns NAME.",
      .run = run_save_run, .needs = {th_session_need_run}},
     {.name = NULL},
 };

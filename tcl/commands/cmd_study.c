@@ -96,16 +96,18 @@ static const th_option report_options[] = {
 
 const th_command th_study_commands[] = {
     {"create_study", GROUP, "NAME", 1, 1, create_options,
-     "define a sweep over parameters, in a file",
-     "Returns NAME. If FILE already holds a study, it must have the same options and version of "
-     "Tharsis; its results are kept, and run_study continues it. Nothing is run yet.",
+     "define a sweep over parameters, kept in a file",
+     "Nothing runs yet; run_study runs the points. If FILE already holds a study, it must have the "
+     "same options and the same version of Tharsis; its results are kept, and run_study continues "
+     "it. Returns NAME.",
      .run = th_lib_run, .after_interrupt = "no study was made"},
-    {"read_study", GROUP, "FILE", 1, 1, NULL, "open the study in an SQLite file",
-     "Returns its name. The file contains parameters, script, metrics and results. run_study runs "
-     "that script in safe interpreters, without exec, open, source or files of its choice, unless "
-     "it is told to trust it.",
+    {"read_study", GROUP, "FILE", 1, 1, NULL, "open a study from its file",
+     "The file holds the parameters, the script, the metrics and the results. run_study runs that "
+     "script in safe interpreters, without exec, open, source or files of its choice, unless it is "
+     "told to trust the script. Returns the study's name.",
      .run = th_lib_run},
-    {"run_study", GROUP, "STUDY", 1, 1, run_options, "run the waiting points of a study",
+    {"run_study", GROUP, "STUDY", 1, 1, run_options,
+     "run the points of a study that have no result yet",
      "Returns why it ended: done (all points succeeded), failed N (all points ended, N of them "
      "failed) or limit. Each result is in the file at most 50 ms after its point has ended, so "
      "after any interruption, even kill -9, run_study continues with the waiting points. A failed "
@@ -115,7 +117,7 @@ const th_command th_study_commands[] = {
      "exit or cd. Ctrl-C stops the running points, which wait again.",
      .run = th_lib_run, .not_while_running = true},
     {"parallel_foreach", GROUP, "NAMES LIST SCRIPT", 3, 3, foreach_options,
-     "run a script for each element of a list, on threads",
+     "run a script for each element of a list, in parallel",
      "As foreach, NAMES are one variable or a list of them, which take as many elements at a time. "
      "Each time the script runs in an interpreter and a session of its own, which know nothing of "
      "this session and of other elements; it must read or define the systems and procedures that "
@@ -126,6 +128,6 @@ const th_command th_study_commands[] = {
      .run = th_lib_run, .not_while_running = true},
     {"report_study", GROUP, "STUDY", 1, 1, report_options,
      "print the points of a study, or its Pareto front",
-     "Other processes may run the study meanwhile.", .run = th_lib_run, .is_report = true},
+     "Other processes may run the study at the same time.", .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -240,10 +240,10 @@ static const th_option create_system_options[] = {
                          .without = "POD"},
     [CREATE_DIMS] =
         {"-dims", TH_OPTION_TEXT, "{N ...}", .least = 1, .most = TH_MAX_DIMS,
-         .help = "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
-                 "a composition {KIND N} for each dimension, KIND being line, ring, "
-                 "fully_connected or switch.",
-         .required = true, .unless = "POD", .without = "POD"},
+         .help = "Size: the number of accelerators of a ring or switch; the sides of a mesh or "
+                 "torus, {4 4} or 4x4; of a composition {KIND N} for each dimension, KIND being "
+                 "line, ring, fully_connected or switch.",
+         .is_extents = true, .required = true, .unless = "POD", .without = "POD"},
     [CREATE_ACCEL] =
         {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
          .help = "System file; its first accelerator is the template for all accelerators.",
@@ -303,8 +303,9 @@ static const th_option create_system_options[] = {
     [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,
                           .help = "The same of the host (it does not fail).", .with = "-host"},
     [CREATE_SIZE] = {"-size", TH_OPTION_INTEGER, "{N ...}",
-                     "Of a pod: the number of nodes or racks; of TPUs the sides of the torus.", 1,
-                     TH_MAX_ACCELS, .most = TH_MAX_DIMS, .with = "POD"},
+                     "Of a pod: the number of nodes or racks; of TPUs the sides of the torus, "
+                     "{4 4} or 4x4.",
+                     1, TH_MAX_ACCELS, .most = TH_MAX_DIMS, .is_extents = true, .with = "POD"},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -327,6 +328,14 @@ static int parse_extent(th_call *c, Tcl_Obj *word, int *out)
                         Tcl_GetString(word), (int)LARGEST_DIM);
 }
 
+static int parse_kind(th_call *c, Tcl_Obj *kind, Tcl_Obj *extent, int d, th_topology_options *o)
+{
+    if (!th_topology_dim_kind_find(Tcl_GetString(kind), &o->kinds[d]))
+        return th_error_unknown(&c->err, "TCL-0075", "-dims", Tcl_GetString(kind),
+                                th_topology_dim_kind_names);
+    return parse_extent(c, extent, &o->dims[d]);
+}
+
 /* A dimension of a composition: {ring 4}. */
 static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options *o)
 {
@@ -336,18 +345,30 @@ static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options
         return th_error_set(&c->err, "TCL-0074",
                             "-dims \"%s\": a dimension of a composition must be {KIND N}",
                             Tcl_GetString(word));
-    if (!th_topology_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]))
-        return th_error_unknown(&c->err, "TCL-0075", "-dims", Tcl_GetString(words[0]),
-                                th_topology_dim_kind_names);
-    return parse_extent(c, words[1], &o->dims[d]);
+    return parse_kind(c, words[0], words[1], d, o);
+}
+
+/* {ring 4 switch 2} is {{ring 4} {switch 2}}. */
+static int parse_kinds(th_call *c, const th_value *dims, th_topology_options *o)
+{
+    th_topology_dim_kind first;
+    bool is_flat =
+        dims->n % 2 == 0 && th_topology_dim_kind_find(Tcl_GetString(dims->words[0]), &first);
+    o->n_dims = is_flat ? dims->n / 2 : dims->n;
+    for (int d = 0; d < o->n_dims; d++)
+        if (is_flat ? parse_kind(c, dims->words[2 * d], dims->words[2 * d + 1], d, o) < 0
+                    : parse_shape_dim(c, dims->words[d], d, o) < 0)
+            return -1;
+    return 0;
 }
 
 static int parse_dims(th_call *c, bool has_kinds, th_topology_options *o)
 {
     const th_value *dims = &c->option[CREATE_DIMS];
+    if (has_kinds)
+        return parse_kinds(c, dims, o);
     for (int d = 0; d < dims->n; d++)
-        if (has_kinds ? parse_shape_dim(c, dims->words[d], d, o) < 0
-                      : parse_extent(c, dims->words[d], &o->dims[d]) < 0)
+        if (parse_extent(c, dims->words[d], &o->dims[d]) < 0)
             return -1;
     o->n_dims = dims->n;
     return 0;
@@ -473,22 +494,21 @@ static int run_create_system(th_call *c)
 
 const th_command th_system_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
-     "read a system: accelerators, links, designs",
-     "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
-     "extension may be left out. Returns the system's name. The mapping and the run of the "
+     "read a system: accelerators, designs, links",
+     "FILE is a path, or the name of a file in a folder of $THARSIS_PATH or in topology/systems, "
+     "with or without its extension. Returns the system's name. The mapping and the run of the "
      "previous system are dropped.",
      .run = run_read_system, .kinds = system_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
     {"create_system", GROUP, "?POD?", 0, 1, create_system_options,
-     "create a regular system, or one that is sold",
-     "POD is a system of nodes, racks or slices that is sold: dgx_a100, dgx_h100, dgx_h200, "
-     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
-     "on a rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), "
-     "mi300x or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or "
-     "three dimensions); -size says how many, and no other option is needed. Rates are what "
-     "messages reach of those of data sheets, latencies are assumed; the manual's page on "
-     "topologies names the sources. Returns the system's name. The mapping and the run of the "
-     "previous system are dropped.",
+     "create a regular system, or a commercial machine",
+     "POD is a commercial machine of nodes, racks or slices: dgx_a100, dgx_h100, dgx_h200, "
+     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, on a rail-optimised fat tree), "
+     "gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), mi300x or mi355x (nodes of eight, "
+     "fully connected), tpu_v5e or tpu_v5p (a torus in two or three dimensions). -size says how "
+     "many; no other option is needed. Its links have the rates that messages reach, not those of "
+     "data sheets, and assumed latencies; the manual's page on topologies names the sources. "
+     "Returns the system's name. The mapping and the run of the previous system are dropped.",
      .run = run_create_system, .kinds = pod_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
     {.name = NULL},

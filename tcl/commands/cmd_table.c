@@ -130,10 +130,10 @@ const th_command th_core_table_commands[] = {
 
 const th_command th_table_commands[] = {
     {"read_table", "build", "FILE", 1, 1, table_options,
-     "read a table: CSV, JSON or YAML as Tcl lists and dicts",
-     "Returns of CSV a list of rows, each a list of fields: blank lines are left out, and so are "
-     "blanks and quotes around fields. Of JSON and YAML objects are dicts, arrays are lists, true, "
-     "false and null are 1, 0 and an empty text. A procedure makes of it what create_workload, "
-     "create_system and others take.",
+     "read a CSV, JSON or YAML file into Tcl lists and dicts",
+     "A CSV file becomes a list of rows, each a list of fields, without blank lines, and without "
+     "blanks and quotes around fields. In JSON and YAML, objects become dicts and arrays lists; "
+     "true, false and null become 1, 0 and an empty text. A procedure of yours can turn the result "
+     "into what create_workload, create_system and others take.",
      .run = run_read_table},
     {.name = NULL}};

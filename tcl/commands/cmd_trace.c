@@ -12,7 +12,7 @@
 #include "tcl/objects/breakpoint.h"
 #include "tcl/objects/object_name.h"
 
-#define GROUP "output"
+#define GROUP "trace"
 
 /* ---- open_trace ---- */
 
@@ -243,24 +243,26 @@ static int run_close_trace(th_call *c)
 }
 
 const th_command th_trace_commands[] = {
-    {"open_trace", GROUP, "FILE", 1, 1, open_options, "write the events of a run to a file",
-     "Starts and ends of tasks, transfers from sender to receiver, and the values of signals. "
-     "add_trace chooses the objects; without it, all are traced, but not inside tasks. Starts now; "
-     "there is one trace at a time; restart begins it anew. System and workload or program can be "
-     "replaced only after close_trace. A trace changes no simulated time. Folders that are missing "
-     "on the way are made, and an existing file is emptied; it grows during the run. Returns FILE.",
+    {"open_trace", GROUP, "FILE", 1, 1, open_options,
+     "open a trace file: VCD, Chrome, Perfetto or CSV",
+     "The trace has the starts and ends of tasks, the transfers from sender to receiver, and the "
+     "values of signals. add_trace chooses the objects; without it, all are traced, but not the "
+     "inside of tasks. The trace begins now; there is one at a time; restart begins it anew. "
+     "System, workload and program can be replaced only after close_trace. A trace changes no "
+     "simulated time. Missing folders are created; an existing file is emptied, and grows during "
+     "the run. Returns FILE.",
      .run = run_open_trace},
-    {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
-     "OBJECTS are accelerators, links and nodes, or glob patterns of their names; signals add to "
+    {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "choose the objects and signals to trace",
+     "OBJECTS are accelerators, links and nodes, or glob patterns of their names. Signals add to "
      "those of earlier add_trace commands. Signals inside tasks show tile by tile what a run "
-     "otherwise skips, between -since and -until, at -resolution. That slows the run down there, "
-     "but changes no simulated time.",
+     "otherwise skips; this slows the simulation down between -since and -until, but changes no "
+     "simulated time.",
      .run = run_add_trace, .kinds = trace_words, .needs = {need_open_trace}},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
-     "An open trace is closed when the session ends. It is an error if not all of it could be "
-     "written; at the end of the program, the exit status is 1. Beside a VCD of a run, NAME.gtkw "
-     "is written, which GTKWave opens: the signals in groups, one per accelerator with the links "
-     "that leave it. A NAME.gtkw that GTKWave has saved is kept.",
+     "An open trace is closed when the session ends. If not all of it could be written, "
+     "close_trace fails, or, at the end of the program, the exit status is 1. With a VCD file "
+     "comes NAME.gtkw, which GTKWave opens: it groups the signals, one group per accelerator with "
+     "the links that leave it. A NAME.gtkw that GTKWave has saved is kept.",
      .run = run_close_trace, .needs = {need_open_trace}},
     {.name = NULL},
 };

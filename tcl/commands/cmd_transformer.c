@@ -450,17 +450,17 @@ static int run_report_transformer(th_call *c)
 static const th_option report_options[] = {RECORD_OPTIONS, {.name = NULL}};
 
 const th_command th_transformer_commands[] = {
-    {"create_transformer", "build", "", 0, 0, transformer_options,
-     "create a language model to train or to map",
-     "For parallel_plan, and with -forward for map_workload. A preset, a preset with another "
-     "shape, the config.json of a model, or a shape of your own: -layers, -hidden, -heads "
-     "and -vocab are needed then. report_transformer counts its parameters. Returns the name of "
-     "the model.",
+    {"create_transformer", "training", "", 0, 0, transformer_options,
+     "create a language model, to train or to map",
+     "parallel_plan trains the model; with -forward it is a workload for map_workload. The model "
+     "is a preset, a preset with another shape, the config.json of a model, or a shape of your "
+     "own, which needs -layers, -hidden, -heads and -vocab. report_transformer counts its "
+     "parameters. Returns the name of the model.",
      .run = run_create_transformer, .not_while_running = true},
-    {"report_transformer", "report", "", 0, 0, report_options,
-     "print parameters and operations of the language model",
-     "All parameters, and those in products that a token passes; by kind of layer also operations "
-     "and bytes of a token forward that are no products.",
+    {"report_transformer", "training", "", 0, 0, report_options,
+     "print the parameters and operations of the model",
+     "Prints all parameters, and those in the products that a token passes through; by kind of "
+     "layer also the operations and bytes of a token's forward pass outside products.",
      .run = run_report_transformer, .is_report = true},
     {.name = NULL},
 };

@@ -511,24 +511,24 @@ static int run_create_workload(th_call *c)
 
 const th_command th_workload_commands[] = {
     {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
-     "read a workload: the layers of a network",
-     "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
-     "left out. Returns the workload's name. The mapping and the run of the previous workload are "
-     "dropped. Several networks share the system if each but the first is read with -add: their "
-     "layers are then called NAME/LAYER, all have the same batch, and where two wait for one "
-     "accelerator, the network read first has priority.",
+     "read a workload: the layers of a neural network",
+     "FILE is a path, or the name of a file in a folder of $THARSIS_PATH or in workloads/models, "
+     "with or without .cfg. Returns the workload's name. The mapping and the run of the previous "
+     "workload are dropped. To let several networks share the system, read the first, and each "
+     "other one with -add. Their layers are then called NAME/LAYER, and all have the same batch; "
+     "where two networks wait for one accelerator, the one that was read first has priority.",
      .run = run_read_workload, .kinds = workload_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
-    {"read_mapping", GROUP, "FILE", 1, 1, NULL,
-     "read a mapping for the present system and workload",
-     "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
-     "out. Returns the mapping's digest. The previous run is dropped. A file with a plan, which "
-     "write_mapping made of parallel_plan, is read for the model of create_transformer.",
+    {"read_mapping", "map", "FILE", 1, 1, NULL, "read a mapping of the workload on the system",
+     "FILE is a path, or the name of a file in a folder of $THARSIS_PATH or in scripts, with or "
+     "without .map. Returns the mapping's digest. The previous run is dropped. A file that "
+     "write_mapping wrote of a parallel_plan holds the plan; it is read for the model of "
+     "create_transformer.",
      .run = run_read_mapping, .kinds = mapping_words, .needs = {th_session_need_system},
      .not_while_running = true},
-    {"check_setup", GROUP, "", 0, 0, NULL, "check inputs for problems; return 1 if there are none",
-     "Warnings go to standard error. Checks that the mapping fits the memories, or, without a "
-     "mapping, that the parameters can.",
+    {"check_setup", GROUP, "", 0, 0, NULL, "check the inputs; return 1 if all is well",
+     "Warnings go to standard error. With a mapping, checks that it fits into the memories; "
+     "without one, that the parameters could.",
      .run = run_check_setup},
     {"create_workload", GROUP, "", 0, 0, layers_options, "create a workload from a list of layers",
      "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "

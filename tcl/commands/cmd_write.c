@@ -105,22 +105,22 @@ static int text_of_mapping(th_call *c, th_strbuf *out)
 
 const th_command th_write_commands[] = {
     {"write_system", GROUP, "FILE", 1, 1, NULL, "write the system to a file for read_system",
-     "Contains the links one by one, or the options of the generator. Files of designs are named "
-     "by full path. Changes by set_property and inject_fault are not written. Missing folders are "
-     "created. Returns FILE.",
+     "The file lists the links one by one, or has the options of the generator. It names files of "
+     "designs by full path. Changes by set_property and inject_fault are not written. Missing "
+     "folders are created. Returns FILE.",
      .text = text_of_system, .needs = {th_session_need_system}},
     {"write_workload", GROUP, "FILE", 1, 1, NULL, "write the workload to a file for read_workload",
-     "An attention layer is written as the layers that it consists of. Several models are refused: "
-     "a file holds one network. Missing folders are created. Returns FILE.",
+     "An attention layer is written as the layers that it consists of. A file holds one network, "
+     "so a workload of several networks is refused. Missing folders are created. Returns FILE.",
      .text = text_of_workload, .needs = {th_session_need_workload}},
-    {"select_mapping", "map", "N", 1, 1, NULL, "select another mapping of the Pareto front",
-     "N counts from 0, as report_search -pareto lists them. The front is kept, the run is dropped. "
-     "Returns the mapping's digest.",
+    {"select_mapping", "map", "N", 1, 1, NULL, "take another mapping of the Pareto front",
+     "N is the number that report_search -pareto prints, from 0. The front is kept, and the run is "
+     "dropped. Returns the mapping's digest.",
      .run = run_select_mapping, .kinds = front_words, .needs = {th_session_need_front},
      .not_while_running = true},
     {"write_mapping", "map", "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
-     "Missing folders are created. Of parallel_plan it is the plan, with all numbers. Returns "
-     "FILE.",
+     "After parallel_plan, the file holds the plan with all its numbers. Missing folders are "
+     "created. Returns FILE.",
      .text = text_of_mapping},
     {.name = NULL},
 };

@@ -71,6 +71,9 @@ int th_map_checkpoint_write(th_call *c, const th_search *s, th_map_checkpoint *l
 
 /* map_result.c: the best mapping so far, with bound (0: unknown), on the progress line. */
 void th_map_show_progress(th_progress *p, const th_search *s, double bound);
+/* At the prompt: how many mappings exhaustive tries, and about how long that takes, after its first
+ * evaluations. 0 or -1. */
+int th_map_tell_candidates(th_call *c, const th_search *s);
 /* Warns of a design that -design gave to the system and no set of the mapping has. */
 void th_map_warn_of_design(const th_call *c, const th_mapping *m);
 /* Warns of options that have no effect, and of a baseline that did not finish. */

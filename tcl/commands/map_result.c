@@ -45,12 +45,27 @@ void th_map_show_progress(th_progress *p, const th_search *s, double bound)
 {
     char best[400], left[64] = "";
     double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
-    if (s->options.evaluations > s->n_evaluations && rate > 0)
-        snprintf(left, sizeof left, ", %.0f s left",
-                 (double)(s->options.evaluations - s->n_evaluations) / rate);
+    int64_t rest = s->counts.candidates > 0 ? s->counts.candidates - s->counts.nodes
+                                            : s->options.evaluations - s->n_evaluations;
+    if (rest > 0 && rate > 0)
+        snprintf(left, sizeof left, ", %.0f s left", (double)rest / rate);
     th_progress_show(p, "map_workload: best %s, %lld evaluations, %.0f/s%s",
                      describe_best(s, bound, best, sizeof best), (long long)s->n_evaluations, rate,
                      left);
+}
+
+int th_map_tell_candidates(th_call *c, const th_search *s)
+{
+    char text[200];
+    if (s->counts.candidates == 0 || !th_session_is_typed(c->session))
+        return 0;
+    snprintf(text, sizeof text,
+             "exhaustive: %lld mappings in space %s, about %.0f s (Ctrl-C keeps the best so far)\n",
+             (long long)s->counts.candidates,
+             th_space_describe(s->options.space, s->options.chunks),
+             (double)s->counts.candidates * th_search_elapsed_s(s) /
+                 (double)(s->n_evaluations > 0 ? s->n_evaluations : 1));
+    return th_session_print(c->session, text, &c->err);
 }
 
 /* --- warnings --- */

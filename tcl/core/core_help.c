@@ -5,6 +5,7 @@
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/alloc.h"
 #include "base/names.h"
 #include "session/table/legend.h"
 #include "tcl/core/lib_report.h"
@@ -122,12 +123,22 @@ static int run_legends(th_call *c)
     return 0;
 }
 
-/* nearest NAME: the most similar command; empty: none is similar. */
+/* nearest NAME ?NAMES?: the most similar of the names, or of all commands; empty: none is similar.
+ */
 static int run_nearest(th_call *c)
 {
-    const char *names[TH_COMMANDS_MAX + 1];
-    const char *near = th_name_nearest(th_call_word(c, 0), names, th_command_names(names));
+    const char *commands[TH_COMMANDS_MAX + 1], *near;
+    Tcl_Obj **words;
+    int n = c->n_words > 1 ? th_lib_elements(c->words[1], -1, &words) : 0;
+    const char **names = n > 0 ? th_alloc_array((size_t)n, sizeof *names) : NULL;
+    if (n > 0 && !names)
+        return th_error_no_memory(&c->err);
+    for (int i = 0; i < n; i++)
+        names[i] = Tcl_GetString(words[i]);
+    near = names ? th_name_nearest(th_call_word(c, 0), names, (size_t)n)
+                 : th_name_nearest(th_call_word(c, 0), commands, th_command_names(commands));
     th_call_return_text(c, near ? near : "");
+    th_free(names);
     return 0;
 }
 
@@ -245,7 +256,7 @@ static int run_is_typed(th_call *c)
 }
 
 const th_command th_core_help_commands[] = {
-    TH_CORE_ROW("nearest", "NAME", 1, 1, run_nearest),
+    TH_CORE_ROW("nearest", "NAME ?NAMES?", 1, 2, run_nearest),
     TH_CORE_ROW("is_typed", "", 0, 0, run_is_typed),
     TH_CORE_ROW("commands", "", 0, 0, run_commands),
     TH_CORE_ROW("command", "NAME", 1, 1, run_command),

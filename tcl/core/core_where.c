@@ -191,7 +191,9 @@ static Tcl_Obj *flow_row(th_session *s, const th_result *x, const th_link_flow *
     const th_program *p = s->simulation->program;
     const th_task *task = &p->tasks[f->task];
     const th_task_result *when = &x->tasks[f->task];
-    const char *what = task->kind == TH_TASK_COLLECTIVE
+    const char *node = th_task_trace_name(s, task);
+    const char *what = node ? node
+                       : task->kind == TH_TASK_COLLECTIVE
                            ? th_collective_names[p->collectives[task->collective].kind]
                        : task->layer >= 0 ? s->workload->layers[task->layer].name
                                           : th_task_kind_name(task->kind);

@@ -20,6 +20,7 @@
 #include "tcl/shell/line_editor.h"
 #include "tcl/log.h"
 #include "tcl/safe_interp.h"
+#include "tcl/report_call.h"
 #include "tcl/stack_guard.h"
 #include "tcl/tcl_session.h"
 #include "tcl/shell/shell.h"
@@ -232,11 +233,31 @@ static void say(int channel, const char *text)
     th_strbuf_clear(&visible);
 }
 
+/* The same for a person: lines that are wider than the terminal are broken at blanks. */
+static void say_to_person(int channel, const char *text)
+{
+    size_t width = (size_t)th_screen_width(), first = 0, blank = 0;
+    th_strbuf lines = TH_STRBUF_INIT;
+    th_strbuf_add(&lines, text);
+    for (size_t i = 0; width > 0 && !lines.failed && i < lines.length; i++) {
+        if (lines.text[i] == ' ')
+            blank = i;
+        if (i - first >= width && blank > first) {
+            lines.text[blank] = '\n';
+            first = blank + 1;
+        }
+        if (lines.text[i] == '\n')
+            first = i + 1;
+    }
+    say(channel, lines.failed ? text : lines.text);
+    th_strbuf_clear(&lines);
+}
+
 static void print_error(Tcl_Interp *interp, int code, bool is_full)
 {
     Tcl_Obj *text = th_error_text(interp, code, is_full);
     Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
-    say(TCL_STDERR, Tcl_GetString(text));
+    (isatty(STDIN_FILENO) ? say_to_person : say)(TCL_STDERR, Tcl_GetString(text));
     Tcl_DecrRefCount(text);
 }
 
@@ -303,7 +324,7 @@ static int run_command(Tcl_Interp *interp, Tcl_Obj **command, const th_input *in
     if (code != TCL_OK)
         print_error(interp, code, in->prints_traces);
     else if (in->is_on && Tcl_GetStringResult(interp)[0] != '\0')
-        say(TCL_STDOUT, Tcl_GetStringResult(interp));
+        say_to_person(TCL_STDOUT, Tcl_GetStringResult(interp));
     return code;
 }
 

@@ -13,6 +13,13 @@ git -C "$root" archive HEAD | tar -x -C "$folder/tharsis"
 cd "$folder/tharsis"
 DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" dpkg-buildpackage -b -us -uc >"$folder/log" 2>&1 ||
     { tail -40 "$folder/log"; exit 1; }
+
+# Unpacked into an empty folder: every library is found, and nothing else is needed to run.
+dpkg-deb -x "$folder"/tharsis_*.deb "$folder/moved"
+lacking=$(find "$folder/moved" -type f \( -path '*bin/tharsis' -o -name '*.so' \) -exec ldd {} + | grep 'not found' || true)
+[ -z "$lacking" ] || { echo "libraries are missing: $lacking"; exit 1; }
+echo 'read_system f1_16xlarge; read_workload lenet; map_workload -algorithm greedy; read_predictor default' |
+    env -i "$folder/moved/usr/bin/tharsis" -no_init -exit
 dpkg -i "$folder"/tharsis_*.deb >/dev/null
 
 rm -rf "$folder/tharsis" # what is installed must do without the sources

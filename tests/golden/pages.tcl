@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pages.tcl - what README.md, the tutorial and the explanations show is what happens: their blocks
-# are run, and the output below each is what came.
+# pages.tcl - what README.md, the cookbook, the tutorial and the explanations show is what happens:
+# their blocks are run, and the output below each is what came.
 #   tharsis -no_init -exit tests/golden/pages.tcl            compares, told in TAP
 #   tharsis -no_init -exit tests/golden/pages.tcl --update   writes the outputs anew, into the pages
+# Pages may be named behind it: pages.tcl --update docs/cookbook.md.
 # After a change of a model or a search the numbers move: look at the difference, then update.
 #
 # Blocks stand between ``` fences. The word behind the fence says what they are:
@@ -16,7 +17,7 @@
 
 set here [file dirname [file normalize [info script]]]
 set root [file dirname [file dirname $here]]
-set pages {README.md docs/examples.md docs/tutorial.md docs/explanations.md docs/studies.md}
+set pages {README.md docs/cookbook.md docs/tutorial.md docs/explanations.md docs/studies.md}
 
 proc read_all {file} {
     set f [open $file]
@@ -163,7 +164,7 @@ proc run_page {name} {
     file mkdir $folder
     cd $folder
     set outputs [outputs_of $cases]
-    if {$::argv eq "--update"} {
+    if {"--update" in $::argv} {
         write_all $file [updated [read_all $file] $cases $outputs]
         set cases [cases_of [blocks_of [read_all $file]]]
     }
@@ -190,7 +191,8 @@ if {[auto_execok gnuplot] eq ""} {
 set folder \
     [file join [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}] tests golden tmp]
 set env(PATH) [file dirname [info nameofexecutable]]:$env(PATH)
-set cases [concat {*}[lmap page $pages {run_page $page}]]
+set named [lsearch -all -inline -not $argv --update]
+set cases [concat {*}[lmap page [expr {$named eq "" ? $pages : $named}] {run_page $page}]]
 puts "1..[llength $cases]"
 set n 0
 foreach case $cases {

@@ -204,6 +204,8 @@ const th_topology_type th_topology_fully_connected = {
     "fully_connected", "fully_connected N", 1, 1, 0, th_generate_one_cable, generate_full};
 const th_topology_type th_topology_star = {"star",       "star N", 1, 1, 0, th_generate_one_cable,
                                            generate_star};
+const th_topology_type th_topology_switch = {
+    "switch", "switch N", 1, 1, 0, th_generate_one_cable, generate_star};
 const th_topology_type th_topology_composition = {
     "composition",
     "composition {line|ring|fully_connected|switch N} ...",

@@ -112,7 +112,7 @@ static int set_generator(th_system *s, const th_topology_type *type, const th_to
     s->generator = th_memory_take(&s->memory, 1, sizeof *s->generator);
     if (!s->generator)
         return th_error_no_memory(err);
-    *s->generator = (th_generator_spec){type, *o, false};
+    *s->generator = (th_generator_spec){th_topology_canonical(type), *o, false};
     return 0;
 }
 

@@ -60,6 +60,8 @@ typedef struct th_topology_type {
 /* parts.c: the table, which ends in NULL. find: NULL: unknown. */
 extern const th_topology_type *const th_topology_types[];
 const th_topology_type *th_topology_find(const char *name);
+/* "switch" is another name of "star": the same systems, which are written as stars. */
+const th_topology_type *th_topology_canonical(const th_topology_type *type);
 
 /* The generator of a system and its options, for writers of the system. */
 typedef struct th_generator_spec {

@@ -9,11 +9,14 @@
 /* ---- the table ---- */
 
 const th_topology_type *const th_topology_types[] = {
-    &th_topology_line,      &th_topology_ring,        &th_topology_mesh,
-    &th_topology_torus,     &th_topology_hypercube,   &th_topology_fully_connected,
-    &th_topology_star,      &th_topology_tree,        &th_topology_fattree,
-    &th_topology_dragonfly, &th_topology_pcie_tree,   &th_topology_islands,
-    &th_topology_rails,     &th_topology_composition, NULL};
+    &th_topology_line,        &th_topology_ring,
+    &th_topology_mesh,        &th_topology_torus,
+    &th_topology_hypercube,   &th_topology_fully_connected,
+    &th_topology_star,        &th_topology_switch,
+    &th_topology_tree,        &th_topology_fattree,
+    &th_topology_dragonfly,   &th_topology_pcie_tree,
+    &th_topology_islands,     &th_topology_rails,
+    &th_topology_composition, NULL};
 
 const th_topology_type *th_topology_find(const char *name)
 {
@@ -21,6 +24,11 @@ const th_topology_type *th_topology_find(const char *name)
         if (strcmp(th_topology_types[i]->name, name) == 0)
             return th_topology_types[i];
     return NULL;
+}
+
+const th_topology_type *th_topology_canonical(const th_topology_type *type)
+{
+    return type == &th_topology_switch ? &th_topology_star : type;
 }
 
 /* ---- parts ---- */

@@ -7,7 +7,7 @@
 
 extern const th_topology_type th_topology_line, th_topology_ring, th_topology_mesh,
     th_topology_torus, th_topology_hypercube, th_topology_fully_connected, th_topology_star,
-    th_topology_composition;                                              /* generate/dims.c */
+    th_topology_switch, th_topology_composition;                          /* generate/dims.c */
 extern const th_topology_type th_topology_tree, th_topology_fattree;      /* generate/tree.c */
 extern const th_topology_type th_topology_dragonfly;                      /* generate/dragonfly.c */
 extern const th_topology_type th_topology_pcie_tree, th_topology_islands; /* generate/hosts.c */

@@ -52,8 +52,11 @@ static int init(th_search *s, th_error *err)
     int fits = take_space(s, s->options.space, most, err);
     if (fits == 0 && s->parent && s->options.space == TH_SPACE_FULL)
         fits = take_space(s, TH_SPACE_BASIC, most, err);
-    if (fits > 0 && !s->parent && begin_first(s, err))
-        return -1;
+    if (fits > 0 && !s->parent) {
+        s->counts.candidates = th_enumeration_count(x->all);
+        if (begin_first(s, err))
+            return -1;
+    }
     if (fits > 0)
         return th_enumeration_next(x->all, &x->next, err);
     if (fits < 0 || s->parent)

@@ -239,6 +239,10 @@ TEST(formats_rates)
     char t[40];
     TAP_ASSERT_TEXT(th_format_bandwidth(8000000000, t, sizeof t), "8Gbps");
     TAP_ASSERT_TEXT(th_format_bandwidth(9600, t, sizeof t), "9.6kbps");
+    TAP_ASSERT_TEXT(th_format_bandwidth(3600000000000, t, sizeof t), "450GB/s");
+    TAP_ASSERT_TEXT(th_format_bandwidth(14400000000001, t, sizeof t), "14.4Tbps");
+    TAP_ASSERT_TEXT(th_format_byte_rate(128000000000, t, sizeof t), "16GB/s");
+    TAP_ASSERT_TEXT(th_format_byte_rate(9, t, sizeof t), "9bps");
     TAP_ASSERT_TEXT(th_format_frequency(200000000, t, sizeof t), "200MHz");
     TAP_ASSERT_TEXT(th_format_frequency(1, t, sizeof t), "1Hz");
 }
@@ -272,6 +276,52 @@ TEST(min_and_max_of_mixed_types)
     CU_ASSERT_EQUAL(th_min(0.5, few + 8), 0.5);
     CU_ASSERT_EQUAL(th_max(-0.5, 0), 0.0);
     CU_ASSERT_EQUAL(sizeof th_min(few, 3), sizeof(int32_t));
+}
+
+static void assert_suggests(parser *parse, const char *written, const char *meant)
+{
+    int64_t value;
+    char text[40], wanted[60];
+    th_error e = {"", ""};
+    snprintf(text, sizeof text, "3%s", written);
+    snprintf(wanted, sizeof wanted, "did you mean \"%s\"?", meant);
+    bool is_refused = parse(text, &value, &e) != 0;
+    CU_ASSERT(is_refused && strstr(e.text, wanted));
+    if (!is_refused || !strstr(e.text, wanted))
+        printf("# %s: %s\n", text, e.text);
+}
+
+TEST(suggests_the_unit_that_was_meant)
+{
+    assert_suggests(th_parse_bandwidth, "gbps", "Gbps");
+    assert_suggests(th_parse_bandwidth, "GBps", "GB/s"); /* not Gbps: an eighth of it */
+    assert_suggests(th_parse_bandwidth, "gB/s", "GB/s");
+    assert_suggests(th_parse_bandwidth, "GB", "GB/s");
+    assert_suggests(th_parse_bandwidth, "Gb", "Gb/s");
+    assert_suggests(th_parse_bandwidth, "Gbit/s", "Gb/s");
+    assert_suggests(th_parse_bandwidth, "Mbytes/s", "MB/s");
+    assert_suggests(th_parse_bytes, "M", "MB");
+    assert_suggests(th_parse_bytes, "Ki", "KiB");
+    assert_suggests(th_parse_bytes, "gib", "GiB");
+    assert_suggests(th_parse_bytes, "Mbytes", "MB");
+    assert_suggests(th_parse_time, "\xc2\xb5s", "us");
+    assert_suggests(th_parse_time, "usec", "us");
+    assert_suggests(th_parse_duration, "Hours", "h");
+    assert_suggests(th_parse_frequency, "mhz", "MHz");
+    assert_suggests(th_parse_energy, "pj", "pJ");
+}
+
+/* Whatever is far from every unit is answered with the list alone. */
+TEST(suggests_nothing_for_other_words)
+{
+    static const char *const words[] = {"foo", "GHz/s", "Gbpss", "aVeryLongUnitThatEndsInB/s", "/"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        int64_t value;
+        char text[60];
+        th_error e = {"", ""};
+        snprintf(text, sizeof text, "3%s", words[i]);
+        CU_ASSERT(th_parse_bandwidth(text, &value, &e) != 0 && !strstr(e.text, "did you mean"));
+    }
 }
 
 TAP_MAIN("units")

@@ -34,8 +34,9 @@ static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_ca
 TEST(has_a_table_of_types)
 {
     static const char *const names[] = {
-        "line", "ring",    "mesh",      "torus",     "hypercube", "fully_connected", "star",
-        "tree", "fattree", "dragonfly", "pcie_tree", "islands",   "rails",           "composition"};
+        "line",    "ring",   "mesh",       "torus",   "hypercube", "fully_connected",
+        "star",    "switch", "tree",       "fattree", "dragonfly", "pcie_tree",
+        "islands", "rails",  "composition"};
     enum { N = sizeof names / sizeof *names };
     for (int i = 0; i < N; i++) {
         TAP_ASSERT_TEXT(th_topology_types[i]->name, names[i]);
