@@ -21,6 +21,7 @@
 #include "mapper/strategies.h"
 #include "sim/design/script_memo.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 enum {
     TASKS_MAX = 200000
@@ -55,7 +56,11 @@ static void find_classes(th_floors *f)
 /* Lowers the route's bandwidth to that of its slowest link in the run. 0; or -1: memory is out. */
 static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
 {
-    int links[TH_ROUTE_MAX], n = f->scope.bandwidth ? th_route(f->system, from, to, links) : 0;
+    int links[TH_ROUTE_MAX], n = 0;
+    if (f->scope.bandwidth && th_has_stripes(f->system))
+        r->bits_per_s = INT64_MAX; /* which of its links are slower is not known */
+    else if (f->scope.bandwidth)
+        n = th_route(f->system, from, to, links);
     for (int i = 0; i < n; i++) {
         int32_t medium = f->system->links[links[i]].medium;
         double bits = (double)f->system->media[medium].bits_per_s * f->scope.bandwidth[medium];
@@ -83,10 +88,10 @@ static int find_host_paths(th_floors *f, const th_plans *plans)
         int host = th_plans_host_of(plans, a);
         if (host < 0)
             continue;
-        int there = th_route_summarize(s, host, s->accel_node[a], &r);
+        int there = th_route_of_message(s, host, s->accel_node[a], TH_ANY_BYTES, &r);
         if (there == 0 && (there = narrow(f, host, s->accel_node[a], &r)) == 0)
             improve_path(&f->in, &r);
-        int back = there == 0 ? th_route_summarize(s, s->accel_node[a], host, &r) : 0;
+        int back = there == 0 ? th_route_of_message(s, s->accel_node[a], host, TH_ANY_BYTES, &r) : 0;
         if (back == 0 && (back = narrow(f, s->accel_node[a], host, &r)) == 0)
             improve_path(&f->out, &r);
         if (there < 0 || back < 0)

@@ -16,11 +16,28 @@ uint64_t th_route_hash(int at, int src, int dst)
     return th_hash(key, sizeof key, 0);
 }
 
-static bool are_parallel(const th_system *s, int a, int b)
+static bool are_alike(const th_system *s, int a, int b)
 {
     const th_link *x = &s->links[a], *y = &s->links[b];
-    return x->from == y->from && x->to == y->to && x->latency_ps == y->latency_ps &&
-           s->media[x->medium].bits_per_s == s->media[y->medium].bits_per_s;
+    return x->from == y->from && x->to == y->to && x->latency_ps == y->latency_ps;
+}
+
+static bool are_parallel(const th_system *s, int a, int b)
+{
+    return are_alike(s, a, b) &&
+           s->media[s->links[a].medium].bits_per_s == s->media[s->links[b].medium].bits_per_s;
+}
+
+/* Are there links with the same ends and latency? */
+static bool has_alike(const th_system *s, const int32_t *row)
+{
+    for (int i = 1; i < s->adjacency.out_start[s->n_nodes]; i++)
+        for (int j = i; j > 0 && s->links[row[j - 1]].to == s->links[row[i]].to &&
+                        s->links[row[j - 1]].from == s->links[row[i]].from;
+             j--)
+            if (are_alike(s, row[j - 1], row[i]))
+                return true;
+    return false;
 }
 
 /* The links [first, return) of the row are parallel. */
@@ -61,6 +78,8 @@ static int join(th_system *s, const int32_t *row)
 
 int th_parallel_prepare(th_system *s)
 {
+    s->routes.has_stripes =
+        !s->astra && (s->routing->is_as_good || has_alike(s, s->routes.neighbors));
     return s->astra ? 0 : join(s, s->routes.neighbors);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/network/fluid/fluid.h"
+#include "sim/network/stripes.h"
 
 static bool has_route(const th_fluid *f, const th_flow_route *a, const th_flow_route *b)
 {
@@ -115,7 +116,7 @@ static int reroute(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
     th_flow_route route;
     const th_fluid_flow *w = &f->flows[slot];
-    if (th_routes_take(&f->routes, &f->head, w->src, w->dst, &route))
+    if (th_routes_take(&f->routes, &f->head, w->src, w->dst, w->stripe, &route))
         return -1;
     if (!has_route(f, &route, &w->route))
         return take_route(f, q, slot, &route, now);
@@ -128,6 +129,7 @@ int th_fluid_avoid(th_network *n, th_events *q, int32_t medium, bool is_avoided,
     th_fluid *f = (th_fluid *)n;
     if (th_detours_avoid(&n->detours, n->system, medium, is_avoided))
         return -1;
+    th_network_stripes_forget(n);
     for (size_t i = 0; i < f->n_by_nodes; i++)
         for (int32_t slot = f->by_nodes[i]; slot >= 0; slot = f->flows[slot].next)
             if (reroute(f, q, slot, now))

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stripe.c - one message over several links at once, see stripe.h.
+ *   th_stripes_find -> th_route_stripe of each
+ * A message is the interval [0, 1). At a node that has several links on, each takes a part of [0, 1)
+ * as large as its share of their bandwidth, in their order; a byte takes the link of the part in
+ * which it stands. So the pieces between all ends of parts are stripes, each with a route of its
+ * own, and a link carries at most its share of what leaves its node: no stripe arrives later than
+ * the whole message would over the narrowest link of its route. The number of stripes is that of the
+ * ends, not the product over nodes. A node whose link is as wide as all that leave the source is not
+ * divided: nothing would arrive earlier.
+ * Not modelled: shares that follow contention or links that have become slower. */
+#include <config.h>
+#include "topology/routing/stripe.h"
+
+#include "base/alloc.h"
+#include "base/min_max.h"
+#include "topology/routing/explicit.h"
+#include "topology/routing/neighbors.h"
+#include "topology/routing/route.h"
+
+#define WHOLE TH_STRIPE_WHOLE
+
+/* A walk from the source along the links that the byte at `at` takes. */
+typedef struct walk {
+    const th_system *s;
+    int dst;
+    const bool *is_avoided;
+    int64_t at, end; /* the next byte that takes another link */
+    int64_t leaves;  /* bits/s of all links that may be taken out of the source; 0: not yet known */
+} walk;
+
+static int64_t bits_of(const th_system *s, int link)
+{
+    enum { MOST = 48 }; /* bits: sums of all links stay below 2^63 */
+    return th_min(s->media[s->links[link].medium].bits_per_s, (int64_t)1 << MOST);
+}
+
+static bool is_usable(const walk *w, int link)
+{
+    const th_link *l = &w->s->links[link];
+    return !l->is_dead && !(w->is_avoided && w->is_avoided[l->medium]);
+}
+
+/* Of the links row[0 .. n) out of a node those beside `base` that may carry a part: as fast ones to
+ * the same end, or those that begin another path as good. Calls itself number i. */
+static bool carries(const walk *w, const int32_t *row, int first, int i, int base)
+{
+    const th_link *l = &w->s->links[row[i]], *b = &w->s->links[base];
+    bool is_parallel = l->to == b->to && l->latency_ps == b->latency_ps;
+    const th_routing_type *r = w->s->routing;
+    return is_usable(w, row[i]) &&
+           (is_parallel || (r->is_as_good && r->is_as_good(w->s, first + i, w->dst)));
+}
+
+/* The links among which those on from a node are: all, or those to one end, which stand beside each
+ * other. Returns their number. */
+static int links_on(const walk *w, int at, int base, const int32_t **row, int *first)
+{
+    const th_system *s = w->s;
+    int end = s->adjacency.out_start[at + 1], to = s->links[base].to;
+    *first = s->adjacency.out_start[at];
+    *row = &s->adjacency.out_links[*first];
+    if (s->routing->is_as_good)
+        return end - *first;
+    *first = th_neighbors_find(s, at, to);
+    *row = &s->routes.neighbors[*first];
+    int n = 0;
+    while (*first + n < end && s->links[(*row)[n]].to == to)
+        n++;
+    return n;
+}
+
+/* The link out of node at that the byte takes where the routing would take base. */
+static int take(walk *w, int at, int base)
+{
+    const int32_t *row;
+    int first, n = links_on(w, at, base, &row, &first);
+    int64_t all = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        all += carries(w, row, first, i, base) ? bits_of(w->s, row[i]) : 0;
+    if (w->leaves == 0)
+        w->leaves = all;
+    else if (is_usable(w, base) && bits_of(w->s, base) >= w->leaves)
+        return base;
+    for (int i = 0; i < n; i++) {
+        if (!carries(w, row, first, i, base))
+            continue;
+        sum += bits_of(w->s, row[i]);
+        int64_t edge = (int64_t)((__int128)WHOLE * sum / all);
+        if (w->at >= edge)
+            continue;
+        w->end = th_min(w->end, edge);
+        return row[i];
+    }
+    return base; /* none is usable */
+}
+
+int th_route_stripe(const th_system *s, int src, int dst, int64_t start, const bool *is_avoided,
+                    int *links, int64_t *end)
+{
+    walk w = {s, dst, is_avoided, start, WHOLE, 0};
+    int n = 0, at = src;
+    while (at != dst) {
+        int link = s->routing->next(s, at, src, dst);
+        if (link < 0)
+            return link;
+        if (n == TH_ROUTE_MAX)
+            return TH_NO_PATH;
+        link = take(&w, at, link);
+        links[n++] = link;
+        at = s->links[link].to;
+    }
+    *end = w.end;
+    return n;
+}
+
+int th_route_part(const th_system *s, int src, int dst, int64_t bytes, int64_t start, int *links,
+                  int64_t *end)
+{
+    int n;
+    *end = WHOLE;
+    return th_is_striped(s, bytes) && src != dst && !th_explicit_links(s, src, dst, &n)
+               ? th_route_stripe(s, src, dst, start, NULL, links, end)
+               : th_route(s, src, dst, links);
+}
+
+/* Adds what the n links carry of a message of length 1 to load, by medium; returns the longest time
+ * of a medium so far. */
+static double add_load(const th_system *s, const int *links, int n, double part, double *load,
+                       double longest)
+{
+    for (int i = 0; i < n; i++) {
+        int medium = s->links[links[i]].medium;
+        load[medium] += part / (double)s->media[medium].bits_per_s;
+        longest = load[medium] > longest ? load[medium] : longest;
+    }
+    return longest;
+}
+
+static int find(const th_system *s, int src, int dst, const bool *is_avoided, double *load,
+                th_stripes *out)
+{
+    int links[TH_ROUTE_MAX];
+    double longest = 0;
+    for (int64_t start = 0, end; start < WHOLE; start = end) {
+        int n = th_route_stripe(s, src, dst, start, is_avoided, links, &end);
+        if (n < 0)
+            return n;
+        if (out->n + 1 == TH_STRIPES_MAX)
+            end = WHOLE;
+        out->start[out->n++] = start;
+        longest = add_load(s, links, n, (double)(end - start) / (double)WHOLE, load, longest);
+    }
+    out->start[out->n] = WHOLE;
+    out->bits_per_s = longest > 0 ? (int64_t)(1 / longest + 0.5) : INT64_MAX;
+    return 0;
+}
+
+int th_stripes_find(const th_system *s, int src, int dst, const bool *is_avoided, th_stripes *out)
+{
+    int n;
+    *out = (th_stripes){.n = 0};
+    if (src == dst || th_explicit_links(s, src, dst, &n)) {
+        *out = (th_stripes){.n = 1, .start = {0, WHOLE}};
+        return 0;
+    }
+    double *load = th_alloc_zero((size_t)s->n_media + 1, sizeof *load);
+    int answer = load ? find(s, src, dst, is_avoided, load, out) : TH_NO_MEMORY;
+    th_free(load);
+    return answer;
+}
