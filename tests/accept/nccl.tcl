@@ -117,14 +117,14 @@ proc build {shape hop_us share_inside share_outside {is_sharp 0}} {
         set near [format "%.0fps" [expr {$near / 2 * 1e6}]]
         set far [format "%.0fps" [expr {($far + $added) / 2 * 1e6}]]
         if {$islands == 1} {
-            create_system -name nccl -topology star -dims $size -accel npu_v1 \
+            create_system -name nccl -topology star -dims $size -accel gb200 \
                 -link_bandwidth $wide -link_latency $near -switches_reduce
         } elseif {$size == 1} {
-            create_system -name nccl -topology star -dims $islands -accel npu_v1 \
+            create_system -name nccl -topology star -dims $islands -accel gb200 \
                 -link_bandwidth $narrow -link_latency $far -switches_reduce
         } else {
             create_system -name nccl -topology islands -dims [list $islands $size] \
-                -accel npu_v1 -link_bandwidth [list $wide $narrow] \
+                -accel gb200 -link_bandwidth [list $wide $narrow] \
                 -link_latency [list $near $far] {*}[expr {$is_sharp ? "-switches_reduce" : ""}]
         }
     }
