@@ -18,7 +18,10 @@ set fitted_on {a100_8}
 
 # ---- constants ----
 
-# Fitted: launch of a ring or tree, launch of grouped sends and receives, us; efficiency.
+# Fitted: launch of a ring or tree, launch of grouped sends and receives, us, both of one process
+# that drives fitted_ranks GPUs, as in the tables of fitted_on; efficiency. Others are taken to have
+# a process for each GPU, as mpirun and srun start them.
+set fitted_ranks 8.0
 set fitted {launch 38.0 p2p_launch 81.0 efficiency 0.78}
 
 # NCCL, src/graph/tuning.cc: latency of a hop over NVLink and over the network, of a ring and of a
@@ -55,6 +58,7 @@ proc added_latency {machine} {
 set framing 0.98              ;# 4096 bytes and their headers, InfiniBand or RoCE
 set pcie_gbps 24.0            ;# PCIe 4.0 x16 between the islands of a node without network cards
 set chunk_bytes 131072        ;# NCCL: least chunk of a tree or chain
+set slice_bytes 1048576       ;# NCCL: of a tree: half a chunk of four steps of 512 KiB
 set in_flight 8               ;# NCCL_STEPS: messages in flight between two ranks
 
 # ---- reading ----
@@ -100,6 +104,7 @@ proc shape_of {machine nodes gpus} {
     set outside [expr {$cards > 0 ? $cards / $per_node : $::pcie_gbps}]
     return [dict create islands [expr {$gpus / $size}] size $size gpus $gpus \
         inside $inside outside $outside added [added_latency $machine] \
+        per_process [expr {[dict get $machine system] in $::fitted_on ? $::fitted_ranks : 1}] \
         nvls [expr {[dict get $machine nvls] eq "yes"}] \
         sharp [expr {[dict get $machine sharp] eq "yes"}] \
         ll128 [expr {[added_latency $machine] == 0}]]
@@ -201,9 +206,11 @@ proc on_rails {shape bytes across after} {
 # while one waits. `lanes`: parts that the algorithm itself makes; `depth`: hops of the pipeline.
 proc pipelined {kind bytes algorithm lanes depth hop_us} {
     set best Inf
+    set least [expr {$kind eq "all_reduce" ? $::slice_bytes : $::chunk_bytes}]
     foreach streams [list 1 $::in_flight] {
         set part [expr {max(1, $bytes / $streams)}]
-        set chunks [expr {max(1, min(4 * $depth, $part / $lanes / $::chunk_bytes))}]
+        set chunks [expr {max(1, min(4 * $depth, $part / $lanes / $least))}]
+        if {$kind eq "all_reduce" && $streams == 1} {set chunks [expr {max(2, $chunks)}]}
         create_program nccl
         set tasks {}
         for {set c 0} {$c < $streams} {incr c} {
@@ -211,12 +218,17 @@ proc pipelined {kind bytes algorithm lanes depth hop_us} {
                 -chunks $chunks -at [format "%.0fps" [expr {1e6 * $hop_us * $c / $streams}]]]
         }
         set best [expr {min($best, [last_end $tasks])}]
-        if {$bytes / $lanes < 2 * $::chunk_bytes} break
+        if {$bytes / $lanes < 2 * $least} break
     }
     return $best
 }
 
 # ---- a collective ----
+
+# us until the host has launched all ranks: a process that drives several does so one after another.
+proc launch {shape key} {
+    return [expr {[dict get $::fitted $key] / $::fitted_ranks * [dict get $shape per_process]}]
+}
 
 # us of a collective by each of NCCL's ways: {way us ...}.
 proc ways {shape kind bytes} {
@@ -224,13 +236,13 @@ proc ways {shape kind bytes} {
     set ranks [dict get $shape gpus]
     set efficiency [expr {[dict get $::fitted efficiency] \
         * [link_bandwidth [dict get $shape inside]]}]
-    set launch [dict get $::fitted launch]
+    set launch [launch $shape launch]
     set islands [dict get $shape islands]
     set size [dict get $shape size]
     if {$ranks == 1} {return [list none $launch]}
     if {$kind eq "all_to_all"} {
         build $shape [dict get $::protocols Simple ring] $efficiency 1.0
-        return [list direct [expr {[dict get $::fitted p2p_launch] + [one $kind $bytes direct 1]}]]
+        return [list direct [expr {[launch $shape p2p_launch] + [one $kind $bytes direct 1]}]]
     }
     set ring [expr {$islands > 1 ? "topology_ring" : "ring"}]
     dict for {protocol p} $::protocols {
