@@ -68,8 +68,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (th_routes_take(&net->routes, n, m->src, m->dst, m->stripe, &t->route))
         return -1;
     int64_t link = t->route.bits_per_s,
-            dram = net->ignores_drams ? INT64_MAX
-                                      : th_network_dram_bits(n->system, m->src, m->dst);
+            dram = net->ignores_drams ? INT64_MAX : th_network_dram_bits(n->system, m->src, m->dst);
     th_time last = m->src == m->dst ? 0
                    : m->stripe      ? th_network_stripe_ps(n, m, dram)
                                     : th_duration_ps(m->bytes, dram < link ? dram : link);

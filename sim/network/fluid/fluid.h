@@ -115,7 +115,7 @@ typedef struct th_fluid {
     th_maxmin *shares;
     int32_t n_media, n_engines;
     bool weigh_by_latency, has_weights; /* by latency, or of stripes */
-    th_fluid_transfer *transfers; /* by slot */
+    th_fluid_transfer *transfers;       /* by slot */
     th_slots transfer_slots;
     th_fluid_flow *flows; /* by slot: engines, then flows of transfers */
     th_slots slots;
