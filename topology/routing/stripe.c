@@ -41,6 +41,21 @@ static bool is_usable(const walk *w, int link)
     return !l->is_dead && !(w->is_avoided && w->is_avoided[l->medium]);
 }
 
+int64_t th_stripe_bits(const th_system *s, int link, int64_t bytes)
+{
+    const th_link *l = &s->links[link];
+    int64_t sum = 0;
+    if (!th_is_striped(s, bytes) || l->from < 0)
+        return s->media[l->medium].bits_per_s;
+    for (int i = th_neighbors_find(s, l->from, l->to); i < s->adjacency.out_start[l->from + 1];
+         i++) {
+        const th_link *o = &s->links[s->routes.neighbors[i]];
+        bool is_beside = o->to == l->to && o->latency_ps == l->latency_ps && !o->is_dead;
+        sum += is_beside ? bits_of(s, s->routes.neighbors[i]) : 0;
+    }
+    return sum;
+}
+
 /* Of the links row[0 .. n) out of a node those beside `base` that may carry a part: as fast ones to
  * the same end, or those that begin another path as good. Calls itself number i. */
 static bool carries(const walk *w, const int32_t *row, int first, int i, int base)

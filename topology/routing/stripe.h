@@ -43,6 +43,8 @@ static inline int64_t th_stripe_bytes(int64_t bytes, int64_t place)
 /* The stripes of messages from src to dst; none takes a medium that is avoided (NULL: none is)
  * unless no other leads on. 0, or TH_NO_PATH or TH_NO_MEMORY (route.h). */
 int th_stripes_find(const th_system *s, int src, int dst, const bool *is_avoided, th_stripes *out);
+/* At which a message of these bytes leaves a node over this link and those parallel to it. */
+int64_t th_stripe_bits(const th_system *s, int link, int64_t bytes);
 /* As th_route, the links of the stripe that begins at this place, and where the next begins. */
 int th_route_stripe(const th_system *s, int src, int dst, int64_t start, const bool *is_avoided,
                     int *links, int64_t *end);
