@@ -44,23 +44,9 @@ static void add_link(const th_bound_finder *f, int link, cut *c)
     double part = f->floors.scope.bandwidth ? f->floors.scope.bandwidth[x->medium] : 1;
     *counted = true;
     c->n++;
-    c->bytes_per_ps +=
-        bits == TH_UNLIMITED ? INFINITY : part * (double)bits / 8 / (double)TH_PS_PER_S;
-}
-
-/* In stripes the bytes may cross all links out of the source, or into the destination. */
-static void add_hop(const th_bound_finder *f, const int *links, int n, place where, cut *c)
-{
-    const th_system *s = f->system;
-    const th_adjacency *a = &s->adjacency;
-    const bool is_last = where == AT_ACCEL;
-    const int node = is_last ? s->links[links[n - 1]].to : s->links[links[0]].from;
-    const int *start = is_last ? a->in_start : a->out_start,
-              *link = is_last ? a->in_links : a->out_links;
-    if (!th_has_stripes(s))
-        add_link(f, link_of(s, links, n, where), c);
-    for (int i = start[node]; th_has_stripes(s) && i < start[node + 1]; i++)
-        add_link(f, link[i], c);
+    c->bytes_per_ps += bits == TH_UNLIMITED || th_has_stripes(f->system)
+                           ? INFINITY
+                           : part * (double)bits / 8 / (double)TH_PS_PER_S;
 }
 
 /* One link of the route between every accelerator and its host: all its bytes cross it. 0 or -1. */
@@ -76,7 +62,7 @@ static int add_routes(const th_bound_finder *f, const th_plans *plans, bool inwa
         if (n < 0)
             return -1;
         if (n > 0)
-            add_hop(f, links, n, where, c);
+            add_link(f, link_of(f->system, links, n, where), c);
     }
     return 0;
 }

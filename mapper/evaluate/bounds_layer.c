@@ -56,11 +56,7 @@ static void find_classes(th_floors *f)
 /* Lowers the route's bandwidth to that of its slowest link in the run. 0; or -1: memory is out. */
 static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
 {
-    int links[TH_ROUTE_MAX], n = 0;
-    if (f->scope.bandwidth && th_has_stripes(f->system))
-        r->bits_per_s = INT64_MAX; /* which of its links are slower is not known */
-    else if (f->scope.bandwidth)
-        n = th_route(f->system, from, to, links);
+    int links[TH_ROUTE_MAX], n = f->scope.bandwidth ? th_route(f->system, from, to, links) : 0;
     for (int i = 0; i < n; i++) {
         int32_t medium = f->system->links[links[i]].medium;
         double bits = (double)f->system->media[medium].bits_per_s * f->scope.bandwidth[medium];
@@ -69,9 +65,9 @@ static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
     return n < 0 ? -1 : 0;
 }
 
-static void improve_path(th_host_path *w, const th_route_summary *r)
+static void improve_path(th_host_path *w, const th_route_summary *r, bool has_stripes)
 {
-    double ps_per_byte = 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
+    double ps_per_byte = has_stripes ? 0 : 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
     if (!w->exists || (double)r->latency_ps < w->latency)
         w->latency = (double)r->latency_ps;
     if (!w->exists || ps_per_byte < w->ps_per_byte)
@@ -88,12 +84,12 @@ static int find_host_paths(th_floors *f, const th_plans *plans)
         int host = th_plans_host_of(plans, a);
         if (host < 0)
             continue;
-        int there = th_route_of_message(s, host, s->accel_node[a], TH_ANY_BYTES, &r);
+        int there = th_route_summarize(s, host, s->accel_node[a], &r);
         if (there == 0 && (there = narrow(f, host, s->accel_node[a], &r)) == 0)
-            improve_path(&f->in, &r);
-        int back = there == 0 ? th_route_of_message(s, s->accel_node[a], host, TH_ANY_BYTES, &r) : 0;
+            improve_path(&f->in, &r, th_has_stripes(s));
+        int back = there == 0 ? th_route_summarize(s, s->accel_node[a], host, &r) : 0;
         if (back == 0 && (back = narrow(f, s->accel_node[a], host, &r)) == 0)
-            improve_path(&f->out, &r);
+            improve_path(&f->out, &r, th_has_stripes(s));
         if (there < 0 || back < 0)
             return -1;
     }

@@ -29,23 +29,14 @@ typedef struct {
     int link[N_MAX]; /* the first one */
 } routes;
 
-static double bits_per_s(const th_bound_finder *f, int link)
-{
-    const int32_t medium = f->system->links[link].medium;
-    const double part = f->floors.scope.bandwidth ? f->floors.scope.bandwidth[medium] : 1;
-    return part * (double)f->system->media[medium].bits_per_s;
-}
-
-/* In stripes a message may use all links out of the source of its first one. */
 static double ps_per_byte(const th_bound_finder *f, int link)
 {
-    const th_adjacency *a = &f->system->adjacency;
-    const int from = f->system->links[link].from;
-    double bits = bits_per_s(f, link);
-    const int end = th_has_stripes(f->system) ? a->out_start[from + 1] : 0;
-    for (int i = a->out_start[from]; i < end; i++)
-        bits += a->out_links[i] == link ? 0 : bits_per_s(f, a->out_links[i]);
-    return 8 * (double)TH_PS_PER_S / bits;
+    const int32_t medium = f->system->links[link].medium;
+    const int64_t bits = f->system->media[medium].bits_per_s;
+    const double part = f->floors.scope.bandwidth ? f->floors.scope.bandwidth[medium] : 1;
+    return bits == TH_UNLIMITED || th_has_stripes(f->system)
+               ? 0
+               : 8 * (double)TH_PS_PER_S / ((double)bits * part);
 }
 
 /* Do transfers over both take turns? */
@@ -70,7 +61,7 @@ static int find_routes(routes *r, int a)
         if (n <= 0 || th_route_summarize(s, s->accel_node[a], s->accel_node[b], &sum) < 0)
             return -1;
         r->latency[b] = (double)sum.latency_ps;
-        for (int i = 0; i < (th_has_stripes(s) ? 1 : n); i++)
+        for (int i = 0; i < n; i++)
             r->per_byte[b] = fmax(r->per_byte[b], ps_per_byte(r->finder, links[i]));
         r->link[b] = links[0];
     }

@@ -14,12 +14,9 @@
 #include "topology/routing/route.h"
 #include "topology/routing/stripe.h"
 
-/* Of a pair with several stripes, from its place in `numbers` on. */
-enum { N_STRIPES, BITS_PER_S, FIRST_START };
-
 typedef struct th_network_stripes {
     th_map *places; /* by source and destination; -1: one stripe */
-    int64_t *numbers;
+    th_stripes *of; /* of pairs that have several */
     size_t n, room;
     uint8_t *left; /* by number of a message: stripes that have not arrived; 0: it is whole */
     size_t n_left;
@@ -46,7 +43,7 @@ void th_network_stripes_free(th_network *n)
     if (!n->stripes)
         return;
     th_map_free(n->stripes->places);
-    th_free(n->stripes->numbers);
+    th_free(n->stripes->of);
     th_free(n->stripes->left);
     th_free(n->stripes);
     n->stripes = NULL;
@@ -64,22 +61,8 @@ static int make(th_network *n)
     return -1;
 }
 
-/* Appends what was found of a pair; its place, or -1 (memory). */
-static int64_t keep(stripes *x, const th_stripes *found)
-{
-    size_t first = x->n, all = first + FIRST_START + (size_t)found->n + 1;
-    if (th_grow(&x->numbers, &x->room, all, sizeof *x->numbers))
-        return -1;
-    x->n = all;
-    x->numbers[first + N_STRIPES] = found->n;
-    x->numbers[first + BITS_PER_S] = found->bits_per_s;
-    memcpy(&x->numbers[first + FIRST_START], found->start,
-           ((size_t)found->n + 1) * sizeof *found->start);
-    return (int64_t)first;
-}
-
-/* The numbers of a pair in *of, NULL: it has one stripe. 0 or -1. */
-static int find(th_network *n, int32_t src, int32_t dst, const int64_t **of)
+/* Those of a pair in *of, NULL: it has one. 0 or -1. */
+static int find(th_network *n, int32_t src, int32_t dst, const th_stripes **of)
 {
     const int32_t pair[] = {src, dst};
     int64_t place = -1;
@@ -87,17 +70,22 @@ static int find(th_network *n, int32_t src, int32_t dst, const int64_t **of)
     *of = NULL;
     if (make(n))
         return -1;
-    if (!th_map_get(n->stripes->places, pair, sizeof pair, &place)) {
+    stripes *x = n->stripes;
+    if (!th_map_get(x->places, pair, sizeof pair, &place)) {
         const bool *avoided = n->detours.n_avoided > 0 ? n->detours.is_avoided : NULL;
         int answer = th_stripes_find(n->system, src, dst, avoided, &found);
         if (answer < 0)
             return th_route_error(n->system, src, dst, answer, &n->why);
-        if ((found.n > 1 && (place = keep(n->stripes, &found)) < 0) ||
-            th_map_put(n->stripes->places, pair, sizeof pair, place))
+        if (found.n > 1)
+            place = (int64_t)x->n++;
+        if (th_grow(&x->of, &x->room, x->n, sizeof *x->of) ||
+            th_map_put(x->places, pair, sizeof pair, place))
             return -1;
+        if (found.n > 1)
+            x->of[place] = found;
     }
     if (place >= 0)
-        *of = &n->stripes->numbers[place];
+        *of = &x->of[place];
     return 0;
 }
 
@@ -115,14 +103,14 @@ static int count_stripe(stripes *x, int32_t number)
 
 int th_network_send(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
 {
-    const int64_t *of = NULL;
+    const th_stripes *of = NULL;
     if (th_is_striped(n->system, m->bytes) && find(n, m->src, m->dst, &of))
         return -1;
     if (!of)
         return n->type->start(n, q, now, number, m);
     n->stripes->bytes = m->bytes;
-    for (int64_t i = 0; i < of[N_STRIPES]; i++) {
-        const int64_t *start = &of[FIRST_START + i];
+    for (int i = 0; i < of->n; i++) {
+        const int64_t *start = &of->start[i];
         th_message part = *m;
         part.bytes = th_stripe_bytes(m->bytes, start[1]) - th_stripe_bytes(m->bytes, start[0]);
         part.stripe = (uint32_t)start[0] + 1;
@@ -151,24 +139,25 @@ int th_network_route(th_network *n, int src, int dst, uint32_t stripe, int *link
 }
 
 /* Of the message that is being sent, which has several. */
-static const int64_t *of_message(const th_network *n, int src, int dst)
+static const th_stripes *of_message(const th_network *n, int src, int dst)
 {
     const int32_t pair[] = {src, dst};
     int64_t place = 0;
     th_map_get(n->stripes->places, pair, sizeof pair, &place);
-    return &n->stripes->numbers[place];
+    return &n->stripes->of[place];
 }
 
 th_time th_network_stripe_ps(const th_network *n, const th_message *m, int64_t most)
 {
     return th_duration_ps(n->stripes->bytes,
-                          th_min(most, of_message(n, m->src, m->dst)[BITS_PER_S]));
+                          th_min(most, of_message(n, m->src, m->dst)->bits_per_s));
 }
 
 double th_network_stripe_weight(const th_network *n, int src, int dst, uint32_t stripe)
 {
-    const int64_t *of = of_message(n, src, dst), *start = &of[FIRST_START];
+    const th_stripes *of = of_message(n, src, dst);
+    const int64_t *start = of->start;
     while (start[0] + 1 != stripe)
         start++;
-    return (double)TH_STRIPE_WHOLE / ((double)(start[1] - start[0]) * (double)of[N_STRIPES]);
+    return (double)TH_STRIPE_WHOLE / ((double)(start[1] - start[0]) * of->n);
 }

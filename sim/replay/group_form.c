@@ -124,9 +124,11 @@ static int add_nodes(form *f, size_t n_ranks)
     return add_order(f, f->numbers, n_ranks) || add_order(f, f->nodes, f->n_nodes);
 }
 
-static int add_links(form *f, const int *links, int n)
+/* The route between two nodes; its first port. 0 or -1. */
+static int add_route(form *f, int from, int to, int32_t *port)
 {
     const th_system *s = f->system;
+    int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
     size_t all = f->n_media + (size_t)(n > 0 ? n : 0) + 1;
     add(f, n);
     if (n == TH_NO_MEMORY || th_grow(&f->media, &f->medium_capacity, all, sizeof *f->media))
@@ -138,29 +140,11 @@ static int add_links(form *f, const int *links, int n)
         add(f, s->media[l->medium].bits_per_s);
         add(f, l->to < 0 ? -1 : (int)s->nodes[l->to].kind);
     }
-    return 0;
-}
-
-/* The route between two nodes, and those of the stripes of large messages; its first port. 0 or
- * -1. */
-static int add_route(form *f, int from, int to, int32_t *port)
-{
-    const th_system *s = f->system;
-    int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
-    if (add_links(f, links, n))
-        return -1;
     *port = n > 0 ? s->adjacency.out_port[links[0]] : -1;
-    const int64_t whole = n > 0 && th_has_stripes(s) ? TH_STRIPE_WHOLE : 0;
-    for (int64_t start = 0, end; start < whole; start = end) {
-        n = th_route_part(s, from, to, TH_ANY_BYTES, start, links, &end);
-        add(f, end);
-        if (add_links(f, links, n))
-            return -1;
-    }
     return 0;
 }
 
-/* 1, or 0: they are too many, or -1. */
+/* 1, or 0: they are too many, or messages take others, too; or -1. */
 static int add_routes(form *f)
 {
     for (size_t i = 0; i < f->n_nodes; i++) {
@@ -169,7 +153,7 @@ static int add_routes(form *f)
                 return -1;
         if (add_order(f, f->numbers, f->n_nodes))
             return -1;
-        if (f->n_media + f->n_nodes * f->n_nodes > LINKS_MAX)
+        if (f->n_media + f->n_nodes * f->n_nodes > LINKS_MAX || th_has_stripes(f->system))
             return 0;
     }
     return add_order(f, f->media, f->n_media) ? -1 : 1;

@@ -92,37 +92,23 @@ typedef struct sender {
     double most; /* of ports and media so far */
 } sender;
 
-/* The part of a message that takes these links; returns the ps of the slowest one. */
-static double add_part(const tuning *k, sender *x, const int *links, int n, double bytes)
-{
-    const th_system *system = k->context->system;
-    double slowest = 0;
-    for (int i = 0; i < n; i++) {
-        int medium = system->links[links[i]].medium;
-        double carried =
-            bytes * 8.0 * (double)TH_PS_PER_S / (double)system->media[medium].bits_per_s;
-        slowest = carried > slowest ? carried : slowest;
-        k->load[medium] += k->context->has_no_sharing ? 0 : carried;
-        x->most = k->load[medium] > x->most ? k->load[medium] : x->most;
-    }
-    return slowest;
-}
-
 static int add_message(const tuning *k, sender *x, const th_collective_step *s, th_error *why)
 {
     const th_system *system = k->context->system;
-    int links[TH_ROUTE_MAX], from = x->cs->node[x->participant], to = x->cs->node[s->to], n = 0;
+    int links[TH_ROUTE_MAX], from = x->cs->node[x->participant], to = x->cs->node[s->to];
+    int n = th_route(system, from, to, links);
+    if (n < 0)
+        return th_route_error(system, from, to, n, why);
     double slowest = 0, ps = (double)s->work_ps;
-    for (int64_t start = 0, end; start < TH_STRIPE_WHOLE; start = end) {
-        n = th_route_part(system, from, to, s->bytes, start, links, &end);
-        if (n < 0)
-            return th_route_error(system, from, to, n, why);
-        double part = (double)(end - start) / (double)TH_STRIPE_WHOLE;
-        double part_ps = add_part(k, x, links, n, part * (double)s->bytes);
-        slowest = part_ps > slowest ? part_ps : slowest;
+    for (int i = 0; i < n; i++) {
+        const th_link *l = &system->links[links[i]];
+        double carried = (double)s->bytes * 8.0 * (double)TH_PS_PER_S /
+                         (double)th_stripe_most_bits(system, links[i], s->bytes);
+        slowest = carried > slowest ? carried : slowest;
+        ps += (double)l->latency_ps;
+        k->load[l->medium] += k->context->has_no_sharing ? 0 : carried;
+        x->most = k->load[l->medium] > x->most ? k->load[l->medium] : x->most;
     }
-    for (int i = 0; i < n; i++)
-        ps += (double)system->links[links[i]].latency_ps;
     double *port = &x->port_ps[s->send_port];
     x->ports += *port < 0;
     *port = *port < 0 ? 0 : *port;

@@ -16,28 +16,11 @@ uint64_t th_route_hash(int at, int src, int dst)
     return th_hash(key, sizeof key, 0);
 }
 
-static bool are_alike(const th_system *s, int a, int b)
-{
-    const th_link *x = &s->links[a], *y = &s->links[b];
-    return x->from == y->from && x->to == y->to && x->latency_ps == y->latency_ps;
-}
-
 static bool are_parallel(const th_system *s, int a, int b)
 {
-    return are_alike(s, a, b) &&
-           s->media[s->links[a].medium].bits_per_s == s->media[s->links[b].medium].bits_per_s;
-}
-
-/* Are there links with the same ends and latency? */
-static bool has_alike(const th_system *s, const int32_t *row)
-{
-    for (int i = 1; i < s->adjacency.out_start[s->n_nodes]; i++)
-        for (int j = i; j > 0 && s->links[row[j - 1]].to == s->links[row[i]].to &&
-                        s->links[row[j - 1]].from == s->links[row[i]].from;
-             j--)
-            if (are_alike(s, row[j - 1], row[i]))
-                return true;
-    return false;
+    const th_link *x = &s->links[a], *y = &s->links[b];
+    return x->from == y->from && x->to == y->to && x->latency_ps == y->latency_ps &&
+           s->media[x->medium].bits_per_s == s->media[y->medium].bits_per_s;
 }
 
 /* The links [first, return) of the row are parallel. */
@@ -78,9 +61,13 @@ static int join(th_system *s, const int32_t *row)
 
 int th_parallel_prepare(th_system *s)
 {
-    s->routes.has_stripes =
-        !s->astra && (s->routing->is_as_good || has_alike(s, s->routes.neighbors));
-    return s->astra ? 0 : join(s, s->routes.neighbors);
+    const int32_t *row = s->routes.neighbors;
+    s->routes.has_stripes = s->routing->is_as_good != NULL;
+    for (int i = 1; i < s->adjacency.out_start[s->n_nodes]; i++)
+        s->routes.has_stripes |= s->links[row[i]].from == s->links[row[i - 1]].from &&
+                                 s->links[row[i]].to == s->links[row[i - 1]].to;
+    s->routes.has_stripes &= !s->astra;
+    return s->astra ? 0 : join(s, row);
 }
 
 int th_parallel_choose(const th_system *s, int link, int src, int dst)

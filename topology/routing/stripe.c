@@ -56,6 +56,12 @@ int64_t th_stripe_bits(const th_system *s, int link, int64_t bytes)
     return sum;
 }
 
+int64_t th_stripe_most_bits(const th_system *s, int link, int64_t bytes)
+{
+    bool takes_paths = s->routing->is_as_good && th_is_striped(s, bytes);
+    return takes_paths ? INT64_MAX : th_stripe_bits(s, link, bytes);
+}
+
 /* Of the links row[0 .. n) out of a node those beside `base` that may carry a part: as fast ones to
  * the same end, or those that begin another path as good. Calls itself number i. */
 static bool carries(const walk *w, const int32_t *row, int first, int i, int base)
@@ -127,16 +133,6 @@ int th_route_stripe(const th_system *s, int src, int dst, int64_t start, const b
     }
     *end = w.end;
     return n;
-}
-
-int th_route_part(const th_system *s, int src, int dst, int64_t bytes, int64_t start, int *links,
-                  int64_t *end)
-{
-    int n;
-    *end = WHOLE;
-    return th_is_striped(s, bytes) && src != dst && !th_explicit_links(s, src, dst, &n)
-               ? th_route_stripe(s, src, dst, start, NULL, links, end)
-               : th_route(s, src, dst, links);
 }
 
 /* Adds what the n links carry of a message of length 1 to load, by medium; returns the longest time

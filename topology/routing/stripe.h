@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "topology/system.h"
 
-enum { TH_STRIPES_MAX = 64 };
+enum { TH_STRIPES_MAX = 32 };
 /* The parts in which places of a message are told, below 2^32: 1 to 16 equal shares are whole. */
 #define TH_STRIPE_WHOLE (720720LL << 12)
 
@@ -45,11 +45,10 @@ static inline int64_t th_stripe_bytes(int64_t bytes, int64_t place)
 int th_stripes_find(const th_system *s, int src, int dst, const bool *is_avoided, th_stripes *out);
 /* At which a message of these bytes leaves a node over this link and those parallel to it. */
 int64_t th_stripe_bits(const th_system *s, int link, int64_t bytes);
+/* No less than what any message of these bytes that takes the link on its route has at a time. */
+int64_t th_stripe_most_bits(const th_system *s, int link, int64_t bytes);
 /* As th_route, the links of the stripe that begins at this place, and where the next begins. */
 int th_route_stripe(const th_system *s, int src, int dst, int64_t start, const bool *is_avoided,
                     int *links, int64_t *end);
-/* The same of a message of these bytes, which may go whole. */
-int th_route_part(const th_system *s, int src, int dst, int64_t bytes, int64_t start, int *links,
-                  int64_t *end);
 
 #endif
