@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "topology/routing/explicit.h"
-#include "topology/routing/stripe.h"
 
 int th_route(const th_system *s, int src, int dst, int *links)
 {
@@ -61,16 +60,4 @@ int th_route_summarize(const th_system *s, int src, int dst, th_route_summary *o
         out->latency_ps += l->latency_ps;
     }
     return 0;
-}
-
-int th_route_of_message(const th_system *s, int src, int dst, int64_t bytes, th_route_summary *out)
-{
-    th_stripes stripes;
-    int answer = th_route_summarize(s, src, dst, out);
-    if (answer < 0 || !th_is_striped(s, bytes))
-        return answer;
-    answer = th_stripes_find(s, src, dst, NULL, &stripes);
-    if (answer == 0 && stripes.n > 1)
-        out->bits_per_s = stripes.bits_per_s;
-    return answer;
 }

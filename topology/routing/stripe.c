@@ -135,48 +135,58 @@ int th_route_stripe(const th_system *s, int src, int dst, int64_t start, const b
     return n;
 }
 
-/* Adds what the n links carry of a message of length 1 to load, by medium; returns the longest time
- * of a medium so far. */
-static double add_load(const th_system *s, const int *links, int n, double part, double *load,
-                       double longest)
+int th_stripes_find(const th_system *s, int src, int dst, const bool *is_avoided, th_stripes *out)
 {
-    for (int i = 0; i < n; i++) {
-        int medium = s->links[links[i]].medium;
-        load[medium] += part / (double)s->media[medium].bits_per_s;
-        longest = load[medium] > longest ? load[medium] : longest;
-    }
-    return longest;
-}
-
-static int find(const th_system *s, int src, int dst, const bool *is_avoided, double *load,
-                th_stripes *out)
-{
-    int links[TH_ROUTE_MAX];
-    double longest = 0;
+    int links[TH_ROUTE_MAX], n = 0;
+    *out = (th_stripes){.n = 1, .start = {0, WHOLE}};
+    if (src == dst || th_explicit_links(s, src, dst, &n))
+        return 0;
+    out->n = 0;
     for (int64_t start = 0, end; start < WHOLE; start = end) {
-        int n = th_route_stripe(s, src, dst, start, is_avoided, links, &end);
+        n = th_route_stripe(s, src, dst, start, is_avoided, links, &end);
         if (n < 0)
             return n;
         if (out->n + 1 == TH_STRIPES_MAX)
             end = WHOLE;
         out->start[out->n++] = start;
-        longest = add_load(s, links, n, (double)(end - start) / (double)WHOLE, load, longest);
+        out->start[out->n] = end;
     }
-    out->start[out->n] = WHOLE;
-    out->bits_per_s = longest > 0 ? (int64_t)(1 / longest + 0.5) : INT64_MAX;
     return 0;
 }
 
-int th_stripes_find(const th_system *s, int src, int dst, const bool *is_avoided, th_stripes *out)
+/* A message of length 1 takes as long as the link that carries most of it for its bandwidth. */
+static int find_bits(const th_system *s, int src, int dst, const th_stripes *of, double *load,
+                     int64_t *bits_per_s)
 {
-    int n;
-    *out = (th_stripes){.n = 0};
-    if (src == dst || th_explicit_links(s, src, dst, &n)) {
-        *out = (th_stripes){.n = 1, .start = {0, WHOLE}};
-        return 0;
+    int links[TH_ROUTE_MAX];
+    int64_t end;
+    double longest = 0;
+    for (int k = 0; k < of->n; k++) {
+        double part = (double)(of->start[k + 1] - of->start[k]) / (double)WHOLE;
+        int n = th_route_stripe(s, src, dst, of->start[k], NULL, links, &end);
+        for (int i = 0; i < n; i++) {
+            int medium = s->links[links[i]].medium;
+            load[medium] += part / (double)s->media[medium].bits_per_s;
+            longest = load[medium] > longest ? load[medium] : longest;
+        }
+        if (n < 0)
+            return n;
     }
+    *bits_per_s = (int64_t)(1 / longest + 0.5);
+    return 0;
+}
+
+int th_route_of_message(const th_system *s, int src, int dst, int64_t bytes, th_route_summary *out)
+{
+    th_stripes of;
+    int answer = th_route_summarize(s, src, dst, out);
+    if (answer < 0 || !th_is_striped(s, bytes))
+        return answer;
+    answer = th_stripes_find(s, src, dst, NULL, &of);
+    if (answer < 0 || of.n == 1)
+        return answer;
     double *load = th_alloc_zero((size_t)s->n_media + 1, sizeof *load);
-    int answer = load ? find(s, src, dst, is_avoided, load, out) : TH_NO_MEMORY;
+    answer = load ? find_bits(s, src, dst, &of, load, &out->bits_per_s) : TH_NO_MEMORY;
     th_free(load);
     return answer;
 }

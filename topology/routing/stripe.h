@@ -19,7 +19,6 @@ enum { TH_STRIPES_MAX = 32 };
 typedef struct th_stripes {
     int n;                             /* at least 1 */
     int64_t start[TH_STRIPES_MAX + 1]; /* of stripe i; start[n]: TH_STRIPE_WHOLE */
-    int64_t bits_per_s;                /* of all together; 0 for a single one without links */
 } th_stripes;
 
 /* Is a message of these bytes divided where links are parallel? */

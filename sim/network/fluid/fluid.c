@@ -333,7 +333,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
 {
     fluid *f = (fluid *)n;
     int32_t slot = th_slots_take(&f->transfer_slots, &f->transfers, sizeof *f->transfers);
-    int32_t of = slot < 0 ? -1 : th_fluid_flow_take(f, t->src, t->dst, t->stripe);
+    int32_t of = slot < 0 ? -1 : th_fluid_flow_take(f, t);
     if (of < 0)
         return -1;
     const flow *w = &f->flows[of];

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "sim/network/fluid/fluid.h"
-#include "sim/network/stripes.h"
 
 static bool has_route(const th_fluid *f, const th_flow_route *a, const th_flow_route *b)
 {
@@ -129,7 +128,6 @@ int th_fluid_avoid(th_network *n, th_events *q, int32_t medium, bool is_avoided,
     th_fluid *f = (th_fluid *)n;
     if (th_detours_avoid(&n->detours, n->system, medium, is_avoided))
         return -1;
-    th_network_stripes_forget(n);
     for (size_t i = 0; i < f->n_by_nodes; i++)
         for (int32_t slot = f->by_nodes[i]; slot >= 0; slot = f->flows[slot].next)
             if (reroute(f, q, slot, now))
