@@ -62,7 +62,7 @@ static int join(th_system *s, const int32_t *row)
 int th_parallel_prepare(th_system *s)
 {
     const int32_t *row = s->routes.neighbors;
-    s->routes.has_stripes = s->routing->is_as_good != NULL;
+    s->routes.has_stripes = !!s->routing->is_as_good;
     for (int i = 1; i < s->adjacency.out_start[s->n_nodes]; i++)
         s->routes.has_stripes |= s->links[row[i]].from == s->links[row[i - 1]].from &&
                                  s->links[row[i]].to == s->links[row[i - 1]].to;

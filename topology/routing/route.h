@@ -78,8 +78,8 @@ typedef struct th_route_summary {
     int n_links;
 } th_route_summary;
 int th_route_summarize(const th_system *s, int src, int dst, th_route_summary *out);
-/* stripe.c: the same for a message of these bytes (TH_ANY_BYTES: the fastest): the bandwidth is that of its
- * stripes together, where it has several (stripe.h). */
+/* stripe.c: the same for a message of these bytes (TH_ANY_BYTES: the fastest): the bandwidth is
+ * that of its stripes together, where it has several (stripe.h). */
 #define TH_ANY_BYTES INT64_MAX
 int th_route_of_message(const th_system *s, int src, int dst, int64_t bytes, th_route_summary *out);
 

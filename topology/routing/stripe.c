@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stripe.c - one message over several links at once, see stripe.h.
  *   th_stripes_find -> th_route_stripe of each
- * A message is the interval [0, 1). At a node that has several links on, each takes a part of [0, 1)
- * as large as its share of their bandwidth, in their order; a byte takes the link of the part in
- * which it stands. So the pieces between all ends of parts are stripes, each with a route of its
- * own, and a link carries at most its share of what leaves its node: no stripe arrives later than
- * the whole message would over the narrowest link of its route. The number of stripes is that of the
- * ends, not the product over nodes. A node whose link is as wide as all that leave the source is not
- * divided: nothing would arrive earlier.
+ * A message is the interval [0, 1). At a node that has several links on, each takes a part as large
+ * as its share of their bandwidth, in their order; a byte takes the link in whose part it stands.
+ * Stripes are the pieces between the ends of all parts. So a link carries at most its share of what
+ * leaves its node, and no stripe arrives later than the whole message would on one route; and the
+ * number of stripes is that of the ends, not a product over nodes. A node whose link is as wide as
+ * all that leave the source is not divided: nothing would arrive earlier.
  * Not modelled: shares that follow contention or links that have become slower. */
 #include <config.h>
 #include "topology/routing/stripe.h"

@@ -139,9 +139,9 @@ static inline int th_fluid_add(th_fluid_list *l, int32_t item)
     return 0;
 }
 
-/* flows.c. take: the flow from src to dst of the message or stripe, with one transfer more; -1: memory is out, or there is
- * no route. give: one transfer less, and without any the flow is gone. push, pop_first: a transfer
- * of the flow begins to share, or ends. */
+/* flows.c. take: the flow of the message or stripe, with one transfer more; -1: memory is out, or
+ * there is no route. give: one transfer less, and without any the flow is gone. push, pop_first: a
+ * transfer of the flow begins to share, or ends. */
 int th_fluid_flows_init(th_fluid *f); /* 0 or -1 */
 void th_fluid_flows_reset(th_fluid *f);
 int32_t th_fluid_flow_take(th_fluid *f, const th_message *m);

@@ -108,8 +108,7 @@ TEST(cards_share_a_message)
 
 /* Of four cables of 1 GB/s medium 0 fails at 500 us, when each of a message's quarters has 500,000
  * bytes left: the first two go on over one cable and end at 1501 us. The next message, of 3 MB,
- * begins at 2000 us, has three cables, and ends at 3001; a failed system without stripes takes 6001.
- */
+ * begins at 2000 us, has three cables, and ends at 3001. */
 TEST(a_failed_cable_leaves_the_others)
 {
     auto_system *s = new_system(2, 1000);
