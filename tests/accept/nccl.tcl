@@ -246,9 +246,9 @@ proc pipelined {kind bytes algorithm lanes depth hop_us} {
 
 # ---- large groups ----
 
-# Rings and trees of more messages than this are not simulated: they have the closed forms of
-# docs/models/collectives.md, which the simulation keeps, with the latency of each hop.
-set large 4e6
+# Rings between islands, and trees and sends of more messages than this, are not simulated: they have
+# the closed forms of docs/models/collectives.md, with the sum of the latencies of all hops.
+set large 4e5
 
 # GB/s of rings through all GPUs: of their links, or of all cards of an island.
 proc bus {shape share} {
@@ -271,11 +271,20 @@ proc ring_us {shape kind bytes hop_us share} {
     }
 }
 
+proc direct_us {shape bytes} {
+    lassign [dict get $::protocols Simple ring] near far
+    dict with shape {
+        set wide [expr {1e-3 * $bytes * ($gpus - 1) / $gpus / ($inside * $efficiency)}]
+        set narrow [expr {1e-3 * $bytes * ($islands - 1) / $islands / ($outside * $::framing)}]
+        return [expr {max($wide, $narrow) + ($islands > 1 ? $far + $added : $near)}]
+    }
+}
+
 # Chains through islands and trees of them, up and down; slices of all channels follow each other.
 proc tree_us {shape bytes hop_us share} {
     lassign $hop_us near far
     dict with shape {
-        set slices [expr {max(2, $bytes / $::channels / $::slice_bytes)}]
+        set slices [expr {max(2, $bytes / min($::channels, 2 * $size) / $::slice_bytes)}]
         set height [expr {int(log($islands) / log(2))}]
         set wide [expr {1e-3 * $bytes / ($inside * $efficiency * $share)}]
         set narrow [expr {1e-3 * $bytes / ($size * $outside * $share * $::framing)}]
@@ -303,6 +312,10 @@ proc ways {shape kind bytes} {
     set size [dict get $shape size]
     if {$ranks == 1} {return [list none $launch]}
     if {$kind eq "all_to_all"} {
+        if {double($ranks) * $ranks > $::large} {
+            set us [direct_us $shape $bytes]
+            return [list direct [expr {[launch $shape p2p_launch] + $us}]]
+        }
         build $shape [dict get $::protocols Simple ring] $efficiency 1.0
         return [list direct [expr {[launch $shape p2p_launch] + [one $kind $bytes direct 1]}]]
     }
@@ -321,7 +334,7 @@ proc ways {shape kind bytes} {
         set hop [expr {$hop + [dict get $shape added]}]
         set start [expr {$launch + [dict get $p base]}]
         set rails [expr {$islands > 1 ? $size : 1}]
-        if {double($ranks) * $ranks * $rails > $::large} {
+        if {$islands > 1 || double($ranks) * $ranks > $::large} {
             set us [ring_us $shape $kind $bytes [dict get $p ring] $share]
         } else {
             build $shape [dict get $p ring] [expr {$efficiency * $share}] $share
