@@ -246,8 +246,8 @@ proc pipelined {kind bytes algorithm lanes depth hop_us} {
 
 # ---- large groups ----
 
-# Rings between islands, and trees and sends of more messages than this, are not simulated: they have
-# the closed forms of docs/models/collectives.md, with the sum of the latencies of all hops.
+# Rings between islands, and trees and sends of more messages than this, are not simulated: they
+# have the closed forms of docs/models/collectives.md, with the sum of the latencies of all hops.
 set large 4e5
 
 # GB/s of rings through all GPUs: of their links, or of all cards of an island.
