@@ -148,6 +148,8 @@ libtharsis_la_SOURCES += \
 	sim/network/detour.c \
 	sim/network/detour.h \
 	sim/network/routes.c \
+	sim/network/stripes.c \
+	sim/network/stripes.h \
 	sim/network/routes.h \
 	sim/observe/event_recorder.c \
 	sim/observe/event_recorder.h \
@@ -238,6 +240,7 @@ unit_tests += \
 	tests/unit/sim/reliability/test_reliability \
 	tests/unit/sim/network/test_maxmin \
 	tests/unit/sim/network/test_dram_limits \
+	tests/unit/sim/network/test_stripes \
 	tests/unit/sim/network/test_network \
 	tests/unit/sim/network/test_network_filling \
 	tests/unit/sim/astra/test_trace_replay \

@@ -24,6 +24,8 @@ libtharsis_la_SOURCES += \
 	topology/files/route_read.c \
 	topology/routing/graph_search.c topology/routing/graph_search.h \
 	topology/routing/parallel.c \
+	topology/routing/stripe.c \
+	topology/routing/stripe.h \
 	topology/routing/rails.c \
 	topology/routing/shortest.c \
 	topology/routing/up_down.c \

@@ -167,6 +167,7 @@ typedef struct th_system_routes {
     struct th_next_hops *multipath;      /* private to routing/ecmp.c */
     int32_t *neighbors;                  /* private to routing/neighbors.c; in memory */
     int32_t *parallel;                   /* private to routing/parallel.c; NULL: none */
+    bool has_stripes;                    /* some message could take several links (stripe.h) */
     struct th_explicit_routes *explicit; /* private to routing/explicit.c; NULL: none */
     /* Frees all of these; called by th_system_free. NULL: there is nothing to free. */
     void (*release)(th_system *s);
@@ -212,6 +213,7 @@ struct th_system {
     double weight_memory; /* 0 unless transfers_serially */
     /* What the software of a collective takes before the first byte of each rank that begins. */
     th_time collective_start_ps;
+    int64_t stripes_from; /* messages of so many bytes are striped (stripe.h); 0: none is */
     struct th_generator_spec *generator; /* the generator and its options; NULL: none */
 };
 

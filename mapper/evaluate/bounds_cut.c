@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 typedef enum { AT_HOST, AT_ACCEL, NARROWEST, N_PLACES } place;
 
@@ -43,8 +44,9 @@ static void add_link(const th_bound_finder *f, int link, cut *c)
     double part = f->floors.scope.bandwidth ? f->floors.scope.bandwidth[x->medium] : 1;
     *counted = true;
     c->n++;
-    c->bytes_per_ps +=
-        bits == TH_UNLIMITED ? INFINITY : part * (double)bits / 8 / (double)TH_PS_PER_S;
+    c->bytes_per_ps += bits == TH_UNLIMITED || th_has_stripes(f->system)
+                           ? INFINITY
+                           : part * (double)bits / 8 / (double)TH_PS_PER_S;
 }
 
 /* One link of the route between every accelerator and its host: all its bytes cross it. 0 or -1. */

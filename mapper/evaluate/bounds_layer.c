@@ -21,6 +21,7 @@
 #include "mapper/strategies.h"
 #include "sim/design/script_memo.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 enum {
     TASKS_MAX = 200000
@@ -64,9 +65,9 @@ static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
     return n < 0 ? -1 : 0;
 }
 
-static void improve_path(th_host_path *w, const th_route_summary *r)
+static void improve_path(th_host_path *w, const th_route_summary *r, bool has_stripes)
 {
-    double ps_per_byte = 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
+    double ps_per_byte = has_stripes ? 0 : 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
     if (!w->exists || (double)r->latency_ps < w->latency)
         w->latency = (double)r->latency_ps;
     if (!w->exists || ps_per_byte < w->ps_per_byte)
@@ -85,10 +86,10 @@ static int find_host_paths(th_floors *f, const th_plans *plans)
             continue;
         int there = th_route_summarize(s, host, s->accel_node[a], &r);
         if (there == 0 && (there = narrow(f, host, s->accel_node[a], &r)) == 0)
-            improve_path(&f->in, &r);
+            improve_path(&f->in, &r, th_has_stripes(s));
         int back = there == 0 ? th_route_summarize(s, s->accel_node[a], host, &r) : 0;
         if (back == 0 && (back = narrow(f, s->accel_node[a], host, &r)) == 0)
-            improve_path(&f->out, &r);
+            improve_path(&f->out, &r, th_has_stripes(s));
         if (there < 0 || back < 0)
             return -1;
     }

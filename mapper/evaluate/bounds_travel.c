@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 enum { N_MAX = TH_TRAVEL_ACCELS_MAX };
 static const double ROUNDING_PS = 1e-3; /* of a transfer, sim/kernel/fluid_time.h */
@@ -33,7 +34,9 @@ static double ps_per_byte(const th_bound_finder *f, int link)
     const int32_t medium = f->system->links[link].medium;
     const int64_t bits = f->system->media[medium].bits_per_s;
     const double part = f->floors.scope.bandwidth ? f->floors.scope.bandwidth[medium] : 1;
-    return bits == TH_UNLIMITED ? 0 : 8 * (double)TH_PS_PER_S / ((double)bits * part);
+    return bits == TH_UNLIMITED || th_has_stripes(f->system)
+               ? 0
+               : 8 * (double)TH_PS_PER_S / ((double)bits * part);
 }
 
 /* Do transfers over both take turns? */

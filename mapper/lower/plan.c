@@ -87,7 +87,8 @@ static int find_hosts(th_plans *p)
         th_route_summary best = {0}, r;
         p->facts.host_of[a] = -1;
         for (int h = 0; h < s->n_hosts; h++) {
-            int status = th_route_summarize(s, s->host_node[h], s->accel_node[a], &r);
+            int status =
+                th_route_of_message(s, s->host_node[h], s->accel_node[a], TH_ANY_BYTES, &r);
             if (status == TH_NO_MEMORY)
                 return -1;
             if (status < 0)

@@ -170,6 +170,8 @@ void th_serializer_write_system(th_serializer *w, const th_system *s)
     put_byte(w, s->transfers_serially);
     put_double(w, s->weight_memory);
     put_int64(w, s->collective_start_ps);
+    if (s->stripes_from > 0)
+        put_int64(w, s->stripes_from);
     put_designs(w, s);
     put_nodes(w, s);
     put_links(w, s);

@@ -38,7 +38,7 @@ static int split_transfer(const th_system *s, const th_task *t, th_time left, th
 {
     enum { ROUNDING_PS = 4 }; /* of changes of rates and routes */
     th_route_summary route;
-    int answer = th_route_summarize(s, t->node, t->peer, &route);
+    int answer = th_route_of_message(s, t->node, t->peer, t->bytes, &route);
     if (answer < 0)
         return th_route_error(s, t->node, t->peer, answer, err);
     th_time bytes_ps = route.n_links > 0 ? th_duration_ps(t->bytes, route.bits_per_s) : 0;

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 /* Inserts an arc among those of a rank, which are few, or come in order. */
 static void insert(th_cables *g, int32_t from, int32_t to, int64_t bits_per_s)
@@ -31,7 +32,7 @@ static void add_arcs(th_cables *g, const th_collective *c, const th_system *s, i
         int64_t rank;
         if (th_map_get(rank_of, &to, sizeof to, &rank) &&
             th_route_first(s, node, to) == a->out_links[i])
-            insert(g, from, (int32_t)rank, s->media[l->medium].bits_per_s);
+            insert(g, from, (int32_t)rank, th_stripe_bits(s, a->out_links[i], c->bytes));
     }
     g->first[from + 1] = g->n_arcs;
 }

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 enum {
     PASSES_MAX = 64, /* of 2-opt */
@@ -28,7 +29,7 @@ typedef struct costs {
 static __int128 link_cost(const th_system *s, int link, int64_t bytes)
 {
     const th_link *l = &s->links[link];
-    return l->latency_ps + (__int128)bytes * 8 * TH_PS_PER_S / s->media[l->medium].bits_per_s;
+    return l->latency_ps + (__int128)bytes * 8 * TH_PS_PER_S / th_stripe_bits(s, link, bytes);
 }
 
 static int64_t limited(__int128 cost)

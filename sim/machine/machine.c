@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "sim/machine/machine_state.h"
+#include "sim/network/stripes.h"
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -307,8 +308,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         return end_at(m, task, th_time_add(m->now, t->delay_ps), err);
     case TH_TASK_TRANSFER:
         th_machine_task_starts(m, task, m->tasks.times[task].cause);
-        if (m->network->type->start(m->network, m->events, m->now, task,
-                                    &(th_message){t->node, t->peer, t->bytes, t->delay_ps}))
+        if (th_network_send(m->network, m->events, m->now, task,
+                            &(th_message){t->node, t->peer, t->bytes, t->delay_ps, 0}))
             return th_network_failed(m->network, err);
         return 0;
     case TH_TASK_COMPUTE:
@@ -344,7 +345,7 @@ static void count_bytes(th_machine *m, const th_message *sent)
 static int end_transfer(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
-    count_bytes(m, &(th_message){t->node, t->peer, t->bytes, 0});
+    count_bytes(m, &(th_message){t->node, t->peer, t->bytes, 0, 0});
     if (m->tasks.has_fault_times)
         m->tasks.fault_times[task] = m->network->fault_ps;
     return th_machine_task_ends(m, task, err);
@@ -362,7 +363,7 @@ static int replay(th_machine *m, th_error *err)
     case TH_REPLAY_SENDS:
         m->counts.events++;
         TH_NOTIFY(m->observers, message_start, m->now, step.task, step.flow, &step.message);
-        return m->network->type->start(m->network, m->events, m->now, step.flow, &step.message)
+        return th_network_send(m->network, m->events, m->now, step.flow, &step.message)
                    ? th_network_failed(m->network, err)
                    : 0;
     case TH_REPLAY_WORKS:
@@ -406,7 +407,7 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     switch ((th_priority)e->priority) {
     case TH_PRIORITY_TRANSFER_END:
     case TH_PRIORITY_START:
-        if (!m->network->type->event(m->network, m->events, m->now, e))
+        if (!th_network_arrives(m->network, m->events, m->now, e))
             return 0;
         if ((int64_t)e->object < m->program->n_tasks)
             return end_transfer(m, (int32_t)e->object, err);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "sim/network/models.h"
 #include "sim/network/routes.h"
+#include "topology/routing/route.h"
 
 typedef struct {
     int32_t next_free; /* th_slots has it while the slot is free */
@@ -64,11 +65,14 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         return -1;
     transfer *t = &net->flows[slot];
     t->bytes = m->bytes;
-    if (th_routes_take(&net->routes, n, m->src, m->dst, &t->route))
+    if (th_routes_take(&net->routes, n, m->src, m->dst, m->stripe, &t->route))
         return -1;
-    int64_t link = t->route.bits_per_s,
+    th_route_summary whole = {.bits_per_s = t->route.bits_per_s};
+    if (m->stripe > 0 && th_route_of_message(n->system, m->src, m->dst, m->whole_bytes, &whole) < 0)
+        return -1;
+    int64_t link = whole.bits_per_s, bytes = m->stripe > 0 ? m->whole_bytes : m->bytes,
             dram = net->ignores_drams ? link : th_network_dram_bits(n->system, m->src, m->dst);
-    th_time last = m->src == m->dst ? 0 : th_duration_ps(m->bytes, dram < link ? dram : link);
+    th_time last = m->src == m->dst ? 0 : th_duration_ps(bytes, dram < link ? dram : link);
     th_time end = th_network_end(n, m, now, th_time_add(t->route.latency_ps, last));
     if (end < 0)
         return -1;

@@ -103,6 +103,8 @@ void th_network_head_reset(th_network *n)
     memcpy(n->is_contended, n->is_shared, accels * sizeof *n->is_contended);
     n->n_touched = n->n_toggled = 0;
     th_detours_clear(&n->detours);
+    if (n->n_stripes_left > 0)
+        memset(n->stripes_left, 0, n->n_stripes_left);
     n->fault_ps = 0;
     n->has_failed = false;
     n->why = (th_error){"", ""};
@@ -112,6 +114,7 @@ void th_network_head_clear(th_network *n)
 {
     th_memory_free(&n->memory);
     th_detours_clear(&n->detours);
+    th_free(n->stripes_left);
 }
 
 int th_network_settle_nothing(th_network *n, th_events *q, th_time now)

@@ -114,6 +114,8 @@ struct th_network {
         *touched; /* accelerators whose DRAM demand or engine rates changed at the last settle */
     int32_t n_touched;
     th_detours detours;
+    uint8_t *stripes_left; /* by number of a message: those under way; 0: it goes whole */
+    size_t n_stripes_left;
     th_memory memory; /* of these arrays, and of those that a model makes with itself */
     th_time fault_ps; /* what faults of links have cost the flow that the last event ended, where
                        * set_bandwidth is there */

@@ -8,6 +8,7 @@
 #include "sim/network/routes.h"
 
 #include "base/alloc.h"
+#include "sim/network/stripes.h"
 #include "topology/routing/route.h"
 
 /* The least c with 2^c >= n. */
@@ -88,10 +89,11 @@ static int take_detour(th_routes *r, th_network *n, int src, int dst, int n_link
     return found >= 0 ? found : n_links;
 }
 
-int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
+int th_routes_take(th_routes *r, th_network *n, int src, int dst, uint32_t stripe,
+                   th_flow_route *out)
 {
     const th_system *s = n->system;
-    int n_links = th_route(s, src, dst, r->longest);
+    int n_links = th_network_route(n, src, dst, stripe, r->longest);
     if (n_links < 0)
         return th_route_error(s, src, dst, n_links, &n->why);
     if (th_detours_crosses(&n->detours, s, r->longest, n_links))

@@ -42,9 +42,10 @@ typedef struct th_routes {
 int th_routes_init(th_routes *r); /* 0 or -1; clear all the same */
 void th_routes_reset(th_routes *r);
 void th_routes_clear(th_routes *r);
-/* The route from src to dst, or the detour where it crosses an avoided medium. 0, or -1: memory is
- * out, or there is none (n->why). */
-int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out);
+/* The route from src to dst of that stripe (message.h), or the detour where it crosses an avoided
+ * medium. 0, or -1: memory is out, or there is none (n->why). */
+int th_routes_take(th_routes *r, th_network *n, int src, int dst, uint32_t stripe,
+                   th_flow_route *out);
 void th_routes_give(th_routes *r, const th_flow_route *route);
 
 #endif

@@ -82,7 +82,7 @@ static void end(th_contention_probe *p, th_time now, int32_t number, const th_me
     th_route_summary route;
     if (!pair || (size_t)number >= p->started_capacity)
         return;
-    if (th_route_summarize(p->system, m->src, m->dst, &route)) {
+    if (th_route_of_message(p->system, m->src, m->dst, m->bytes, &route)) {
         p->failed = true;
         return;
     }

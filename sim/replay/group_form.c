@@ -17,6 +17,7 @@
 #include "sim/collective/in_switch.h"
 #include "sim/network/network.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 enum { LINKS_MAX = 1 << 18 }; /* of all routes: with more, groups are large, and few */
 
@@ -143,7 +144,7 @@ static int add_route(form *f, int from, int to, int32_t *port)
     return 0;
 }
 
-/* 1, or 0: they are too many, or -1. */
+/* 1, or 0: they are too many, or messages take others, too; or -1. */
 static int add_routes(form *f)
 {
     for (size_t i = 0; i < f->n_nodes; i++) {
@@ -152,7 +153,7 @@ static int add_routes(form *f)
                 return -1;
         if (add_order(f, f->numbers, f->n_nodes))
             return -1;
-        if (f->n_media + f->n_nodes * f->n_nodes > LINKS_MAX)
+        if (f->n_media + f->n_nodes * f->n_nodes > LINKS_MAX || th_has_stripes(f->system))
             return 0;
     }
     return add_order(f, f->media, f->n_media) ? -1 : 1;

@@ -363,7 +363,7 @@ static void wake(execution *e, int32_t participant, port *at)
 
 static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes)
 {
-    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0};
+    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0, 0};
 }
 
 static th_replay_outcome send(execution *e, int32_t participant, const th_collective_step *s,

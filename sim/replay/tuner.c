@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "topology/routing/route.h"
+#include "topology/routing/stripe.h"
 
 enum {
     CHUNKS_MOST = 1024,
@@ -102,7 +103,7 @@ static int add_message(const tuning *k, sender *x, const th_collective_step *s, 
     for (int i = 0; i < n; i++) {
         const th_link *l = &system->links[links[i]];
         double carried = (double)s->bytes * 8.0 * (double)TH_PS_PER_S /
-                         (double)system->media[l->medium].bits_per_s;
+                         (double)th_stripe_most_bits(system, links[i], s->bytes);
         slowest = carried > slowest ? carried : slowest;
         ps += (double)l->latency_ps;
         k->load[l->medium] += k->context->has_no_sharing ? 0 : carried;

@@ -224,6 +224,7 @@ enum {
     CREATE_SWITCH_MTBF,
     CREATE_HOST_MTBF,
     CREATE_SIZE,
+    CREATE_STRIPES,
     CREATE_MAX_LINKS
 };
 
@@ -306,6 +307,11 @@ static const th_option create_system_options[] = {
                      "Of a pod: the number of nodes or racks; of TPUs the sides of the torus, "
                      "{4 4} or 4x4.",
                      1, TH_MAX_ACCELS, .most = TH_MAX_DIMS, .is_extents = true, .with = "POD"},
+    [CREATE_STRIPES] =
+        {"-stripes_from", TH_OPTION_BYTES, "SIZE",
+         "Messages of so many bytes are divided over parallel cables, and over cards "
+         "with paths that are as good; of a pod as its libraries do, else none.",
+         .range = TH_ABOVE},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -422,8 +428,10 @@ static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o
         system =
             th_topology_create(th_call_text(c, CREATE_NAME, name), type, o, prototype, &c->err);
     }
-    if (system)
+    if (system) {
         system->collective_start_ps = pod->collective_start_ps;
+        system->stripes_from = th_call_number(c, CREATE_STRIPES, pod->stripes_from);
+    }
     th_system_free(prototype);
     Tcl_DecrRefCount(accel);
     return system;
@@ -488,6 +496,7 @@ static int run_create_system(th_call *c)
     th_system_free(prototype);
     if (!system)
         return -1;
+    system->stripes_from = th_call_number(c, CREATE_STRIPES, 0);
     take_system(c, system);
     return 0;
 }

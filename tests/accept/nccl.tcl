@@ -12,13 +12,16 @@
 # links' bandwidth that arrives; all others are NCCL's own. -fit prints the fitted numbers instead.
 # -v: a line per row. Exit status: 0 the bar holds, 1 it does not, 2 the data cannot be read.
 
-set bar_percent 20.0
+set bar_percent 15.0
 set least_bytes [expr {1 << 20}]
 set fitted_on {a100_8}
 
 # ---- constants ----
 
-# Fitted: launch of a ring or tree, launch of grouped sends and receives, us; efficiency.
+# Fitted: launch of a ring or tree, launch of grouped sends and receives, us, both of one process
+# that drives fitted_ranks GPUs, as in the tables of fitted_on; efficiency. Others are taken to have
+# a process for each GPU, as mpirun and srun start them.
+set fitted_ranks 8.0
 set fitted {launch 38.0 p2p_launch 81.0 efficiency 0.78}
 
 # NCCL, src/graph/tuning.cc: latency of a hop over NVLink and over the network, of a ring and of a
@@ -41,10 +44,25 @@ proc tree_share {bytes} {
 }
 # The same, nvlsEfficiency: by bandwidth of a GPU's links, GB/s (Hopper 450, Blackwell 900).
 proc nvls_bandwidth {gbps} {return [expr {$gbps < 700 ? 0.85 : 0.74}]}
+# The same, algorithm bandwidth of it: of one domain; of trees of domains, which have at most
+# NCCL_MAX_NVLS_ARITY ranks (nvls_ranks).
+proc nvls_ratio {islands} {
+    return [expr {$islands == 1 ? 5.0 / 6 : 0.70 * $islands / (2.0 * ($islands - 1))}]
+}
+set nvls_ranks 32
+set nvls_piece 1048576        ;# assumed: all channels together, 128 KiB of each (NVLS chunk)
+# The same, llMaxBws: GB/s of LL of one node, two, more (Ampere, Hopper, Blackwell).
+proc ll_bandwidth {gbps nodes} {
+    set most [expr {$gbps <= 300 ? {87.7 22.5 19.0} : {141.0 45.0 35.0}}]
+    return [expr {[lindex $most [expr {min($nodes, 3) - 1}]] * ($gbps < 700 ? 1 : 2)}]
+}
 # NCCL, src/graph/topo.h: what a link of the generation carries, GB/s (SM80 20 of 25, SM90 20.6 of
-# 25, SM100 40.1 of 50), relative to the first.
-proc link_bandwidth {gbps} {
-    return [expr {$gbps <= 300 ? 1.0 : $gbps < 700 ? 20.6 / 20 : 40.1 / 2 / 20}]
+# 25, SM100 40.1 of 50), relative to the first. xGMI: 48 of 64 (AMD's blog on RCCL and xGMI, 2025).
+proc efficiency {machine} {
+    set gbps [number $machine scale_up_gbps_per_direction 0]
+    if {[string match -nocase *xgmi* [dict get $machine scale_up]]} {return 0.75}
+    return [expr {[dict get $::fitted efficiency]
+        * ($gbps <= 300 ? 1.0 : $gbps < 700 ? 20.6 / 20 : 40.1 / 2 / 20)}]
 }
 # Latency that a network adds to each message: aws-ofi-nccl, EFA of p4d (latency of the platform)
 # and later (TUNER_NET_LATENCY and TUNER_NET_COMP_OVERHEAD).
@@ -55,6 +73,8 @@ proc added_latency {machine} {
 set framing 0.98              ;# 4096 bytes and their headers, InfiniBand or RoCE
 set pcie_gbps 24.0            ;# PCIe 4.0 x16 between the islands of a node without network cards
 set chunk_bytes 131072        ;# NCCL: least chunk of a tree or chain
+set slice_bytes 1048576       ;# NCCL: of a tree: half a chunk of four steps of 512 KiB
+set channels 32               ;# NCCL: MAXCHANNELS until 2.28
 set in_flight 8               ;# NCCL_STEPS: messages in flight between two ranks
 
 # ---- reading ----
@@ -100,6 +120,8 @@ proc shape_of {machine nodes gpus} {
     set outside [expr {$cards > 0 ? $cards / $per_node : $::pcie_gbps}]
     return [dict create islands [expr {$gpus / $size}] size $size gpus $gpus \
         inside $inside outside $outside added [added_latency $machine] \
+        efficiency [efficiency $machine] \
+        per_process [expr {[dict get $machine system] in $::fitted_on ? $::fitted_ranks : 1}] \
         nvls [expr {[dict get $machine nvls] eq "yes"}] \
         sharp [expr {[dict get $machine sharp] eq "yes"}] \
         ll128 [expr {[added_latency $machine] == 0}]]
@@ -107,8 +129,8 @@ proc shape_of {machine nodes gpus} {
 
 # The system with latencies of a hop inside and outside (us), and shares of the bandwidths.
 set built ""
-proc build {shape hop_us share_inside share_outside {is_sharp 0}} {
-    set key [list $shape $hop_us $share_inside $share_outside $is_sharp]
+proc build {shape hop_us share_inside share_outside {is_sharp 0} {sums 0}} {
+    set key [list $shape $hop_us $share_inside $share_outside $is_sharp $sums]
     if {$key eq $::built} return
     dict with shape {
         lassign $hop_us near far
@@ -116,16 +138,18 @@ proc build {shape hop_us share_inside share_outside {is_sharp 0}} {
         set narrow [format "%.0fB/s" [expr {$outside * 1e9 * $share_outside * $::framing}]]
         set near [format "%.0fps" [expr {$near / 2 * 1e6}]]
         set far [format "%.0fps" [expr {($far + $added) / 2 * 1e6}]]
+        set sums [expr {$sums > 0 ? "-reduction_rate [format %.0fB/s [expr {$sums * $size}]]" : ""}]
         if {$islands == 1} {
-            create_system -name nccl -topology star -dims $size -accel npu_v1 \
-                -link_bandwidth $wide -link_latency $near -switches_reduce
+            create_system -name nccl -topology star -dims $size -accel gb200 \
+                -link_bandwidth $wide -link_latency $near -switches_reduce {*}$sums
         } elseif {$size == 1} {
-            create_system -name nccl -topology star -dims $islands -accel npu_v1 \
+            create_system -name nccl -topology star -dims $islands -accel gb200 \
                 -link_bandwidth $narrow -link_latency $far -switches_reduce
         } else {
             create_system -name nccl -topology islands -dims [list $islands $size] \
-                -accel npu_v1 -link_bandwidth [list $wide $narrow] \
-                -link_latency [list $near $far] {*}[expr {$is_sharp ? "-switches_reduce" : ""}]
+                -accel gb200 -link_bandwidth [list $wide $narrow] \
+                -link_latency [list $near $far] {*}[expr {$is_sharp ? "-switches_reduce" : ""}] \
+                {*}$sums
         }
     }
     set ::built $key
@@ -148,6 +172,7 @@ proc rail {shape k} {
     return $group
 }
 
+set events 0
 # us at which the last of these tasks of the program ends.
 proc last_end {tasks} {
     run
@@ -168,19 +193,20 @@ proc three_stages {shape bytes inside across} {
     set islands [dict get $shape islands]
     set chunks [expr {max(1, min($islands > 4 ? 16 : 32, $bytes / (1 << 22)))}]
     set part [expr {max(1, $bytes / $chunks)}]
+    set pieces [expr {max(8, min(32, 4096 / [dict get $shape gpus]))}]
     set begin {}
     set ends {}
     for {set j 0} {$j < $chunks} {incr j} {
         set done {}
         for {set i 0} {$i < $islands} {incr i} {
             lappend done [add_collective reduce_scatter -bytes ${part}B -algorithm $inside \
-                -chunks 8 -accels [island $shape $i] {*}$begin]
+                -chunks $pieces -accels [island $shape $i] {*}$begin]
         }
         set begin [list -after $done]
         if {$islands > 1} {set done [on_rails $shape $part $across $done]}
         for {set i 0} {$i < $islands} {incr i} {
             lappend ends [add_collective all_gather -bytes ${part}B -algorithm $inside \
-                -chunks 8 -accels [island $shape $i] -after $done]
+                -chunks $pieces -accels [island $shape $i] -after $done]
         }
     }
     return [last_end $ends]
@@ -201,9 +227,11 @@ proc on_rails {shape bytes across after} {
 # while one waits. `lanes`: parts that the algorithm itself makes; `depth`: hops of the pipeline.
 proc pipelined {kind bytes algorithm lanes depth hop_us} {
     set best Inf
+    set least [expr {$kind eq "all_reduce" ? $::slice_bytes : $::chunk_bytes}]
     foreach streams [list 1 $::in_flight] {
         set part [expr {max(1, $bytes / $streams)}]
-        set chunks [expr {max(1, min(4 * $depth, $part / $lanes / $::chunk_bytes))}]
+        set chunks [expr {max(1, min(4 * $depth, $part / $lanes / $least))}]
+        if {$kind eq "all_reduce" && $streams == 1} {set chunks [expr {max(2, $chunks)}]}
         create_program nccl
         set tasks {}
         for {set c 0} {$c < $streams} {incr c} {
@@ -211,26 +239,85 @@ proc pipelined {kind bytes algorithm lanes depth hop_us} {
                 -chunks $chunks -at [format "%.0fps" [expr {1e6 * $hop_us * $c / $streams}]]]
         }
         set best [expr {min($best, [last_end $tasks])}]
-        if {$bytes / $lanes < 2 * $::chunk_bytes} break
+        if {$bytes / $lanes < 2 * $least} break
     }
     return $best
 }
 
+# ---- large groups ----
+
+# Rings between islands, and trees and sends of more messages than this, are not simulated: they
+# have the closed forms of docs/models/collectives.md, with the sum of the latencies of all hops.
+set large 4e5
+
+# GB/s of rings through all GPUs: of their links, or of all cards of an island.
+proc bus {shape share} {
+    dict with shape {
+        set wide [expr {$inside * $efficiency * $share}]
+        return [expr {$islands == 1 ? $wide : min($wide, $size * $outside * $share * $::framing)}]
+    }
+}
+
+proc ring_us {shape kind bytes hop_us share} {
+    lassign $hop_us near far
+    set us [expr {1e-3 * $bytes / [bus $shape $share]}]
+    dict with shape {
+        set steps [expr {$kind eq "all_reduce" ? 2 * ($gpus - 1) : $gpus - 1}]
+        set outside_steps [expr {$islands == 1 ? 0 : $steps * $islands / $gpus}]
+        set hops [expr {($steps - $outside_steps) * $near + $outside_steps * ($far + $added)}]
+        if {$kind ni {broadcast reduce}} {return [expr {$hops + $us * $steps / $gpus}]}
+        set chunks [expr {max(1, min(4 * $gpus, $bytes / $::channels / $::chunk_bytes))}]
+        return [expr {$hops + $us * ($gpus - 2.0 + $chunks) / $chunks}]
+    }
+}
+
+proc direct_us {shape bytes} {
+    lassign [dict get $::protocols Simple ring] near far
+    dict with shape {
+        set wide [expr {1e-3 * $bytes * ($gpus - 1) / $gpus / ($inside * $efficiency)}]
+        set narrow [expr {1e-3 * $bytes * ($islands - 1) / $islands / ($outside * $::framing)}]
+        return [expr {max($wide, $narrow) + ($islands > 1 ? $far + $added : $near)}]
+    }
+}
+
+# Chains through islands and trees of them, up and down; slices of all channels follow each other.
+proc tree_us {shape bytes hop_us share} {
+    lassign $hop_us near far
+    dict with shape {
+        set slices [expr {max(2, $bytes / min($::channels, 2 * $size) / $::slice_bytes)}]
+        set height [expr {int(log($islands) / log(2))}]
+        set wide [expr {1e-3 * $bytes / ($inside * $efficiency * $share)}]
+        set narrow [expr {1e-3 * $bytes / ($size * $outside * $share * $::framing)}]
+        set slowest [expr {max(2 * $wide, 2.0 * ($islands - 1) / $islands * $narrow)}]
+        return [expr {2 * (($size - 1) * $near + $height * ($far + $added))
+            + 2 * (($size - 1) * $wide + $height * $narrow) / $slices
+            + $slowest * ($slices - 1) / $slices}]
+    }
+}
+
 # ---- a collective ----
+
+# us until the host has launched all ranks: a process that drives several does so one after another.
+proc launch {shape key} {
+    return [expr {[dict get $::fitted $key] / $::fitted_ranks * [dict get $shape per_process]}]
+}
 
 # us of a collective by each of NCCL's ways: {way us ...}.
 proc ways {shape kind bytes} {
     set found {}
     set ranks [dict get $shape gpus]
-    set efficiency [expr {[dict get $::fitted efficiency] \
-        * [link_bandwidth [dict get $shape inside]]}]
-    set launch [dict get $::fitted launch]
+    set efficiency [dict get $shape efficiency]
+    set launch [launch $shape launch]
     set islands [dict get $shape islands]
     set size [dict get $shape size]
     if {$ranks == 1} {return [list none $launch]}
     if {$kind eq "all_to_all"} {
+        if {double($ranks) * $ranks > $::large} {
+            set us [direct_us $shape $bytes]
+            return [list direct [expr {[launch $shape p2p_launch] + $us}]]
+        }
         build $shape [dict get $::protocols Simple ring] $efficiency 1.0
-        return [list direct [expr {[dict get $::fitted p2p_launch] + [one $kind $bytes direct 1]}]]
+        return [list direct [expr {[launch $shape p2p_launch] + [one $kind $bytes direct 1]}]]
     }
     set ring [expr {$islands > 1 ? "topology_ring" : "ring"}]
     dict for {protocol p} $::protocols {
@@ -238,17 +325,31 @@ proc ways {shape kind bytes} {
         if {[dict exists $p most] && $bytes > [dict get $p most] * $ranks} continue
         if {$protocol eq "LL128" && $islands > 1 && ![dict get $shape ll128]} continue
         set share [dict get $p bandwidth]
+        if {$protocol eq "LL"} {
+            set wide [expr {$efficiency * [dict get $shape inside]}]
+            if {$islands > 1} {set wide [expr {min($wide, $size * [dict get $shape outside])}]}
+            set share [expr {min($share, [ll_bandwidth [dict get $shape inside] $islands] / $wide)}]
+        }
         set hop [lindex [dict get $p ring] [expr {$islands > 1}]]
         set hop [expr {$hop + [dict get $shape added]}]
         set start [expr {$launch + [dict get $p base]}]
-        build $shape [dict get $p ring] [expr {$efficiency * $share}] $share
         set rails [expr {$islands > 1 ? $size : 1}]
-        set us [expr {$kind in {broadcast reduce}
-            ? [pipelined $kind $bytes $ring $rails $ranks $hop]
-            : [one $kind $bytes $ring 1]}]
+        if {$islands > 1 || double($ranks) * $ranks > $::large} {
+            set us [ring_us $shape $kind $bytes [dict get $p ring] $share]
+        } else {
+            build $shape [dict get $p ring] [expr {$efficiency * $share}] $share
+            set us [expr {$kind in {broadcast reduce}
+                ? [pipelined $kind $bytes $ring $rails $ranks $hop]
+                : [one $kind $bytes $ring 1]}]
+        }
         dict set found $protocol,ring [expr {$start + $us}]
         if {$kind ne "all_reduce" || $islands == 1} continue
         set share [expr {$share * [tree_share $bytes]}]
+        if {double($ranks) * $ranks * $rails > $::large} {
+            dict set found $protocol,tree \
+                [expr {$start + [tree_us $shape $bytes [dict get $p tree] $share]}]
+            continue
+        }
         build $shape [dict get $p tree] [expr {$efficiency * $share}] $share
         set depth [expr {$size + int(log($islands) / log(2))}]
         set us [pipelined $kind $bytes topology_tree [expr {2 * $size}] $depth $hop]
@@ -257,10 +358,13 @@ proc ways {shape kind bytes} {
     if {$kind ne "all_reduce" || [dict get $shape size] == 1} {return $found}
     set share [nvls_bandwidth [dict get $shape inside]]
     set far [lindex [dict get $::protocols Simple tree] 1]
-    if {[dict get $shape nvls]} {
-        build $shape [list $::switch_us $far] [expr {$efficiency * $share}] $::tree_bandwidth
-        dict set found nvls [expr {$launch + $::nvls_us
-            + [three_stages $shape $bytes in_switch double_binary_tree]}]
+    if {[dict get $shape nvls] && ($islands == 1 || $size <= $::nvls_ranks)} {
+        build $shape [list $::switch_us $far] [expr {$efficiency * $share}] $::tree_bandwidth 0 \
+            [expr {1e9 * $efficiency * $share * [dict get $shape inside] * [nvls_ratio $islands]}]
+        set us [expr {$islands == 1
+            ? [one all_reduce $bytes in_switch [expr {max(1, min(256, $bytes / $::nvls_piece))}]]
+            : [three_stages $shape $bytes in_switch double_binary_tree]}]
+        dict set found nvls [expr {$launch + $::nvls_us + $us}]
     }
     if {[dict get $shape sharp] && $islands > 1} {
         build $shape [list $::switch_us $::switch_us] $efficiency 1.0 1
@@ -340,7 +444,8 @@ proc judge_pod {row} {
 proc show_pod {} {
     set large [expr {1 << 27}]
     foreach row $::rows {
-        if {[dict get $row nodes] > 1} {
+        set machine [dict get $::machines [dict get $row system]]
+        if {[dict get $row nodes] > 1 && [number $machine scale_up_gbps_per_direction 0] <= 300} {
             lappend by([expr {[dict get $row bytes] >= $large}]) [judge_pod $row]
         }
     }

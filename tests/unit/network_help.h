@@ -2,7 +2,7 @@
 /* network_help.h - small systems, and transfers through a network as the machine has them. */
 #ifndef TH_TESTS_UNIT_NETWORK_HELP_H
 #define TH_TESTS_UNIT_NETWORK_HELP_H
-#include "sim/network/network.h"
+#include "sim/network/stripes.h"
 #include "tests/unit/auto_network.h"
 #include "tests/unit/bare_system.h"
 #include "tests/unit/sim_help.h"
@@ -39,12 +39,12 @@ static inline void drive_network(th_network *n, transfer *t, int count, watcher 
     while (next < count || th_events_count(q) > 0) {
         for (; next < count && t[next].at == now; next++)
             CU_ASSERT_EQUAL(
-                n->type->start(n, q, now, next,
-                               &(th_message){t[next].src, t[next].dst, t[next].bytes, 0}),
+                th_network_send(n, q, now, next,
+                                &(th_message){t[next].src, t[next].dst, t[next].bytes, 0, 0}),
                 0);
         while (th_events_peek(q, &e) && e.time == now) {
             th_events_pop(q, &e);
-            if (n->type->event(n, q, now, &e))
+            if (th_network_arrives(n, q, now, &e))
                 t[e.object].end = now;
         }
         CU_ASSERT_EQUAL(n->type->settle(n, q, now), 0);

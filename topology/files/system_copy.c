@@ -22,6 +22,7 @@ int th_system_copy_settings(th_system *s, const th_system *from, th_error *err)
     s->transfers_serially = from->transfers_serially;
     s->weight_memory = from->weight_memory;
     s->collective_start_ps = from->collective_start_ps;
+    s->stripes_from = from->stripes_from;
     s->link_energy.j_per_byte = from->link_energy.j_per_byte;
     return source && !(s->link_energy.source = th_arena_string(s->names.text, source))
                ? th_error_no_memory(err)

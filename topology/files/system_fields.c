@@ -377,6 +377,10 @@ const th_field th_system_fields[] = {
     {"collective_start", TH_FIELD_AT(th_system, collective_start_ps), TH_FIELD_TIME,
      .says = "what the software of a collective takes before the first byte of each rank that "
              "begins"},
+    {"stripes_from", TH_FIELD_AT(th_system, stripes_from), TH_FIELD_BYTES, TH_FIELD_ABOVE,
+     .says = "messages of so many bytes are divided over parallel cables, and over cards with "
+             "paths that are as good ([models/network.md](models/network.md#stripes))",
+     .otherwise = "none is"},
     {"transfers", TH_FIELD_AT(th_system, transfers_serially), TH_FIELD_WORD,
      .words = transfer_names,
      .says = "`\"serial\"`: accelerators transfer data themselves, one tensor after the other "

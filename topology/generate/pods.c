@@ -23,26 +23,29 @@
 #define HOPPER_SHARE    0.80
 #define AMD_SHARE       0.75
 #define FITTED_SHARE    0.7345
+/* A channel of NCCL, which RCCL has from it, carries at least an eighth of a step of 512 KiB
+ * (enqueue.cc): larger messages are divided over all links to the peer. TPUs: not known. */
+#define NCCL_STRIPE 65536
 /* Nodes of eight on rails, in units; racks of 72 on one fabric; eight that are fully connected. One
  * network card per accelerator: 25 GB/s is 200 Gbit/s, 50 is 400, 100 is 800. sums: GB/s. */
 #define NODES(name, unit, accel, inside, card, share, sums, start, source)                         \
     {                                                                                              \
         name, "NODES", 1, "rails", {8, unit}, accel, false, {GB(inside), GB(card), GB(card)},      \
-            share, GB(sums), start, source                                                         \
+            share, GB(sums), start, NCCL_STRIPE, source                                            \
     }
 #define RACKS(name, accel, card, source)                                                           \
     {                                                                                              \
         name, "RACKS", 1, "islands", {72, 0}, accel, false, {GB(900), GB(card)}, HOPPER_SHARE,     \
-            GB(402), HOPPER_START_PS, source                                                       \
+            GB(402), HOPPER_START_PS, NCCL_STRIPE, source                                          \
     }
 #define FULL_NODES(name, peer, source)                                                             \
     {                                                                                              \
         name, "NODES", 1, "islands", {8, 0}, name, true, {GB(peer), GB(50)}, AMD_SHARE, 0, 0,      \
-            source                                                                                 \
+            NCCL_STRIPE, source                                                                    \
     }
 #define TORUS(name, size, n, link, source)                                                         \
     {                                                                                              \
-        name, size, n, "torus", {0, 0}, name, false, {GB(link)}, FITTED_SHARE, 0, 0, source        \
+        name, size, n, "torus", {0, 0}, name, false, {GB(link)}, FITTED_SHARE, 0, 0, 0, source     \
     }
 const th_pod th_pods[] = {
     NODES(

@@ -19,7 +19,8 @@ typedef struct th_pod {
     double share;          /* of the first of these; of others that of every fabric */
     /* What each accelerator gets of the sums of its island's switch, bits/s; 0: it does not add. */
     int64_t reduction_bits_per_s;
-    th_time collective_start_ps; /* th_system */
+    th_time collective_start_ps; /* th_system, like the next */
+    int64_t stripes_from;
     const char *source;
 } th_pod;
 

@@ -88,6 +88,12 @@ static int next(const th_system *s, int at, int src, int dst)
     return bits ? choose(s, bits, at, th_route_hash(at, src, dst)) : TH_NO_MEMORY;
 }
 
+static bool begins(const th_system *s, int i, int dst)
+{
+    const uint64_t *bits = th_next_hops_get(s->routes.multipath, s, dst, make_bits);
+    return bits && has_bit(bits, i);
+}
+
 /* ---- life ---- */
 
 static int prepare(th_system *s, th_error *err)
@@ -103,5 +109,6 @@ const th_routing_type th_routing_ecmp = {
     .synopsis = "as shortest; paths that are equally good share the pairs by a hash",
     .prepare = prepare,
     .next = next,
+    .is_as_good = begins,
     .avoids_dead_links = true,
 };

@@ -61,7 +61,13 @@ static int join(th_system *s, const int32_t *row)
 
 int th_parallel_prepare(th_system *s)
 {
-    return s->astra ? 0 : join(s, s->routes.neighbors);
+    const int32_t *row = s->routes.neighbors;
+    s->routes.has_stripes = !!s->routing->is_as_good;
+    for (int i = 1; i < s->adjacency.out_start[s->n_nodes]; i++)
+        s->routes.has_stripes |= s->links[row[i]].from == s->links[row[i - 1]].from &&
+                                 s->links[row[i]].to == s->links[row[i - 1]].to;
+    s->routes.has_stripes &= !s->astra;
+    return s->astra ? 0 : join(s, row);
 }
 
 int th_parallel_choose(const th_system *s, int link, int src, int dst)

@@ -39,6 +39,9 @@ typedef struct th_routing_type {
      * nodes that forward, there must be a route of at most TH_ROUTE_MAX links: a prepare that
      * cannot guarantee this fails, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
+    /* Does out_links[i] of its node (system.h) begin a path to dst as good as the best? NULL: next
+     * knows one path. */
+    bool (*is_as_good)(const th_system *s, int i, int dst);
     bool avoids_dead_links; /* avoids dead links; other routings fail with dead links */
     /* prepare has refused a system of accelerators whose routes may be longer than TH_ROUTE_MAX. */
     bool checks_length;
@@ -75,5 +78,9 @@ typedef struct th_route_summary {
     int n_links;
 } th_route_summary;
 int th_route_summarize(const th_system *s, int src, int dst, th_route_summary *out);
+/* stripe.c: the same for a message of these bytes (TH_ANY_BYTES: the fastest): the bandwidth is
+ * that of its stripes together, where it has several (stripe.h). */
+#define TH_ANY_BYTES INT64_MAX
+int th_route_of_message(const th_system *s, int src, int dst, int64_t bytes, th_route_summary *out);
 
 #endif

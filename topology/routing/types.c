@@ -64,7 +64,9 @@ static const th_routing_type *natural_routing(const th_system *s)
         r = joins_routers(s)          ? &th_routing_dragonfly
             : th_routing_has_rails(s) ? &th_routing_rails
                                       : &th_routing_up_down;
-    return r->avoids_dead_links || !first_dead_link(s) ? r : &th_routing_shortest;
+    if (!r->avoids_dead_links && first_dead_link(s))
+        r = &th_routing_shortest;
+    return r == &th_routing_shortest && s->stripes_from > 0 ? &th_routing_ecmp : r;
 }
 
 static int check_dead_links(const th_system *s, th_error *err)

@@ -185,7 +185,7 @@ static int find_transfer_costs(assigner *g)
             int from = s->accel_node[g->partitioner->tree.node[g->p->node[i]].accels[0]],
                 to = s->accel_node[g->partitioner->tree.node[g->p->node[j]].accels[0]];
             size_t at = (size_t)i * (size_t)g->p->n + (size_t)j;
-            int status = i == j ? 0 : th_route_summarize(s, from, to, &route);
+            int status = i == j ? 0 : th_route_of_message(s, from, to, TH_ANY_BYTES, &route);
             if (status == TH_NO_MEMORY)
                 return -1;
             g->latency[at] = (double)route.latency_ps;

@@ -76,35 +76,39 @@ static int grow_table(th_fluid *f)
     return 0;
 }
 
-static int create(th_fluid *f, int32_t slot, int32_t src, int32_t dst)
+static int create(th_fluid *f, int32_t slot, const th_message *m)
 {
     const th_node *nodes = f->head.system->nodes;
     th_fluid_flow *w = &f->flows[slot];
-    *w = (th_fluid_flow){.src = src,
-                         .dst = dst,
+    *w = (th_fluid_flow){.src = m->src,
+                         .dst = m->dst,
+                         .stripe = m->stripe,
                          .first = -1,
                          .weight = 1,
-                         .accel = {nodes[src].accel, nodes[dst].accel},
+                         .accel = {nodes[m->src].accel, nodes[m->dst].accel},
                          .bottleneck = -1};
-    if (th_routes_take(&f->routes, &f->head, src, dst, &w->route) || grow_table(f))
+    if (th_routes_take(&f->routes, &f->head, m->src, m->dst, m->stripe, &w->route) || grow_table(f))
         return -1;
     if (f->head.detours.n_avoided > 0 && th_fault_loss_detour(f, w))
         return -1;
     if (f->weigh_by_latency && w->route.latency_ps > 0)
         w->weight = (double)w->route.latency_ps * 1e-12;
+    if (m->stripe > 0) /* those of a message end at once */
+        w->weight *= (double)m->whole_bytes / ((double)m->bytes * m->n_stripes);
     link_in(f, slot);
     f->n_flows++;
     return 0;
 }
 
-int32_t th_fluid_flow_take(th_fluid *f, int32_t src, int32_t dst)
+int32_t th_fluid_flow_take(th_fluid *f, const th_message *m)
 {
-    int32_t slot = *bucket_of(f, src, dst);
-    while (slot >= 0 && (f->flows[slot].src != src || f->flows[slot].dst != dst))
+    int32_t slot = *bucket_of(f, m->src, m->dst);
+    while (slot >= 0 && (f->flows[slot].src != m->src || f->flows[slot].dst != m->dst ||
+                         f->flows[slot].stripe != m->stripe))
         slot = f->flows[slot].next;
     if (slot < 0) {
         slot = th_slots_take(&f->slots, &f->flows, sizeof *f->flows);
-        if (slot < 0 || create(f, slot, src, dst))
+        if (slot < 0 || create(f, slot, m))
             return -1;
     }
     f->flows[slot].n_transfers++;

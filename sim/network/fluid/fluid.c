@@ -32,6 +32,7 @@
 #include "base/alloc.h"
 #include "sim/network/fluid/fluid.h"
 #include "sim/pipeline/schedule.h"
+#include "topology/routing/stripe.h"
 
 typedef th_fluid fluid;
 typedef th_fluid_flow flow;
@@ -123,6 +124,7 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     fluid *f = th_alloc_zero(1, sizeof *f);
     if (f && !create_parts(f, s)) {
         f->weigh_by_latency = o->weigh_by_latency;
+        f->has_weights = o->weigh_by_latency || th_has_stripes(s);
         f->uncontended.is_disabled = o->solves_uncontended;
         return &f->head;
     }
@@ -271,7 +273,7 @@ static int add_engine(fluid *f, int32_t slot)
     return th_maxmin_add(f->shares, slot, f->flows[slot].weight, media, 2);
 }
 
-/* With weights by latency an engine counts as the flow of the greatest weight at its DRAM: it gets
+/* With weights an engine counts as the flow of the greatest weight at its DRAM: it gets
  * no more than any flow, as dram_contention.c needs, and no less than the least of them. */
 static int weigh_engines(fluid *f, int32_t accel)
 {
@@ -331,7 +333,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
 {
     fluid *f = (fluid *)n;
     int32_t slot = th_slots_take(&f->transfer_slots, &f->transfers, sizeof *f->transfers);
-    int32_t of = slot < 0 ? -1 : th_fluid_flow_take(f, t->src, t->dst);
+    int32_t of = slot < 0 ? -1 : th_fluid_flow_take(f, t);
     if (of < 0)
         return -1;
     const flow *w = &f->flows[of];
@@ -498,7 +500,7 @@ static int settle(th_network *n, th_events *q, th_time now)
         return 0;
     if (th_fluid_settle_entered(f, q, now))
         return -1;
-    if (f->weigh_by_latency && f->dram.any_shared && weigh_all_engines(f))
+    if (f->has_weights && f->dram.any_shared && weigh_all_engines(f))
         return -1;
     if (th_maxmin_has_changed(f->shares) && solve(f, now))
         return -1;

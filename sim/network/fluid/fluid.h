@@ -23,11 +23,12 @@ typedef struct th_fluid_transfer {
  * its route, and is not in the solver; in the solver. */
 typedef enum { TH_FLUID_OUTSIDE, TH_FLUID_UNCONTENDED, TH_FLUID_IN_SOLVER } th_fluid_state;
 
-/* All transfers from one node to another, which have one route and one weight, are one flow; so is
- * an engine, without transfers. */
+/* All transfers from one node to another, or the same stripes of them, which have one route and one
+ * weight, are one flow; so is an engine, without transfers. */
 typedef struct th_fluid_flow {
     int32_t src; /* node; th_slots has it while the slot is free */
     int32_t dst;
+    uint32_t stripe;     /* th_message */
     int32_t next;        /* of the same hash, -1: none */
     int32_t n_transfers; /* that have started and not ended */
     int32_t n_sharing;   /* of those that share media */
@@ -113,8 +114,8 @@ typedef struct th_fluid {
     th_routes routes;
     th_maxmin *shares;
     int32_t n_media, n_engines;
-    bool weigh_by_latency;
-    th_fluid_transfer *transfers; /* by slot */
+    bool weigh_by_latency, has_weights; /* by latency, or of stripes */
+    th_fluid_transfer *transfers;       /* by slot */
     th_slots transfer_slots;
     th_fluid_flow *flows; /* by slot: engines, then flows of transfers */
     th_slots slots;
@@ -138,12 +139,12 @@ static inline int th_fluid_add(th_fluid_list *l, int32_t item)
     return 0;
 }
 
-/* flows.c. take: the flow from src to dst, with one transfer more; -1: memory is out, or there is
- * no route. give: one transfer less, and without any the flow is gone. push, pop_first: a transfer
- * of the flow begins to share, or ends. */
+/* flows.c. take: the flow of the message or stripe, with one transfer more; -1: memory is out, or
+ * there is no route. give: one transfer less, and without any the flow is gone. push, pop_first: a
+ * transfer of the flow begins to share, or ends. */
 int th_fluid_flows_init(th_fluid *f); /* 0 or -1 */
 void th_fluid_flows_reset(th_fluid *f);
-int32_t th_fluid_flow_take(th_fluid *f, int32_t src, int32_t dst);
+int32_t th_fluid_flow_take(th_fluid *f, const th_message *m);
 void th_fluid_flow_give(th_fluid *f, int32_t slot);
 void th_fluid_push(th_fluid *f, th_fluid_flow *w, int32_t transfer);
 void th_fluid_pop_first(th_fluid *f, th_fluid_flow *w);

@@ -115,7 +115,7 @@ static int reroute(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
     th_flow_route route;
     const th_fluid_flow *w = &f->flows[slot];
-    if (th_routes_take(&f->routes, &f->head, w->src, w->dst, &route))
+    if (th_routes_take(&f->routes, &f->head, w->src, w->dst, w->stripe, &route))
         return -1;
     if (!has_route(f, &route, &w->route))
         return take_route(f, q, slot, &route, now);

@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/network/stripes.h"
 #include "topology/routing/route.h"
 
 #define NO_FLOW UINT32_MAX
@@ -389,7 +390,7 @@ static int find_route(th_packet_network *p, const th_message *m, th_time now, th
     int src = m->src, dst = m->dst;
     int links[TH_ROUTE_MAX];
     uint8_t class_of[TH_ROUTE_MAX];
-    int n = th_route(s, src, dst, links);
+    int n = th_network_route(&p->head, src, dst, m->stripe, links);
     if (n == TH_NO_MEMORY)
         return -1;
     if (n < 0)

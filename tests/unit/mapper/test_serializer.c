@@ -208,6 +208,7 @@ static th_system *random_system(gsl_rng *r, const th_topology_type *type, const 
     if (!s)
         bail_out(&e);
     s->collective_start_ps = draw(r, 1, 1000);
+    s->stripes_from = draw(r, 0, 1000);
     return s;
 }
 
@@ -241,7 +242,8 @@ TEST(copies_and_changed_systems_round_trip)
             TAP_ASSERT_TEXT(e.text, "");
             text_comes_back(copy);
             auto_system *more = th_system_with_more(s, 0, NULL);
-            CU_ASSERT_TRUE(!more || more->collective_start_ps == s->collective_start_ps);
+            CU_ASSERT_TRUE(!more || (more->collective_start_ps == s->collective_start_ps &&
+                                     more->stripes_from == s->stripes_from));
             system_comes_back(copy);
             for (int p = 0; p < TH_N_WHAT_IF_PROPERTIES; p++) {
                 th_what_if_property what = (th_what_if_property)p;
