@@ -129,7 +129,8 @@ TEST(attention_is_checked)
 }
 
 /* 100 tokens of 32 numbers, each to 6 of 64 experts of 16 on 4 ranks: a rank has 150 of the 600
- * choices, each three products of 32 x 16; no token asks an expert twice, so at least two are there. */
+ * choices, each three products of 32 x 16; no token asks an expert twice, so two are there at
+ * least. */
 TEST(experts_by_hand)
 {
     th_error e = {"", ""};
