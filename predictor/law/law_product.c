@@ -128,18 +128,22 @@ static double tiles_of(const product *p, double tm, double tn)
     return rows * th_law_ceil(p->columns / tn);
 }
 
-/* us of n tiles, each of fixed_us and number_us for every inner number: the best split. */
-static double split_us(const unit *u, double n, double inner, double number_us, double fixed_us)
+static inline double larger_of(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* us of tiles that are so many waves, each of fixed_us and number_us for every inner number: the
+ * best split. */
+static double split_us(const unit *u, double waves, double inner, double number_us, double fixed_us)
 {
     enum { SPLIT_MAX = 32, INNER_STEP = 64 };
-    double best = INFINITY;
-    for (int split = 1; split <= SPLIT_MAX; split *= 2) {
-        double waves = n * split / u->sms;
+    double best = INFINITY, steps = inner / INNER_STEP;
+    for (int split = 1; split <= SPLIT_MAX; split *= 2, waves *= 2, steps *= 0.5) {
         if (split > 1 && (waves > 2 || !u->splits))
             break;
-        double passes = (1 - TAIL) * th_law_ceil(waves) + TAIL * fmax(waves, 1);
-        double us =
-            passes * (th_law_ceil(inner / split / INNER_STEP) * INNER_STEP * number_us + fixed_us);
+        double passes = (1 - TAIL) * th_law_ceil(waves) + TAIL * larger_of(waves, 1);
+        double us = passes * (th_law_ceil(steps) * INNER_STEP * number_us + fixed_us);
         us += split > 1 ? u->split_us : 0;
         best = us < best ? us : best;
     }
@@ -155,10 +159,9 @@ static double compute_us(const product *p, const unit *u)
     for (int i = !u->is_paired; i < N_TILES; i++) {
         double tm = tiles[i][0], tn = tiles[i][1], area = tm * tn;
         double number_us =
-            fmax(fmax(2 * (area + HALF_FILL) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us),
-                 u->step_us);
-        double us =
-            split_us(u, tiles_of(p, tm, tn), p->inner, number_us, u->wave_us + area / u->store_us);
+            larger_of(2 * (area + HALF_FILL) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us);
+        double us = split_us(u, tiles_of(p, tm, tn) / u->sms, p->inner,
+                             larger_of(number_us, u->step_us), u->wave_us + area / u->store_us);
         best = us < best ? us : best;
     }
     return best;
@@ -166,7 +169,7 @@ static double compute_us(const product *p, const unit *u)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Of the bandwidths; of the cache's size what one sixth of the data is gone from; the latency. */
+/* Of the bandwidths; of the cache's size, what so much data is half gone from; the latency. */
 static const double MEMORY = 0.845, CACHE = 0.42, CACHED = 0.76, LATENCY_US = 0.8;
 enum { IN_TURN = 6 }; /* weights that take turns in the tables, as layers of a network do */
 
