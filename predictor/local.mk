@@ -12,6 +12,7 @@ libtharsis_la_SOURCES += \
 	predictor/law/law.c predictor/law/law.h \
 	predictor/law/law_attention.c \
 	predictor/law/law_conv.c \
+	predictor/law/law_experts.c \
 	predictor/law/law_fit.c \
 	predictor/law/law_matrix.c \
 	predictor/law/law_passes.c \
@@ -70,6 +71,7 @@ unit_tests += \
 	tests/unit/predictor/test_mlp \
 	tests/unit/predictor/test_nnls \
 	tests/unit/predictor/test_op \
+	tests/unit/predictor/test_guards \
 	tests/unit/predictor/test_operator_time \
 	tests/unit/predictor/test_phases \
 	tests/unit/predictor/test_predictor \

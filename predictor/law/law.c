@@ -45,6 +45,9 @@ static void add_narrow(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
     case TH_OP_ATTENTION:
         th_law_attention(op, phase, gpu, out);
         break;
+    case TH_OP_EXPERTS:
+        th_law_experts(op, gpu, out);
+        break;
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
     case TH_OP_SOFTMAX:
@@ -75,6 +78,9 @@ static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
         break;
     case TH_OP_ATTENTION:
         th_law_attention(op, phase, gpu, out);
+        break;
+    case TH_OP_EXPERTS:
+        th_law_experts(op, gpu, out);
         break;
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
@@ -136,6 +142,28 @@ double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
     begin(&t, op, NULL, ones);
     add_narrow(op, phase, gpu, &t);
     return t.sheet_ms;
+}
+
+static bool runs_kernels(th_phase phase)
+{
+    return phase == TH_PHASE_CALL || phase == TH_PHASE_EXECUTION || phase == TH_PHASE_STEP ||
+           phase == TH_PHASE_FORWARD || phase == TH_PHASE_BACKWARD;
+}
+
+double th_law_least_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
+{
+    static const double PER_MS = 1e6, MEBI = 1 << 20, WINOGRAD = 4; /* PER_MS: of 1e9 a second */
+    if (!runs_kernels(phase))
+        return 0;
+    double read, written, peak = th_gpu_peak(gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
+    th_op_sizes s = th_op_sizes_of(op);
+    th_op_traffic(op, &read, &written);
+    double bytes = read + written > 0 ? read + written : s.input + s.weights + s.output;
+    double by_memory = fmax(0, bytes - gpu->x[TH_GPU_L2] * MEBI) / gpu->x[TH_GPU_BANDWIDTH],
+           by_operations = peak > 0 ? s.flops / peak : 0;
+    if (op->kind == TH_OP_CONV)
+        by_operations /= WINOGRAD;
+    return fmax(by_memory, by_operations) / PER_MS;
 }
 
 double th_law_unequal(const th_op *op, const int32_t *member, th_phase phase, const th_gpu *gpu)

@@ -52,6 +52,11 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
  * operations, of any precision. 0: no law covers the kind (conv, pooling). */
 double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu);
 
+/* ms below which no kernel gets on that device: operations at the peak of the data sheet (of a
+ * convolution the quarter that F(4 x 4, 3 x 3) leaves: Lavin and Gray, 2016), and operands and
+ * results, less what the cache holds, at the memory's bandwidth. 0 of phases that run no kernel. */
+double th_law_least_ms(const th_op *op, th_phase phase, const th_gpu *gpu);
+
 static inline double th_law_ms(const th_terms *t, const double *weight)
 {
     double ms = 0;
@@ -66,6 +71,9 @@ double th_law_parts(const th_terms *t, const double *weight, double *part);
 /* ms by the data sheet of a product (matmul) whose members have rows[] rows each, of which
  * op->x[TH_OP_ROWS] is about the mean. */
 double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu);
+
+/* The same without the kernel's start and the cast of the first factor. */
+double th_law_grouped_work_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu);
 
 /* The time of unequal members over that of as many equal ones, which op holds (op/members.h): of a
  * product by its tiles; of attention, whose blocks take the mean, by the longest sequence alone
@@ -156,6 +164,7 @@ void th_law_passes(const th_op *op, const th_gpu *gpu, th_terms *t);  /* narrow 
 /* Fitted weights of narrow elementwise operations: those of functions that were not measured, all
  * of whose weights are 0, become those of the data sheet's law. */
 void th_law_passes_complete(double *weight);
+void th_law_experts(const th_op *op, const th_gpu *gpu, th_terms *t);
 void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
 
 #endif

@@ -1,51 +1,109 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law_product.c - terms of the time of products on tensor cores: tiles in waves over the
- * multiprocessors, operands from memory.
- *   th_law_product: work_of -> compute_ms: { tile, split -> waves } -> the least -> terms
+/* law_product.c - the law of products on tensor cores: tiles in waves over the multiprocessors,
+ * operands from memory or the cache, the clock that the board's power leaves.
+ *   th_law_product: product_of -> times_of: { unit_of -> compute_us, memory_us, cast_us } -> terms
  *
  * A library picks, for every shape, the tile and the split of the inner dimension that its
  * heuristic holds for the quickest, so the law takes the least over TILES and splits:
- *   compute = waves * (2 tm tn K / (peak per multiprocessor * ceiling * fill) + PER_WAVE)
- *             + split: partial sums through the cache + SPLIT_START,
- *   waves = ceil(tiles * split / multiprocessors), tiles = sum over members of
- *           ceil(M / tm) * ceil(N / tn)
- *   time = START + sqrt(compute^2 + memory^2), memory = bytes / (MEMORY * bandwidth)
- * The root stands between the larger of both (perfect overlap) and their sum. The ceiling falls
- * where the board's power does not suffice for the full clock. The constants but for those of power
- * are fitted to 34,524 products of 16 bits on two GPUs (A100 80 GB, H100), with a ceiling of 0.78
- * on both. */
+ *   tile   = inner / split * max(operations at the ceiling, operands at the rate of a
+ *            multiprocessor, latency of a step) + WAVE + results at EPILOGUE
+ *   n      = split / multiprocessors * sum over members of ceil(M / tm) * ceil(N / tn)
+ *   waves  = (1 - TAIL) * ceil(n) + TAIL * max(n, 1)
+ *   time   = start + sqrt((waves * tile + (split > 1: SPLIT))^2 + memory^2) + cast
+ * The root stands between the larger of both (perfect overlap) and their sum. Starts, waves and
+ * steps last a number of clocks. Every part grows with M, N and K, and so does the least of them:
+ * a larger product allows no tile or split that a smaller one lacks. Of the operations at the
+ * data sheet's peak the ceiling leaves less than 1, so that no product is quicker than they are.
+ *
+ * The constants are fitted to 59,675 products of A100 SXM, H100 SXM, L40S and B200 (aiconfigurator:
+ * 30,847 of 16 bits, 21,620 of 8 with the cast of the first factor); those of 4 bits follow from
+ * the ratio of 8 to 16. Single precision has no row among them. */
 #include <config.h>
 
 #include <math.h>
 
 #include "predictor/law/law.h"
 
-static const double START_US = 3.7, PER_WAVE_US = 0.58, SPLIT_START_US = 2.6;
-static const double MEMORY = 0.98;     /* of the data sheet's bandwidth, beside the root */
-static const double HALF_FILL = 310;   /* elements of a tile that reach half of the ceiling */
-static const double CACHE_RATE = 0.46; /* of the bandwidth, at which partial sums move */
+enum { OF_16, OF_8, OF_4, N_WIDTHS }; /* bits of a number; OF_16: or more */
 
-/* Of the peak that long products reach where their energy is not known: fitted to two cards that
- * lower their clocks. fp8 and fp4: by the ratio of peaks, and the share of it that training runs of
- * 8 bits reach (0.57 where 16 bits reach 0.67); not fitted. */
-static const double USUAL = 0.78, OF_FEW_BITS = 0.66 / 0.78;
-/* The same without a limit of power: an A100 of 400 W (LLMCompass). */
-static const double UNLIMITED = 0.92;
+/* --- clocks and power ------------------------------------------------------------------------- */
+
+/* Of the peak, for long products that power does not limit. */
+static const double CEILING[N_WIDTHS] = {0.96, 0.777, 0.60};
+/* The same where the energy of an operation is not known: of the ceiling. */
+static const double USUAL = 0.85;
+
+static int width_of(th_op_precision p)
+{
+    return p == TH_PRECISION_FP8 ? OF_8 : p == TH_PRECISION_FP4 ? OF_4 : OF_16;
+}
 
 /* The clock follows the square root of the power that is there for products: between the linear law
- * of one voltage and the cube root where voltage follows the clock. A100: 300 W reach 0.83 of what
- * 400 W reach. */
+ * of one voltage and the cube root where voltage follows the clock. Tensor cores take at their peak
+ * the same power in 4, 8 and 16 bits. */
 static double ceiling_of(const th_gpu *gpu, th_op_precision p)
 {
-    double few = p == TH_PRECISION_FP8 || p == TH_PRECISION_FP4 ? OF_FEW_BITS : 1;
     double pj = gpu->extra[TH_GPU_FP16_ENERGY], board = gpu->extra[TH_GPU_BOARD_POWER];
+    double ceiling = CEILING[width_of(p)];
     th_op_precision half = th_gpu_nearest_precision(gpu, TH_PRECISION_FP16);
     if (p == TH_PRECISION_FP32 || !(pj > 0 && board > 0))
-        return few * USUAL;
-    double wanted = pj * UNLIMITED * th_gpu_peak(gpu, half) * 1e-3,
+        return USUAL * ceiling;
+    double wanted = pj * ceiling * th_gpu_peak(gpu, half) * 1e-3,
            there = board - gpu->extra[TH_GPU_IDLE_POWER];
-    return few * UNLIMITED * sqrt(fmin(1, fmax(0, there / wanted)));
+    return ceiling * sqrt(fmin(1, fmax(0, there / wanted)));
 }
+
+/* --- one multiprocessor ----------------------------------------------------------------------- */
+
+/* Clocks: of a kernel's start beside START_US, of a wave, of adding partial sums, of a step. */
+static const double START_US = 0.7, START = 2150, WAVE = 900, SPLIT = 6400, STEP = 170;
+static const double PAIRED_START = 0.35; /* of START, of kernels for pairs of multiprocessors */
+static const double HALF_FILL = 2400;    /* numbers of a tile that reach half of the ceiling */
+static const double TAIL = 0.82;         /* of a wave that is not full, what is lost no time */
+enum { CACHE_BYTES = 64, STEP_BYTES = 128, OPERATIONS = 8192 }; /* of a clock; of a step */
+
+/* How fast operands come and results go, in CACHE_BYTES a clock. Synchronous instructions (before
+ * Hopper and on consumer cards) leave the store of a tile outside of the next one's products; their
+ * kernels of 8 bits keep fewer bytes on the way. */
+typedef struct {
+    double operands, results;
+} rates;
+static const rates ASYNCHRONOUS = {2.3, 0.6},
+                   SYNCHRONOUS[N_WIDTHS] = {{2.3, 0.14}, {0.353, 0.02}, {0.353, 0.02}};
+
+typedef struct {
+    double sms, bytes;                     /* bytes: of an operand's number */
+    double per_us, bytes_per_us, store_us; /* operations; operands; numbers of results */
+    double step_us;                        /* the least of an inner number */
+    double start_us, wave_us, split_us;
+    bool is_paired, splits; /* tiles for pairs of multiprocessors; splits of the inner dimension */
+} unit;
+
+static unit unit_of(const th_gpu *gpu, th_op_precision p)
+{
+    int width = width_of(p);
+    bool is_asynchronous = gpu->extra[TH_GPU_TENSOR_M] >= 64;
+    const rates *r = is_asynchronous ? &ASYNCHRONOUS : &SYNCHRONOUS[width];
+    double clocks = gpu->x[TH_GPU_CLOCK], sms = gpu->x[TH_GPU_SMS],
+           bytes = th_op_precision_bytes(p);
+    double per_us = th_gpu_peak(gpu, p) * 1e3 / sms;
+    /* cores that do far more in a clock (a TPU's) take larger tiles at a time */
+    double larger = fmax(1, per_us / clocks / OPERATIONS * fmin(1, bytes / 2));
+    bool is_paired = gpu->extra[TH_GPU_TENSOR_M] >= 256;
+    return (unit){.sms = sms,
+                  .bytes = bytes,
+                  .per_us = per_us * ceiling_of(gpu, p),
+                  .bytes_per_us = r->operands * CACHE_BYTES * clocks * larger,
+                  .store_us = r->results * CACHE_BYTES * clocks * larger / fmax(2, bytes),
+                  .step_us = STEP * fmax(bytes, 1) / STEP_BYTES / clocks / larger,
+                  .start_us = START_US + START / clocks * (is_paired ? PAIRED_START : 1),
+                  .wave_us = WAVE / clocks / larger,
+                  .split_us = SPLIT / clocks,
+                  .is_paired = is_paired,
+                  .splits = width == OF_16};
+}
+
+/* --- products --------------------------------------------------------------------------------- */
 
 typedef struct {
     double members, rows, inner, columns; /* rows: of a member, where all are equal */
@@ -70,49 +128,115 @@ static double tiles_of(const product *p, double tm, double tn)
     return rows * th_law_ceil(p->columns / tn);
 }
 
-/* us of the best tile and split. */
-static double compute_us(const product *p, double numbers_out, const th_gpu *gpu,
-                         th_op_precision at)
+static inline double larger_of(double x, double y)
 {
-    enum { SPLIT_MAX = 8, INNER_STEP = 32 };
-    static const double tiles[][2] = {{256, 128}, {128, 256}, {128, 128},
-                                      {64, 128},  {128, 64},  {64, 64}};
-    double sms = gpu->x[TH_GPU_SMS], best = INFINITY;
-    double per_us = th_gpu_peak(gpu, at) * 1e3 / sms * ceiling_of(gpu, at),
-           sum_us = 8 * numbers_out / (gpu->x[TH_GPU_BANDWIDTH] * 1e3 * CACHE_RATE);
-    for (int i = 0; i < 6; i++) {
-        double area = tiles[i][0] * tiles[i][1], n = tiles_of(p, tiles[i][0], tiles[i][1]);
-        double per_step = 2 * area / (per_us * area / (area + HALF_FILL));
-        for (int split = 1; split <= SPLIT_MAX; split *= 2) {
-            if (split > 1 && n * split > 2 * sms)
-                break;
-            double inner = th_law_ceil(p->inner / split / INNER_STEP) * INNER_STEP;
-            double us = th_law_ceil(n * split / sms) * (inner * per_step + PER_WAVE_US) +
-                        (split > 1 ? split * sum_us + SPLIT_START_US : 0);
-            best = us < best ? us : best;
-        }
+    return x > y ? x : y;
+}
+
+/* us of tiles that are so many waves, each of fixed_us and number_us for every inner number: the
+ * best split. */
+static double split_us(const unit *u, double waves, double inner, double number_us, double fixed_us)
+{
+    enum { SPLIT_MAX = 32, INNER_STEP = 64 };
+    double best = INFINITY, steps = inner / INNER_STEP;
+    for (int split = 1; split <= SPLIT_MAX; split *= 2, waves *= 2, steps *= 0.5) {
+        if (split > 1 && (waves > 2 || !u->splits))
+            break;
+        double passes = (1 - TAIL) * th_law_ceil(waves) + TAIL * larger_of(waves, 1);
+        double us = passes * (th_law_ceil(steps) * INNER_STEP * number_us + fixed_us);
+        us += split > 1 ? u->split_us : 0;
+        best = us < best ? us : best;
     }
     return best;
 }
 
+static double compute_us(const product *p, const unit *u)
+{
+    enum { N_TILES = 8 };
+    static const double tiles[N_TILES][2] = {{256, 256}, {256, 128}, {128, 256}, {128, 128},
+                                             {64, 128},  {128, 64},  {64, 64},   {16, 64}};
+    double best = INFINITY;
+    for (int i = !u->is_paired; i < N_TILES; i++) {
+        double tm = tiles[i][0], tn = tiles[i][1], area = tm * tn;
+        double number_us =
+            larger_of(2 * (area + HALF_FILL) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us);
+        double us = split_us(u, tiles_of(p, tm, tn) / u->sms, p->inner,
+                             larger_of(number_us, u->step_us), u->wave_us + area / u->store_us);
+        best = us < best ? us : best;
+    }
+    return best;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Of the bandwidths; of the cache's size, what so much data is half gone from; the latency. */
+static const double MEMORY = 0.845, CACHE = 0.42, CACHED = 0.76, LATENCY_US = 0.8;
+enum { IN_TURN = 6 }; /* weights that take turns in the tables, as layers of a network do */
+
+/* The share of so many bytes that the cache still has from their last use. */
+static double cached_share(const th_gpu *gpu, double bytes)
+{
+    static const double MEGA = 1e6;
+    double x = bytes / (gpu->x[TH_GPU_L2] * MEGA * CACHED), square = x * x;
+    return 1 / (1 + square * square * square);
+}
+
+static double memory_us(const th_op_sizes *s, const th_gpu *gpu)
+{
+    double memory = gpu->x[TH_GPU_BANDWIDTH] * 1e3 * MEMORY; /* bytes per us */
+    double cache = fmax(memory, th_gpu_l2_bandwidth(gpu) * 1e3 * CACHE);
+    double rows = s->input + s->output, all = s->weights + rows;
+    double here = cached_share(gpu, IN_TURN * s->weights + rows) * s->weights +
+                  cached_share(gpu, rows) * rows;
+    return LATENCY_US + (all - here) / memory + here / cache;
+}
+
+/* --- casts ------------------------------------------------------------------------------------ */
+
+/* The first factor arrives in 16 bits. Its cast to 8 is a kernel of a block per row, which start
+ * one by one, or converts as fast as multiprocessors or the memory do. 4 bits have a scale for
+ * every 16 numbers beside them; they convert at the memory's rate. */
+static double cast_us(double rows, double inner, th_op_precision p, const th_gpu *gpu)
+{
+    static const double CAST_START = 6300, ROW = 13.5, NUMBER = 0.61, RATE = 0.836;
+    static const double BYTES_8 = 2 + 1, BYTES_4 = 2 + 0.5 + 1 / 16.;
+    double clocks = gpu->x[TH_GPU_CLOCK], numbers = rows * inner, start = CAST_START / clocks;
+    double by_memory = numbers / (gpu->x[TH_GPU_BANDWIDTH] * 1e3 * RATE);
+    if (width_of(p) == OF_16)
+        return 0;
+    if (p == TH_PRECISION_FP4)
+        return start + BYTES_4 * by_memory;
+    double by_rows = rows * ROW / clocks,
+           by_numbers = fmax(numbers * NUMBER / clocks / gpu->x[TH_GPU_SMS], BYTES_8 * by_memory);
+    return start + sqrt(by_rows * by_rows + by_numbers * by_numbers);
+}
+
+/* --- the law ---------------------------------------------------------------------------------- */
+
 typedef struct {
-    double compute_ms, memory_ms;
+    double start_ms, compute_ms, memory_ms, cast_ms;
 } product_times;
 
 static product_times times_of(const product *p, const th_op_sizes *s, const th_gpu *gpu,
                               th_op_precision wanted)
 {
-    static const double MS_PER_US = 1e-3, BYTES_PER_MS = 1e6;
+    static const double MS_PER_US = 1e-3;
     th_op_precision at = th_gpu_nearest_precision(gpu, wanted);
-    double numbers_out = s->flops / (2 * p->inner);
-    return (product_times){MS_PER_US * compute_us(p, numbers_out, gpu, at),
-                           (s->input + s->weights + s->output) /
-                               (gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY)};
+    unit u = unit_of(gpu, at);
+    double rows = s->flops / (2 * p->inner * p->columns);
+    return (product_times){MS_PER_US * u.start_us, MS_PER_US * compute_us(p, &u),
+                           MS_PER_US * memory_us(s, gpu),
+                           MS_PER_US * cast_us(rows, p->inner, at, gpu)};
+}
+
+static double work_ms(const product_times *x)
+{
+    return sqrt(x->compute_ms * x->compute_ms + x->memory_ms * x->memory_ms);
 }
 
 static double sheet_ms(const product_times *x)
 {
-    return START_US * 1e-3 + sqrt(x->compute_ms * x->compute_ms + x->memory_ms * x->memory_ms);
+    return x->start_ms + work_ms(x) + x->cast_ms;
 }
 
 void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t)
@@ -120,24 +244,39 @@ void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t)
     product p = product_of(op);
     product_times x = times_of(&p, &t->sizes, gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
     t->sheet_ms = sheet_ms(&x);
-    th_terms_one(t, TH_TERM_STEP, START_US * 1e-3, "start");
-    th_terms_one(t, TH_TERM_STEP, t->sheet_ms - START_US * 1e-3, "compute and memory");
+    th_terms_one(t, TH_TERM_STEP, x.start_ms, "start");
+    th_terms_one(t, TH_TERM_STEP, work_ms(&x), "compute and memory");
     th_terms_one(t, TH_TERM_STEP, x.compute_ms, "compute");
     th_terms_one(t, TH_TERM_STEP, x.memory_ms, "memory");
+    th_terms_one(t, TH_TERM_STEP, x.cast_ms, "cast");
 }
 
-double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu)
+static product_times grouped(const th_op *op, const int32_t *rows, const th_gpu *gpu)
 {
     product p = product_of(op);
-    double all = 0;
-    for (int i = 0; i < op->x[TH_OP_BATCH]; i++)
+    double all = 0, there = 0;
+    for (int i = 0; i < op->x[TH_OP_BATCH]; i++) {
         all += rows[i];
+        there += rows[i] > 0;
+    }
     p.unequal = rows;
     th_op_sizes s = th_op_sizes_of(op);
     double share = all / ((double)op->x[TH_OP_BATCH] * op->x[TH_OP_ROWS]);
     s.input *= share;
     s.output *= share;
     s.flops *= share;
-    product_times x = times_of(&p, &s, gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
+    s.weights *= there / op->x[TH_OP_BATCH]; /* those of members without rows stay unread */
+    return times_of(&p, &s, gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
+}
+
+double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu)
+{
+    product_times x = grouped(op, rows, gpu);
     return sheet_ms(&x);
+}
+
+double th_law_grouped_work_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu)
+{
+    product_times x = grouped(op, rows, gpu);
+    return work_ms(&x);
 }

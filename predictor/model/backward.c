@@ -89,6 +89,7 @@ int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_la
         out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL);
         return 1;
     case TH_OP_ATTENTION: /* a phase of its own: operator_time.h */
+    case TH_OP_EXPERTS:   /* likewise */
     case TH_N_OP_KINDS:
         break;
     }

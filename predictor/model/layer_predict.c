@@ -50,6 +50,8 @@ void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t 
     /* Residuals of tiles and waves belong to a number of multiprocessors: not to the next GPU. */
     if (v.device == m->n_devices && !v.is_law && !m->is_narrow)
         th_nearest_device_adjust(m, op, n, v.gpu, ms);
+    for (size_t i = 0; i < n; i++)
+        ms[i] = fmax(ms[i], th_law_least_ms(&op[i], m->phase, v.gpu));
 }
 
 /* Of the GPU, by its name; NULL: it was not calibrated. */
@@ -70,7 +72,7 @@ double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th
 {
     const th_calibration *c = calibration_of(m, gpu);
     if (c)
-        return th_calibration_run(m, c, op);
+        return fmax(th_calibration_run(m, c, op), th_law_least_ms(op, m->phase, gpu));
     double ms;
     th_layer_model_predict_as(
         m, op, 1, (th_device_view){gpu, th_layer_model_device(m, gpu->name), false}, &ms);
@@ -189,33 +191,19 @@ static const th_residual_quantiles *of_seen(const th_layer_model *m, const th_op
     return is_other ? &m->other_families : &m->seen.quantiles;
 }
 
-/* What no kernel can do with by the data sheet: its operations at the peak, of a convolution the
- * quarter that F(4 x 4, 3 x 3) leaves (Lavin and Gray, 2016). */
-static double least_ms(const th_op *op, const th_gpu *gpu)
-{
-    const double PER_MS = 1e6; /* of 1e9 operations/s */
-    double peak = th_gpu_peak(gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
-    double least = peak > 0 ? th_op_sizes_of(op).flops / (peak * PER_MS) : 0;
-    return op->kind == TH_OP_CONV ? least / 4 : least;
-}
-
-/* Of a GPU that was not measured the interval is at most twice as wide in logarithms as of one
- * among those of training, and not below what its data sheet allows. */
+/* At most twice as wide in logarithms as inside the training data, and not below what the data
+ * sheet allows. */
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
-    static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
+    static const double WIDEST = 2;
     const th_calibration *c = calibration_of(m, gpu);
     bool is_seen = !c && th_layer_model_has_seen(m, gpu);
     double low, high, ms = th_layer_model_predict(m, op, gpu);
-    double wider = 1 + op_beyond(m, op) + (is_seen || c ? 0 : fmin(gpu_beyond(m, gpu), 1));
-    if (m->is_narrow)
-        wider = fmin(wider, WIDEST_NARROW);
+    double wider = fmin(1 + op_beyond(m, op) + (is_seen || c ? 0 : gpu_beyond(m, gpu)), WIDEST);
     th_residual_quantiles_at(is_seen ? of_seen(m, op) : &m->unseen.quantiles, log(ms), &low, &high);
     wider *= c ? c->gain : 1;
-    th_estimate e = {ms, ms * exp(low * wider), ms * exp(high * wider)};
-    if (!is_seen && !c)
-        e.low_ms = fmin(fmax(e.low_ms, least_ms(op, gpu)), ms);
-    return e;
+    double least = th_law_least_ms(op, m->phase, gpu); /* at most ms */
+    return (th_estimate){ms, fmax(ms * exp(low * wider), least), ms * exp(high * wider)};
 }
 
 th_estimate th_layer_model_estimate_row(const th_layer_model *m, const th_measurements *all,

@@ -5,6 +5,8 @@
 
 #include "predictor/model/operator_time.h"
 
+#include <math.h>
+
 #include "predictor/op/members.h"
 
 /* Measured over the law's, either way. Memory-bound kernels differ from library to library
@@ -19,6 +21,13 @@ static bool is_product(const th_op *op)
 static th_operator_time times(th_operator_time t, double by)
 {
     return (th_operator_time){t.ms * by, t.low_ms * by, t.high_ms * by, t.model};
+}
+
+/* Nothing below what the data sheet allows. */
+static th_operator_time at_least(th_operator_time t, double least)
+{
+    return (th_operator_time){fmax(t.ms, least), fmax(t.low_ms, least), fmax(t.high_ms, least),
+                              t.model};
 }
 
 static th_operator_time around(const th_op *op, double ms)
@@ -50,7 +59,7 @@ static int forward(th_operator_time *out, const asker *a, const th_op *op, th_ph
     double ms = th_law_sheet_ms(op, phase, gpu);
     if (!(ms > 0))
         return -1;
-    *out = around(op, ms);
+    *out = at_least(around(op, ms), th_law_least_ms(op, phase, gpu));
     return 0;
 }
 
@@ -103,6 +112,20 @@ static int fail_untrained(const th_operator *o, th_error *err)
 
 /* --- unequal members -------------------------------------------------------------------------- */
 
+/* What the members' rows take at least, as if all had the same weights. */
+static double least_of_members(const th_operator *o, const th_gpu *gpu)
+{
+    double rows = 0;
+    if (o->op.kind != TH_OP_MATMUL)
+        return 0;
+    for (int32_t i = 0; i < o->op.x[TH_OP_BATCH]; i++)
+        rows += o->rows[i];
+    th_op all = o->op;
+    all.x[TH_OP_BATCH] = 1;
+    all.x[TH_OP_ROWS] = (int32_t)fmin(rows, TH_OP_EXTENT_MAX);
+    return th_law_least_ms(&all, o->phase, gpu);
+}
+
 /* Equal members of the mean, times the law's ratio of unequal to equal. */
 static int unequal(th_operator_time *out, const asker *a, const th_operator *o, th_error *err)
 {
@@ -111,7 +134,8 @@ static int unequal(th_operator_time *out, const asker *a, const th_operator *o, 
         return -1;
     if (equal(out, a, &mean, o->phase))
         return fail_untrained(o, err);
-    *out = times(*out, th_law_unequal(&mean, o->rows, o->phase, a->gpu));
+    *out = at_least(times(*out, th_law_unequal(&mean, o->rows, o->phase, a->gpu)),
+                    least_of_members(o, a->gpu));
     return 0;
 }
 

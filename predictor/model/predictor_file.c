@@ -54,17 +54,15 @@ static int devices(th_text_io *io, th_layer_model *m)
     return 0;
 }
 
-/* A file may end before the last fields, which are 0 then. */
+/* Of the numbers that the kind has. */
 static int ranges(th_text_io *io, th_layer_model *m)
 {
-    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
-        if (!io->out && f > TH_OP_UNSPLIT && io->rest && strncmp(io->rest, "range ", 6) != 0)
-            break;
-        if (th_text_open(io, "range ") || th_text_more(io, th_op_field_name((th_op_field)f)) ||
-            th_text_more(io, " %d %d", &m->field_min[f], &m->field_max[f]) ||
-            th_text_close(io, NULL))
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(m->kind, (th_op_field)f) &&
+            (th_text_open(io, "range ") || th_text_more(io, th_op_field_name((th_op_field)f)) ||
+             th_text_more(io, " %d %d", &m->field_min[f], &m->field_max[f]) ||
+             th_text_close(io, NULL)))
             return -1;
-    }
     return 0;
 }
 

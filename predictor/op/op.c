@@ -5,6 +5,7 @@
 #include "predictor/op/op.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,8 @@ static const struct {
                              BIT(TH_OP_KV_HEADS) | BIT(TH_OP_KEYS) | BIT(TH_OP_CAUSAL) |
                              BIT(TH_OP_WINDOW) | BIT(TH_OP_UNSPLIT) | BIT(TH_OP_KERNEL) |
                              BIT(TH_OP_KV_PRECISION) | BIT(TH_OP_PAGED) | BIT(TH_OP_LATENT)},
+    [TH_OP_EXPERTS] = {"experts", LAYER | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_N_EXPERTS) |
+                                      BIT(TH_OP_TOP_K) | BIT(TH_OP_RANKS) | BIT(TH_OP_SKEW)},
 };
 
 static const char *const narrow_titles[TH_N_OP_KINDS] = {
@@ -51,6 +54,7 @@ static const char *const narrow_titles[TH_N_OP_KINDS] = {
     [TH_OP_CROSS_ENTROPY] = "narrow cross_entropy",
     [TH_OP_ROUTER] = "narrow router",
     [TH_OP_ATTENTION] = "narrow attention",
+    [TH_OP_EXPERTS] = "narrow experts",
 };
 
 static const char *const activations[TH_N_ACTS] = {"none", "relu", "tanh", "sigmoid"};
@@ -101,6 +105,10 @@ static const struct {
     [TH_OP_PAGED] = {"paged", 0, 1, NULL},
     [TH_OP_LATENT] = {"latent", 0, TH_OP_EXTENT_MAX, NULL},
     [TH_OP_SCALES] = {"scales", 0, 1, scales},
+    [TH_OP_N_EXPERTS] = {"n_experts", 1, TH_OP_EXPERTS_MAX, NULL},
+    [TH_OP_TOP_K] = {"top_k", 1, TH_OP_EXPERTS_MAX, NULL},
+    [TH_OP_RANKS] = {"ranks", 1, TH_OP_EXPERTS_MAX, NULL},
+    [TH_OP_SKEW] = {"skew", 0, 400, NULL},
 };
 
 static const char *const phases[TH_N_PHASES] = {"call",    "execution", "step", "pre",   "post",
@@ -188,6 +196,18 @@ static int check_attention(const th_op *op, th_error *err)
     return 0;
 }
 
+static int check_experts(const th_op *op, th_error *err)
+{
+    int32_t n = op->x[TH_OP_N_EXPERTS];
+    if (n % op->x[TH_OP_RANKS] != 0)
+        return th_error_set(err, "PRED-0710", "experts: ranks %d: must divide n_experts, %d",
+                            op->x[TH_OP_RANKS], n);
+    if (op->x[TH_OP_TOP_K] > n)
+        return th_error_set(err, "PRED-0711", "experts: top_k %d: must be at most n_experts, %d",
+                            op->x[TH_OP_TOP_K], n);
+    return 0;
+}
+
 int th_op_check(const th_op *op, th_error *err)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
@@ -201,6 +221,8 @@ int th_op_check(const th_op *op, th_error *err)
             err, "PRED-0002", "%s: kernel %d x %d: must fit into the padded input, %d x %d",
             kinds[op->kind].name, op->x[TH_OP_KERNEL_H], op->x[TH_OP_KERNEL_W],
             op->x[TH_OP_IN_H] + op->x[TH_OP_PAD_H], op->x[TH_OP_IN_W] + op->x[TH_OP_PAD_W]);
+    if (op->kind == TH_OP_EXPERTS)
+        return check_experts(op, err);
     return op->kind == TH_OP_ATTENTION ? check_attention(op, err) : 0;
 }
 
@@ -240,6 +262,7 @@ static bool is_plane(const th_op *op)
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 enum { SINGLE = 4, HALF = 2 }; /* bytes */
+enum { GATED = 3 };            /* products of an expert */
 
 double th_op_precision_bytes(th_op_precision p)
 {
@@ -305,6 +328,8 @@ double th_op_weight_bytes(const th_op *op)
         return n * number(op, TH_OP_BATCH);
     case TH_OP_ATTENTION:
         return cache_bytes(op);
+    case TH_OP_EXPERTS: /* gate, up, down of those that are there at least: no token asks twice */
+        return GATED * n * ceil(fmax(1, number(op, TH_OP_TOP_K) / number(op, TH_OP_RANKS)));
     case TH_OP_POOLING:
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
@@ -340,6 +365,7 @@ static double outputs_of(const th_op *op, int32_t out_h, int32_t out_w)
     case TH_OP_RMS_NORM:
     case TH_OP_CROSS_ENTROPY:
     case TH_OP_ROUTER:
+    case TH_OP_EXPERTS:
     case TH_N_OP_KINDS:
         break;
     }
@@ -377,6 +403,9 @@ static double flops(const th_op *op, double outputs)
     case TH_OP_ATTENTION:
         return 2 * number(op, TH_OP_BATCH) * number(op, TH_OP_HEADS) * keys_seen(op) *
                (number(op, TH_OP_CHANNELS_IN) + number(op, TH_OP_CHANNELS_OUT));
+    case TH_OP_EXPERTS: /* of a rank's equal share */
+        return 2 * GATED * outputs * number(op, TH_OP_CHANNELS_OUT) * number(op, TH_OP_TOP_K) /
+               number(op, TH_OP_RANKS);
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
     case TH_OP_SOFTMAX:
@@ -456,6 +485,7 @@ static passes passes_of(const th_op *op)
     case TH_OP_DENSE:
     case TH_OP_MATMUL:
     case TH_OP_ATTENTION:
+    case TH_OP_EXPERTS:
     case TH_N_OP_KINDS:
         break;
     }

@@ -13,6 +13,8 @@
  *                shared; causal; window keys at most (0: all); latent: keys and values are expanded
  *                from so many numbers a token, or, where channels_out are as many, are read from
  *                them as they lie
+ *   experts      feed-forward of batch tokens (of all ranks) of channels_in numbers by top_k of
+ *                n_experts gated experts of channels_out numbers inside
  * Numbers have the precision of the operation, single precision unless said; sums, statistics of
  * rows and states of optimizers are of single precision throughout. */
 #ifndef TH_PREDICTOR_OP_OP_H
@@ -34,6 +36,7 @@ typedef enum {
     TH_OP_CROSS_ENTROPY,
     TH_OP_ROUTER,
     TH_OP_ATTENTION,
+    TH_OP_EXPERTS,
     TH_N_OP_KINDS
 } th_op_kind;
 
@@ -67,11 +70,15 @@ typedef enum {
     TH_OP_LATENT,       /* numbers of a token that its keys and values are made of; 0: none */
     TH_OP_SCALES,       /* of products in 8 bits and less: 1: a scale for each block of numbers, to
                          which a kernel quantises the rows before; 0: one of a tensor */
+    TH_OP_N_EXPERTS,  /* of all ranks */
+    TH_OP_TOP_K,      /* experts of a token */
+    TH_OP_RANKS,      /* that share the experts; the operation is what the fullest one runs */
+    TH_OP_SKEW,       /* hundredths of the exponent of the experts' power law; 0: equal shares */
     TH_N_OP_FIELDS
 } th_op_field;
 
 /* Of numbers: products of four stay exact in doubles where networks are. */
-enum { TH_OP_EXTENT_MAX = 1 << 24 };
+enum { TH_OP_EXTENT_MAX = 1 << 24, TH_OP_EXPERTS_MAX = 4096 };
 
 typedef enum { TH_ACT_NONE, TH_ACT_RELU, TH_ACT_TANH, TH_ACT_SIGMOID, TH_N_ACTS } th_op_activation;
 

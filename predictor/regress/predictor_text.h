@@ -18,7 +18,7 @@
 
 #define PREDICTOR_MAGIC "tharsis-predictor"
 /* Changes with the format, and with terms and features: their order is part of a model. */
-enum { PREDICTOR_VERSION = 9 };
+enum { PREDICTOR_VERSION = 10 };
 enum { TH_TEXT_WORD_MAX = 48 };
 
 typedef struct th_text_io {

@@ -423,8 +423,8 @@ static int set_field(th_call *c, th_op *op, const char *name, const char *text)
 /* KIND FIELD VALUE ...: missing fields are 1 where they must be positive, else 0. */
 static int parse_op(th_call *c, th_op *op)
 {
-    static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W, TH_OP_HEADS,
-                                       TH_OP_KV_HEADS};
+    static const th_op_field ones[] = {TH_OP_BATCH,    TH_OP_STRIDE_H, TH_OP_STRIDE_W, TH_OP_HEADS,
+                                       TH_OP_KV_HEADS, TH_OP_TOP_K,    TH_OP_RANKS};
     if (c->n_words % 2 == 0)
         return th_error_set(&c->err, "TCL-0327", "\"%.40s\": needs a value",
                             th_call_word(c, c->n_words - 1));
@@ -580,7 +580,7 @@ const th_command th_predict_commands[] = {
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
      "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
      "optimizer, precision, scales, heads, kv_heads, keys, causal, window, unsplit, attention, "
-     "kv_precision, paged, latent), and in_size, kernel, stride, padding for both axes. Numbers "
+     "kv_precision, paged, latent, n_experts, top_k, ranks, skew), and in_size, kernel, stride, padding for both axes. Numbers "
      "outside those of "
      "training give a warning, one for each kind and GPU; so does, with -interval, a GPU that was "
      "not measured, and a batch for which a smaller one is predicted to take longer.",

@@ -128,6 +128,36 @@ TEST(attention_is_checked)
     TAP_ASSERT_TEXT(e.id, "PRED-0161");
 }
 
+/* 100 tokens of 32 numbers, each to 6 of 64 experts of 16 on 4 ranks: a rank has 150 of the 600
+ * choices, each three products of 32 x 16; no token asks an expert twice, so two are there at
+ * least. */
+TEST(experts_by_hand)
+{
+    th_error e = {"", ""};
+    th_op op = {TH_OP_EXPERTS,
+                {[TH_OP_BATCH] = 100,
+                 [TH_OP_CHANNELS_IN] = 32,
+                 [TH_OP_CHANNELS_OUT] = 16,
+                 [TH_OP_N_EXPERTS] = 64,
+                 [TH_OP_TOP_K] = 6,
+                 [TH_OP_RANKS] = 4,
+                 [TH_OP_SKEW] = 120,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP8}};
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), 0);
+    CU_ASSERT_EQUAL(th_op_sizes_of(&op).flops, 2.0 * 150 * 3 * 32 * 16);
+    CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 2 * 3 * 32 * 16);
+    CU_ASSERT_EQUAL(th_op_output_bytes(&op), 2.0 * 100 * 32);
+    op.x[TH_OP_RANKS] = 5;
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "experts: ranks 5: must divide n_experts, 64");
+    TAP_ASSERT_TEXT(e.id, "PRED-0710");
+    op.x[TH_OP_RANKS] = 1;
+    op.x[TH_OP_TOP_K] = 65;
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "experts: top_k 65: must be at most n_experts, 64");
+    TAP_ASSERT_TEXT(e.id, "PRED-0711");
+}
+
 static void assert_traffic(th_op_kind kind, th_op_function f, th_op_precision p, double read,
                            double written)
 {

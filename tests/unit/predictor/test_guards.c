@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_guards.c - what no training can break: random operations on every device of the table, at
+ * every precision that it has, by the predictor that comes with Tharsis and by the data sheet
+ * alone. */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "predictor/model/operator_time.h"
+#include "tests/unit/learned_help.h"
+
+enum { SHAPES = 500 };
+
+static const char *path_of(const char *name, char path[512])
+{
+    const char *top = getenv("srcdir");
+    snprintf(path, 512, "%s/predictor/%s", top ? top : ".", name);
+    return path;
+}
+
+static th_gpus gpus;
+static th_predictor *predictor;
+
+static void read_all(void)
+{
+    char path[512];
+    th_error e = {"", ""};
+    if (th_gpus_read(&gpus, path_of("devices.csv", path), NULL, &e) ||
+        !(predictor = th_predictor_read(path_of("models/default.model", path), &e))) {
+        fprintf(stderr, "%s\n", e.text);
+        abort();
+    }
+}
+
+static uint64_t state = 20260101;
+
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % n);
+}
+
+/* 1 to 2^bits, even in its logarithm. */
+static int32_t extent(double bits)
+{
+    return (int32_t)exp2(bits * random_below(1 << 20) / (1 << 20));
+}
+
+static th_op random_op(void)
+{
+    static const th_op_kind kinds[] = {TH_OP_DENSE, TH_OP_MATMUL,  TH_OP_ATTENTION,  TH_OP_RMS_NORM,
+                                       TH_OP_NORM,  TH_OP_SOFTMAX, TH_OP_ELEMENTWISE};
+    th_op op = {.kind = kinds[random_below(7)]};
+    op.x[TH_OP_BATCH] = extent(op.kind == TH_OP_MATMUL || op.kind == TH_OP_ATTENTION ? 8 : 17);
+    op.x[TH_OP_CHANNELS_IN] = extent(op.kind == TH_OP_ATTENTION ? 9 : 16);
+    if (th_op_has(op.kind, TH_OP_CHANNELS_OUT))
+        op.x[TH_OP_CHANNELS_OUT] = extent(op.kind == TH_OP_ATTENTION ? 9 : 16);
+    if (th_op_has(op.kind, TH_OP_ROWS))
+        op.x[TH_OP_ROWS] = extent(13);
+    if (op.kind != TH_OP_ATTENTION)
+        return op;
+    op.x[TH_OP_KV_HEADS] = extent(5);
+    op.x[TH_OP_HEADS] = op.x[TH_OP_KV_HEADS] * extent(3);
+    op.x[TH_OP_KEYS] = op.x[TH_OP_ROWS] + extent(15);
+    op.x[TH_OP_CAUSAL] = (int32_t)random_below(2);
+    return op;
+}
+
+static bool is_there(th_operator_time *t, const th_predictor *p, th_op op, const th_gpu *g)
+{
+    th_error e = {"", ""};
+    return th_operator_predict(t, p, &(th_operator){op, TH_PHASE_EXECUTION, NULL}, g, &e) == 0;
+}
+
+/* Of a square product of 10,000 at 1,000 TFLOP/s: 2 ms. */
+TEST(the_least_by_hand)
+{
+    th_gpu g = {.x = {[TH_GPU_BANDWIDTH] = 1000, [TH_GPU_L2] = 10}};
+    g.extra[TH_GPU_FP16] = 1e6;
+    th_op op = th_op_product(10000, 10000, 10000, TH_PRECISION_FP16);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_least_ms(&op, TH_PHASE_EXECUTION, &g), 2, 1e-9);
+    op.x[TH_OP_BATCH] = 1; /* 200 MB and 40,000 bytes, less 10 MiB, at 1 TB/s */
+    CU_ASSERT_DOUBLE_EQUAL(th_law_least_ms(&op, TH_PHASE_EXECUTION, &g),
+                           (200.04e6 - 10 * 1048576) / 1e9, 1e-9);
+    CU_ASSERT_EQUAL(th_law_least_ms(&op, TH_PHASE_PRE, &g), 0);
+    g.x[TH_GPU_PEAK] = 1e4;
+    op = (th_op){TH_OP_CONV,
+                 {[TH_OP_BATCH] = 10,
+                  [TH_OP_CHANNELS_IN] = 100,
+                  [TH_OP_CHANNELS_OUT] = 200,
+                  [TH_OP_IN_H] = 30,
+                  [TH_OP_IN_W] = 30,
+                  [TH_OP_KERNEL_H] = 3,
+                  [TH_OP_KERNEL_W] = 3,
+                  [TH_OP_STRIDE_H] = 1,
+                  [TH_OP_STRIDE_W] = 1}};
+    CU_ASSERT_DOUBLE_EQUAL(th_law_least_ms(&op, TH_PHASE_EXECUTION, &g),
+                           2. * 10 * 200 * 28 * 28 * 900 / 1e10 / 4, 1e-9);
+}
+
+/* No quicker than the data sheet, with intervals around the time that stay within reason. */
+TEST(times_and_intervals_within_the_guards)
+{
+    enum { FACTOR_MAX = 40 };
+    int asked = 0, faults = 0;
+    for (int i = 0; i < SHAPES; i++) {
+        th_op op = random_op();
+        const th_gpu *g = &gpus.gpu[random_below((uint32_t)gpus.n)];
+        for (int p = 0; p < TH_N_OP_PRECISIONS; p++) {
+            op.x[TH_OP_PRECISION] = p;
+            for (int by_sheet = 0; by_sheet < 2; by_sheet++) {
+                th_operator_time t;
+                if (!is_there(&t, by_sheet ? NULL : predictor, op, g))
+                    continue;
+                double least = th_law_least_ms(&op, TH_PHASE_EXECUTION, g);
+                asked++;
+                faults += !(least <= t.low_ms && t.low_ms <= t.ms && t.ms <= t.high_ms &&
+                            t.high_ms <= FACTOR_MAX * t.ms);
+            }
+        }
+    }
+    CU_ASSERT(asked > SHAPES);
+    CU_ASSERT_EQUAL(faults, 0);
+}
+
+/* By the law, with the common weights of devices that were not measured, a product never gets
+ * quicker when one of its numbers grows. */
+TEST(products_take_longer_the_larger_they_are)
+{
+    static const th_op_field fields[] = {TH_OP_BATCH, TH_OP_ROWS, TH_OP_CHANNELS_IN,
+                                         TH_OP_CHANNELS_OUT};
+    int asked = 0, faults = 0;
+    for (int i = 0; i < 4 * SHAPES; i++) {
+        th_op op = random_op();
+        const th_gpu *g = &gpus.gpu[random_below((uint32_t)gpus.n)];
+        th_op_field f = fields[random_below(4)];
+        op.x[TH_OP_PRECISION] = TH_PRECISION_TF32 + (int32_t)random_below(5);
+        const th_layer_model *m = th_predictor_find_op(predictor, &op, TH_PHASE_EXECUTION);
+        if ((op.kind != TH_OP_DENSE && op.kind != TH_OP_MATMUL) || !th_op_has(op.kind, f) ||
+            (m && th_layer_model_has_seen(m, g)))
+            continue;
+        th_op larger = op;
+        larger.x[f] += extent(12);
+        th_operator_time a, b;
+        if (!is_there(&a, predictor, op, g) || !is_there(&b, predictor, larger, g))
+            continue;
+        asked++;
+        faults += b.ms < a.ms * (1 - 1e-12);
+    }
+    CU_ASSERT(asked > SHAPES / 10);
+    CU_ASSERT_EQUAL(faults, 0);
+}
+
+TAP_MAIN_WITH("guards", read_all)
