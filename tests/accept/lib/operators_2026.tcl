@@ -193,16 +193,12 @@ proc operators_2026::run {train test options} {
     variable n_rows
     variable holds
     variable devices_file
-    variable tables
     if {[dict exists $options -all]} {set share 1}
     if {[dict exists $options -devices]} {
         set devices_file [list -devices [dict get $options -devices]]
     }
     puts [format "%-8s %-12s %-20s %7s %8s %8s %8s" what device family rows {median %} {p90 %} \
         {inside %}]
-    if {[catch {predict_layer experts x 1 -device h100} why] && [string match *TCL-0003* $why]} {
-        set tables [lsearch -all -inline -not $tables moe] ;# a kind that there is no law of
-    }
     set rows [rows_of $train]
     set devices [lsort -unique [lmap row $rows {lindex $row 0}]]
     if {$test ne $train} {
