@@ -192,6 +192,7 @@ void th_simulation_free(th_simulation *s)
     if (!s)
         return;
     th_result_clear(&s->result);
+    th_free(s->stage_times);
     th_free(s->slacks);
     th_free(s->loads);
     free_messages(s->messages);
@@ -246,8 +247,10 @@ const th_collective *th_simulation_collective(const th_simulation *s, int32_t nu
 void th_simulation_changed(th_simulation *s)
 {
     s->result_is_fresh = false;
+    th_free(s->stage_times);
     th_free(s->slacks);
     th_free(s->loads);
+    s->stage_times = NULL;
     s->slacks = NULL;
     s->loads = NULL;
     free_messages(s->messages);

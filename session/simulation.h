@@ -45,6 +45,7 @@ typedef struct th_simulation {
     bool result_is_fresh;
     th_astra_rank_times *ranks; /* of a trace as ASTRA-sim replays it, else NULL */
     th_sent_messages *messages; /* session/messages.h; likewise */
+    struct th_stage_times *stage_times; /* session/step_times.h; likewise */
     th_time *slacks;            /* NULL: not computed since the machine moved */
     double *loads;              /* likewise */
 } th_simulation;

@@ -27,6 +27,7 @@ enum { NONE = TH_NO_BUNDLE, WAITS_MAX = 16 };
 typedef struct calls {
     th_step_exchange of[2];
     int n;
+    th_step_place place;
 } calls;
 
 /* Where a stage stands. */
@@ -66,6 +67,7 @@ void th_training_step_clear(th_training_step *x)
     th_free(x->task);
     th_free(x->work);
     th_free(x->work_of);
+    th_free(x->place_of);
     th_free(x->memory);
     *x = (th_training_step){.task = NULL};
 }
@@ -199,7 +201,7 @@ static void add_call(const lowering *l, calls *c, th_collective_kind kind, th_pl
 static calls calls_of(const lowering *l, th_collective_kind kind, int64_t bytes)
 {
     const th_parallel_plan *p = l->c->p;
-    calls c = {.n = 0};
+    calls c = {.n = 0, .place = l->tasks->place};
     if (p->n.zero > 0) {
         add_call(l, &c, kind, TH_GROUP_ZERO, bytes);
         if (kind == TH_REDUCE_SCATTER)
@@ -215,6 +217,8 @@ static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after,
                          th_error *err)
 {
     stage *g = &l->stages[at];
+    const th_step_place place = l->tasks->place;
+    l->tasks->place = c->place;
     for (int i = 0; i < c->n; i++) {
         int32_t wait[] = {g->engine, after, and_after};
         double share = l->c->p->overlaps_data ? slowdown(l, c->of[i].group) : 0;
@@ -224,6 +228,7 @@ static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after,
             return -1;
         g->engine = task;
     }
+    l->tasks->place = place;
     return g->engine;
 }
 
@@ -323,6 +328,7 @@ static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *o
     int64_t parameters = th_layer_parameters_of_rank(l->c, layer);
     bool splits = l->s->splits_backward;
     th_layer_work(l->c, layer, (th_pipeline_kind)op->kind, splits, &pieces);
+    l->tasks->place = (th_step_place){op->micro_batch, layer, op->kind};
     if (op->kind != TH_PIPELINE_WEIGHTS &&
         gather_weights(l, at, parameters, op->kind == TH_PIPELINE_FORWARD && op->micro_batch == 0,
                        err))
@@ -485,6 +491,7 @@ static int lower(lowering *l, th_error *err)
     for (int32_t k = 0; k < stages * l->s->n_ops; k++)
         if (lower_op(l, l->s->order[k], err))
             return -1;
+    l->tasks->place = TH_STEP_AS_A_WHOLE;
     for (int32_t i = 0; i < stages; i++)
         if (end_stage(l, i, err))
             return -1;
@@ -499,6 +506,8 @@ static void take_tasks(th_training_step *out, th_step_tasks *tasks)
     out->work_of = tasks->work_of;
     tasks->work = NULL;
     tasks->work_of = NULL;
+    out->place_of = tasks->place_of;
+    tasks->place_of = NULL;
     out->is_merged = tasks->is_merged && out->n_ranks > 1;
     tasks->kind = NULL;
 }

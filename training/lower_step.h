@@ -18,6 +18,7 @@ typedef struct th_training_step {
     uint8_t *task;          /* th_step_task of each task of the program */
     th_step_work *work;     /* what computations consist of */
     int32_t *work_of;       /* index in work of each task; -1: it is no computation */
+    th_step_place *place_of; /* of each task */
     bool is_merged;         /* a rank stands for others */
 } th_training_step;
 void th_training_step_clear(th_training_step *x);

@@ -24,6 +24,8 @@ SECTION(memory, "memory_table")
 SECTION(collectives, "report_collectives {}")
 SECTION(jobs, "report_jobs {}")
 SECTION(sets, "sets_table")
+SECTION(training, "training_tables")
+SECTION(stages, "stages_tables")
 
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
 {

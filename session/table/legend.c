@@ -325,10 +325,13 @@ const th_legend th_legends[] = {
     {"training", NULL, "hardware_utilization", "the same, with the operations computed again"},
     {"training", NULL, "compute", "time that the last stage computes"},
     {"training", NULL, "optimizer", "its update of weights"},
+    {"training", "training_stages", "stage", "the stage of the pipeline"},
     {"training", NULL, "stage", "the stage that ends last, of which all figures below are"},
     {"training", NULL, "bubble",
-     "its waits for what other stages compute: the sum of the next three"},
+     "its waits for what other stages compute: the sum of the next four"},
     {"training", NULL, "bubble_fill", "before its first computation and after its last"},
+    {"training", NULL, "bubble_warm_up", "before its first computation"},
+    {"training", NULL, "bubble_drain", "after its last computation"},
     {"training", NULL, "bubble_imbalance", "of the rest, what the busiest stage computes longer"},
     {"training", NULL, "bubble_waiting",
      "what remains: the order of operations, and messages between other stages"},
@@ -337,6 +340,7 @@ const th_legend th_legends[] = {
     {"training", NULL, "exposed_expert", "the same of the ranks that share experts"},
     {"training", NULL, "exposed_data", "the same of weights and gradients"},
     {"training", NULL, "exposed_pipeline", "the same between stages"},
+    {"training", NULL, "memory", "what an accelerator of the fullest stage needs"},
     {"training", "training_parts", "part",
      "what kernels of the last stage do: products; attention; norms and sums; rotary embedding; "
      "activations of feed-forward networks; copies of tokens for experts; casts to 8 or 4 bits; "
