@@ -28,7 +28,20 @@ static void add_gap(const step_run *r, th_stage_times *f, int32_t t)
         cause = r->times[cause].cause;
     }
     th_time gap = until > f->end_ps ? until - f->end_ps : 0;
-    *(f->end_ps == 0 ? &f->warm_up_ps : &f->waiting_ps) += gap;
+    *(f->has_turned ? &f->drain_ps : &f->warm_up_ps) += gap;
+}
+
+/* What it waited since it last computed forward is drain no more if it does so again. */
+static void note_pass(const step_run *r, th_stage_times *f, int32_t t)
+{
+    const th_step_place *at = &r->step->place_of[t];
+    if (at->micro_batch < 0)
+        return;
+    f->has_turned |= at->pass != TH_PIPELINE_FORWARD;
+    if (f->has_turned && at->pass == TH_PIPELINE_FORWARD) {
+        f->waiting_ps += f->drain_ps;
+        f->drain_ps = 0;
+    }
 }
 
 static void add_computation(step_run *r, int32_t t)
@@ -37,6 +50,7 @@ static void add_computation(step_run *r, int32_t t)
     th_time busy = r->times[t].end_ps - r->times[t].start_ps;
     const th_step_work *work = &r->step->work[r->step->work_of[t]];
     add_gap(r, f, t);
+    note_pass(r, f, t);
     *(r->step->task[t] == TH_STEP_OPTIMIZER ? &f->optimizer_ps : &f->compute_ps) += busy;
     f->work_ps[TH_WORK_OVERLAP] += busy;
     for (int i = 0; i < TH_N_WORK_PARTS; i++) {
@@ -52,7 +66,7 @@ static void add_computation(step_run *r, int32_t t)
 static void finish(const step_run *r, th_stage_times *f)
 {
     th_time longer = r->busiest_ps - f->compute_ps - f->optimizer_ps;
-    f->drain_ps = r->elapsed_ps - f->end_ps;
+    f->drain_ps += r->elapsed_ps - f->end_ps;
     f->imbalance_ps = longer < f->waiting_ps ? longer : f->waiting_ps;
     f->waiting_ps -= f->imbalance_ps;
     f->bubble_ps = f->warm_up_ps + f->drain_ps + f->imbalance_ps + f->waiting_ps;

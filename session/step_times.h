@@ -3,9 +3,9 @@
  *
  * A gap before a computation belongs to the messages that it waited for, each while it was under
  * way, back along what they waited for in turn: exposed communication of their kinds. The part in
- * which other stages compute is the bubble: before the first computation of a stage (warm-up) and
- * after its last (drain); as much of the rest as the busiest stage computes longer (imbalance); and
- * what remains. Computation, optimizer, exposed messages and bubble add up to the step. */
+ * which other stages compute is the bubble: until a stage first computes backward (warm-up) and
+ * after it last computes forward (drain); as much of the rest as the busiest stage computes longer
+ * (imbalance); and what remains. Computation, optimizer, exposed messages and bubble add up to the step. */
 #ifndef TH_SESSION_STEP_TIMES_H
 #define TH_SESSION_STEP_TIMES_H
 #include "session/session.h"
@@ -16,6 +16,7 @@ typedef struct th_stage_times {
     th_time bubble_ps, warm_up_ps, drain_ps, imbalance_ps, waiting_ps; /* the sum of the others */
     th_time exposed_ps[TH_N_STEP_TASKS];
     th_time work_ps[TH_N_WORK_PARTS]; /* of computations and the optimizer */
+    bool has_turned;                  /* private: has it computed backward? */
 } th_stage_times;
 
 /* Of each stage of the session's step, which is done; valid until the machine moves. NULL: there is

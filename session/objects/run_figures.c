@@ -46,11 +46,12 @@ const th_attribute th_run_attributes[] = {
     {"accel_tokens", TH_KIND_RATE, "the same / ranks", .heading = "tokens per s and accelerator",
      .is_detail = true},
     {"model_utilization", TH_KIND_SHARE,
-     "operations of the model, attention causal / what the ranks' 16-bit peak does in a step"},
+     "operations of the model, attention causal / what the ranks' 16-bit peak does in a step",
+     .is_detail = true},
     {"hardware_utilization", TH_KIND_SHARE, "the same, with the operations computed again",
      .is_detail = true},
-    {"accel_memory", TH_KIND_BYTES, "of a step of training, what an accelerator of its fullest "
-                                    "stage needs"},
+    {"accel_memory", TH_KIND_BYTES,
+     "of a step of training, what an accelerator of its fullest stage needs", .is_detail = true},
     TH_ENERGY_ATTRIBUTES(NULL),
     {.name = NULL},
 };
