@@ -246,6 +246,12 @@ proc ::tharsis::lib::path_tables {by} {
         path_time_ps IS NOT NULL GROUP BY $group ORDER BY $order" $columns absent -]]]
 }
 
+proc ::tharsis::lib::path_groups {} {
+    return [dict create tables [concat {*}[lmap by {kind layer} {
+        dict get [path_tables $by] tables
+    }]]]
+}
+
 proc ::tharsis::lib::report_critical_path {o} {
     core::need run
     return [report critical_path "Critical path" [dict get [path_tables [dict get $o by]] tables] \

@@ -142,7 +142,7 @@ proc ::tharsis::lib::step_verdict {} {
     if {$ps * 20 < $step} {
         return "computation bounds the step ($share, most of it $part): no wait is above 5 %"
     }
-    set bounds [expr {$ps > $computes ? "$what bounds the step ($loss; computation $share)" :
+    set bounds [expr {$ps > $computes ? "the step is bound by $what ($loss; computation $share)" :
         "computation bounds the step ($share, most of it $part), then $what ($loss)"}]
     return "$bounds: $help would help"
 }

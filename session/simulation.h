@@ -43,12 +43,12 @@ typedef struct th_simulation {
     th_compute_cost_cache *costs; /* of a hand-built program: the costs of its system */
     th_result result;
     bool result_is_fresh;
-    th_astra_rank_times *ranks; /* of a trace as ASTRA-sim replays it, else NULL */
-    th_sent_messages *messages; /* session/messages.h; likewise */
+    th_astra_rank_times *ranks;         /* of a trace as ASTRA-sim replays it, else NULL */
+    th_sent_messages *messages;         /* session/messages.h; likewise */
     struct th_stage_times *stage_times; /* session/step_times.h; likewise */
-    th_time *path_times;        /* likewise */
-    th_time *slacks;            /* NULL: not computed since the machine moved */
-    double *loads;              /* likewise */
+    th_time *path_times;                /* likewise */
+    th_time *slacks;                    /* NULL: not computed since the machine moved */
+    double *loads;                      /* likewise */
 } th_simulation;
 
 /* scripts: the results of script designs. */

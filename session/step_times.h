@@ -5,7 +5,8 @@
  * way, back along what they waited for in turn: exposed communication of their kinds. The part in
  * which other stages compute is the bubble: until a stage first computes backward (warm-up) and
  * after it last computes forward (drain); as much of the rest as the busiest stage computes longer
- * (imbalance); and what remains. Computation, optimizer, exposed messages and bubble add up to the step. */
+ * (imbalance); and what remains. Computation, optimizer, exposed messages and bubble add up to the
+ * step. */
 #ifndef TH_SESSION_STEP_TIMES_H
 #define TH_SESSION_STEP_TIMES_H
 #include "session/session.h"

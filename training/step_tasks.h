@@ -55,7 +55,7 @@ typedef struct th_step_tasks {
     size_t kind_capacity;
     th_step_work *work; /* all different; the caller's, once taken, as is work_of */
     int32_t n_works;
-    int32_t *work_of; /* of each task; -1: it is no computation */
+    int32_t *work_of;        /* of each task; -1: it is no computation */
     th_step_place *place_of; /* of each task; likewise */
     th_step_place place;     /* of the tasks that are added next */
     /* private */

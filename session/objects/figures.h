@@ -40,7 +40,8 @@ const char *th_figures_name(const th_attribute *column, bool is_keyword,
 /* "ps", "bits_per_s", "of 1", "number", "text". */
 const char *th_figures_unit(th_kind kind);
 
-/* program_figures.c, stage_figures.c, run_figures.c: those without objects; of run there is one row. */
+/* program_figures.c, stage_figures.c, run_figures.c: those without objects; of run there is one
+ * row. */
 extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets,
     th_figures_of_models, th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs,
     th_figures_of_search, th_figures_of_run;

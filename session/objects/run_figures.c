@@ -121,10 +121,9 @@ static void put_step(const th_training_step *x, const th_result *r, th_quantity 
         int64_t of_stage = th_plan_memory_sum(&x->memory[i]);
         memory = of_stage > memory ? of_stage : memory;
     }
-    const th_quantity all[N_OF_STEP] = {th_rate(th_ratio(tokens, s)),
-                                        th_rate(th_ratio(tokens, s * x->n_ranks)),
-                                        th_share(th_ratio(model, peak)),
-                                        th_share(th_ratio(model * again, peak)), th_bytes(memory)};
+    const th_quantity all[N_OF_STEP] = {
+        th_rate(th_ratio(tokens, s)), th_rate(th_ratio(tokens, s * x->n_ranks)),
+        th_share(th_ratio(model, peak)), th_share(th_ratio(model * again, peak)), th_bytes(memory)};
     memcpy(cells, all, sizeof all);
 }
 

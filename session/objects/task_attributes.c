@@ -76,7 +76,8 @@ static const char *pass_name(int i)
 {
     static const char *const names[] = {[TH_PIPELINE_FORWARD] = "forward",
                                         [TH_PIPELINE_BACKWARD] = "backward",
-                                        [TH_PIPELINE_WEIGHTS] = "weights", NULL};
+                                        [TH_PIPELINE_WEIGHTS] = "weights",
+                                        NULL};
     return names[i];
 }
 
@@ -96,8 +97,8 @@ static th_quantity model_layer(th_session *s, int index, const th_attribute *a)
 
 TH_GETTER(purpose, th_text(step_of(s) ? purpose_name(step_of(s)->task[index]) : NULL))
 TH_GETTER(pass, th_text(place_of(s, index) ? pass_name(place_of(s, index)->pass) : NULL))
-TH_GETTER(micro_batch, place_of(s, index) ? th_count(place_of(s, index)->micro_batch)
-                                          : th_absent(a->kind))
+TH_GETTER(micro_batch,
+          place_of(s, index) ? th_count(place_of(s, index)->micro_batch) : th_absent(a->kind))
 
 static th_quantity what(th_session *s, int index, const th_attribute *a)
 {

@@ -25,6 +25,8 @@ SECTION(collectives, "report_collectives {}")
 SECTION(jobs, "report_jobs {}")
 SECTION(sets, "sets_table")
 SECTION(training, "training_tables")
+SECTION(path_groups, "path_groups")
+SECTION(step_memory, "step_memory")
 SECTION(stages, "stages_tables")
 
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)

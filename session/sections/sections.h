@@ -68,6 +68,8 @@ int th_section_memory(th_session *s, th_report *r, th_error *err);
 int th_section_collectives(th_session *s, th_report *r, th_error *err);
 int th_section_jobs(th_session *s, th_report *r, th_error *err);
 int th_section_training(th_session *s, th_report *r, th_error *err);
+int th_section_path_groups(th_session *s, th_report *r, th_error *err);
+int th_section_step_memory(th_session *s, th_report *r, th_error *err);
 int th_section_stages(th_session *s, th_report *r, th_error *err);
 int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err);

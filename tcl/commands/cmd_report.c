@@ -130,7 +130,8 @@ static const th_option path_options[] = {
                     "All tasks that have ended, the least slack first, instead of the path; in "
                     "text 20, without -limit."},
     [PATH_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
-                 "The time of the path by kind of task, or by layer and kind, instead of its tasks.",
+                 "The time of the path by kind of task, or by layer and kind, instead of its "
+                 "tasks.",
                  .names = TH_NAMES("kind", "layer"), .without = "-slack"},
     {.name = NULL},
 };

@@ -97,9 +97,10 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
 }
 
 /* Is the model of steps held against measured ones of this accelerator and precision? */
-static bool is_measured(const th_training_step *x)
+static bool is_measured(const th_session *s)
 {
-    return x->device.generation->is_measured && x->plan.precision < TH_TRAIN_MXFP8;
+    const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
+    return x && x->device.generation->is_measured && x->plan.precision < TH_TRAIN_MXFP8;
 }
 
 /* about: a dict: of what the session simulates: the name of a hand-built program, the samples of an
@@ -120,7 +121,7 @@ static int run_about(th_call *c)
     put(dict, "reroutes", th_property_events_reroute(s));
     put(dict, "is_step", s->hand_built && s->hand_built->step);
     put_plan(dict, s);
-    put(dict, "is_measured", s->hand_built && s->hand_built->step && is_measured(s->hand_built->step));
+    put(dict, "is_measured", is_measured(s));
     put(dict, "chooses", p && chooses_algorithms(s, p));
     Tcl_SetObjResult(c->interp, dict);
     return 0;
