@@ -57,7 +57,7 @@ static const char *fitted_name(int i)
 static const th_option plan_options[] = {
     [PLAN_TENSOR] = DEGREE("-tensor", "Ranks that share every product (1)."),
     [PLAN_PIPELINE] = DEGREE("-pipeline", "Stages (1)."),
-    [PLAN_VIRTUAL] = DEGREE("-virtual", "Chunks of layers per stage (1; zbv: 2)."),
+    [PLAN_VIRTUAL] = DEGREE("-virtual", "Chunks of layers per stage (1; zbv, dualpipe_v: 2)."),
     [PLAN_CONTEXT] = DEGREE("-context", "Ranks that share every sequence (1)."),
     [PLAN_EXPERT] = DEGREE("-expert", "Ranks of a stage over which experts are spread (1)."),
     [PLAN_EXPERT_TENSOR] = DEGREE("-expert_tensor", "Ranks that share every expert (1)."),
