@@ -191,7 +191,7 @@ TEST(bubble_of_dualpipe_as_published)
         }
 }
 
-/* A pair is the F of one chunk and the B of the other, of different micro-batches or stages of one. */
+/* A pair is the F of one chunk and the B of the other. */
 TEST(pairs_of_dualpipe)
 {
     th_pipeline_schedule s = made("dualpipe_v", 4, 2, 12);
