@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* step_times.c - see step_times.h.
- *   walk the tasks in program order, and add each to its accelerator -> finish -> by stage */
+ *   walk the tasks by their starts, and add each to its accelerator -> finish -> by stage
+ * (Operations of a pair take turns, so that the order of the program is not that of the run.) */
 #include <config.h>
 #include "base/alloc.h"
+#include "sim/program/result.h"
 #include "session/step_times.h"
 
 /* A run of a step. */
@@ -102,16 +104,21 @@ const th_stage_times *th_session_stage_times(th_session *s, bool *has_failed)
                   .elapsed_ps = th_machine_elapsed(sim->machine),
                   .of = th_alloc_zero((size_t)s->system->n_nodes + 1, sizeof *r.of)};
     th_stage_times *out = th_alloc_array((size_t)x->plan.n.pipeline, sizeof *out);
-    *has_failed |= !r.of || !out;
-    if (r.of && out) {
-        for (int32_t t = 0; t < r.program->n_tasks; t++)
-            if (r.program->tasks[t].kind == TH_TASK_COMPUTE)
-                add_computation(&r, t);
+    th_error err;
+    int32_t *order = NULL, n = 0;
+    const th_result *result = th_simulation_result(sim, &err);
+    bool is_ordered = r.of && out && result && th_tasks_by_start(result, &order, &n) == 0;
+    *has_failed |= !is_ordered;
+    if (is_ordered) {
+        for (int32_t i = 0; i < n; i++)
+            if (r.program->tasks[order[i]].kind == TH_TASK_COMPUTE)
+                add_computation(&r, order[i]);
         pick_ranks(&r, s->system, out);
         sim->stage_times = out;
     } else {
         th_free(out);
     }
+    th_free(order);
     th_free(r.of);
     return sim->stage_times;
 }
