@@ -20,6 +20,7 @@ lib_scripts = \
 	lib/study_report.tcl \
 	lib/study_run.tcl \
 	lib/survival.tcl \
+	lib/training.tcl \
 	lib/what_if.tcl \
 	lib/where.tcl
 EXTRA_DIST += $(lib_scripts)

@@ -128,7 +128,7 @@ proc ::tharsis::lib::saved_tables {ids} {
 # Metrics with shorter headings than elsewhere, before all others.
 set ::tharsis::lib::headings {
     latency latency throughput throughput batch_throughput batches link_utilization {links busy}
-    accel_utilization {accels busy} energy energy
+    accel_utilization {accels busy} energy energy model_utilization MFU accel_memory memory
 }
 
 proc ::tharsis::lib::report_compare {o} {
@@ -265,6 +265,16 @@ proc ::tharsis::lib::within_error {run metrics references} {
     return [join $within " "]
 }
 
+# Of two runs, for their page; of plans what they reach and need.
+proc ::tharsis::lib::two_runs {a b} {
+    set runs [saved [list $a $b]]
+    set metrics {latency throughput link_utilization accel_utilization energy}
+    foreach metric {model_utilization accel_memory} {
+        if {[join [lmap run $runs {dict get $run $metric}] {}] ne ""} {lappend metrics $metric}
+    }
+    return [compare_tables [list $a $b] $metrics $a]
+}
+
 # The metrics of each run, and their change against every reference.
 proc ::tharsis::lib::compare_tables {ids shown references} {
     set references [saved $references]
@@ -277,10 +287,12 @@ proc ::tharsis::lib::compare_tables {ids shown references} {
         list $metric $note
     }]
     set any 0
-    set rows [lmap run [saved $ids] {
+    set runs [saved $ids]
+    set plans [plan_names [lmap run $runs {dict get $run plan}]]
+    set rows [lmap run $runs plan $plans {
         set within [within_error $run $shown $references]
         if {$within ne ""} {set any 1}
-        list [dict get $run name] {*}[metric_cells [lmap metric $shown {
+        list [dict get $run name] $plan {*}[metric_cells [lmap metric $shown {
             dict get $run $metric}] $before] $within \
             [dict get $run system] [dict get $run system_digest] [dict get $run workload_digest] \
             [core::saved_changes [dict get $run id] 2147483647]
@@ -290,7 +302,8 @@ proc ::tharsis::lib::compare_tables {ids shown references} {
             less than the largest known model error}}
     }
     return [dict create tables [list [dict create name comparison rows $rows notes $notes columns \
-        [list {run run text} {*}[metric_columns run $shown $references] \
+        [list {run run text} [list plan [expr {[join $plans {}] ne "" ? "plan" : ""}] text] \
+            {*}[metric_columns run $shown $references] \
             [list within_error [expr {$any ? "within error of" : ""}] text] {system {} text} \
             {system_digest {} text} {workload_digest {} text} {changes {} text}]]]]
 }

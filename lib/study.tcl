@@ -12,7 +12,7 @@ namespace eval ::tharsis::lib::study {
     variable all {} ;# of the session: NAME {PATH IS_OWN}; own: its script was given here
     variable none \x00 ;# a text that there is not (tcl/core/core_study.c)
     variable cells_max 10000000
-    variable columns_max 24 ;# parameters, and metrics
+    variable columns_max 32 ;# parameters, and metrics
     variable application 0x54487374 format 2 ;# of format 1 throughput is batches per second
     variable states {waiting done failed}
     variable kinds {text count time bytes bandwidth share change rate mean number energy}

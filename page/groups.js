@@ -41,8 +41,11 @@
         return best;
     }
 
+    // In this order, then as they come.
+    const ORDER = ["forward", "backward", "weight gradients", "optimizer"];
+
     function numbered(id, title, keys) {
-        const names = [...new Set(keys)];
+        const names = [...new Set([...ORDER.filter((name) => keys.includes(name)), ...keys])];
         const place = new Map(names.map((name, i) => [name, i]));
         return {id, title, names, of: Int32Array.from(keys, (key) => place.get(key))};
     }
@@ -50,6 +53,9 @@
     // The ways to colour layers, the most telling one first. Each: names of its groups, and the group of each layer.
     th.groupings = function (data) {
         const {layers} = data;
+        const by = (place) => layers.map((l) => l[place]);
+        if (data.groups === "purpose")
+            return [numbered("pass", "pass", by(2)), numbered("batch", "micro-batch", by(3)), numbered("purpose", "purpose", by(1))];
         const typeOf = (type) =>
             type === "conv" ? "convolution" : PRODUCTS.includes(type) ? "matrix product, recurrent" : "other layers";
         const named = layers.map(([name]) => name.slice(data.layerPrefix.length));

@@ -12,6 +12,9 @@ const TASK_FIELDS = {
     to: Int32Array,
     entry: Int32Array,
     bytes: Float64Array,
+    // Of a step of training: the micro-batch, and layer and pass as one number (th.placeOf).
+    microBatch: Int32Array,
+    place: Int32Array,
     // How long each engine works.
     array: Float64Array,
     inputs: Float64Array,
@@ -19,6 +22,39 @@ const TASK_FIELDS = {
     sums: Float64Array,
     outputs: Float64Array,
 };
+
+// The pass and the layer of a task of a step of training; none where it is for the step as a whole.
+th.placeOf = function ({microBatch, place}, task) {
+    const PASSES = ["forward", "backward", "weight gradients"];
+    const layer = Math.floor(place[task] / 4) - 2;
+    if (microBatch[task] < 0) return null;
+    return {pass: PASSES[place[task] % 4], layer: ["output", "embedding"][layer + 2] || String(layer)};
+};
+
+// What tasks of a step are for, pass of a micro-batch by pass, in place of layers: "B3", "tensor B3". Numbers the tasks
+// by it. Each: name, purpose, what its colour tells of the pass and of the micro-batch.
+function passesOf(purposes, tasks) {
+    const TURNS = 7, // colours of micro-batches
+        layers = [],
+        numbers = new Map(),
+        most = tasks.microBatch.reduce((a, b) => Math.max(a, b), 0);
+    for (let i = 0; i < tasks.n; i++) {
+        const purpose = purposes[tasks.layer[i]],
+            at = th.placeOf(tasks, i),
+            batch = tasks.microBatch[i];
+        const short = at ? `${at.pass[0].toUpperCase()}${batch}` : "";
+        const computes = purpose === "compute";
+        const name = computes ? short : `${purpose}${short && " "}${short}`;
+        if (!numbers.has(name)) {
+            numbers.set(name, layers.length);
+            const pass = computes ? at.pass : purpose === "optimizer" ? purpose : `${purpose} messages`;
+            const turn = at ? `micro-batch ${batch % TURNS}${most < TURNS ? "" : ` + ${TURNS} n`}` : "whole step";
+            layers.push([name, purpose, pass, turn]);
+        }
+        tasks.layer[i] = numbers.get(name);
+    }
+    return layers;
+}
 
 th.readRun = async function (block) {
     async function inflate(base64) {
@@ -85,14 +121,15 @@ th.readRun = async function (block) {
         .filter((track) => track.n > 0 || track.faults.length > 0 || track.kind === "path" || (computes && track.kind === "accel"));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
-    // Jobs and purposes of a step of training are models of one layer each.
-    const groups = block.jobs || block.purposes;
     return {
         ...block,
         groups: block.jobs ? "job" : block.purposes && "purpose",
-        layers: groups
-            ? groups.map((name) => [name, "", name, 0])
-            : block.layers.map(([name, type, model, set]) => [name, type, block.models[model], set]),
+        // Jobs are models of one layer each.
+        layers: block.jobs
+            ? block.jobs.map((name) => [name, "", name, 0])
+            : block.purposes
+              ? passesOf(block.purposes, tasks)
+              : block.layers.map(([name, type, model, set]) => [name, type, block.models[model], set]),
         works: block.works || [],
         computes,
         tasks,

@@ -227,6 +227,8 @@ th.showTimeline = function (data) {
             painter.ENGINES.forEach((name, engine) => {
                 if (painter.used[engine]) facts.push([name, th.percent(painter.engineShare(task, engine))]);
             });
+        const at = data.groups === "purpose" && th.placeOf(tasks, task);
+        if (at) facts.push(["pass", at.pass], ["micro-batch", tasks.microBatch[task]], ["layer", at.layer]);
         const parts = tasks.kind[task] === data.COMPUTE && data.works[tasks.entry[task]];
         if (parts) facts.push(["kernels", parts]);
         if (tasks.bytes[task] > 0)

@@ -24,9 +24,28 @@
         ["wait", "waiting for arrivals"],
     ];
 
+    // Of a step of training: what its last stage does and waits for, and the place of the colour.
+    const STEP_PARTS = [
+        ["compute", "computation", 0],
+        ["optimizer", "optimizer", 2],
+        ["bubble_warm_up", "warm-up of the pipeline", 4],
+        ["bubble_drain", "drain of the pipeline", 1],
+        ["bubble_imbalance", "waiting for the busiest stage", 5],
+        ["bubble_waiting", "waiting for other stages", 10],
+        ["exposed_tensor", "messages of tensor ranks", 7],
+        ["exposed_context", "messages of context ranks", 9],
+        ["exposed_expert", "messages of experts", 3],
+        ["exposed_data", "messages of weights and gradients", 6],
+        ["exposed_pipeline", "messages between stages", 8],
+    ];
+
     // Those that there are: place, name, ps, share. Where one accelerator stands for others, messages are what hosts
     // wait for.
-    function partsOf({parts, mergedRanks}) {
+    function partsOf({parts, mergedRanks, stage, elapsed}) {
+        if (stage)
+            return STEP_PARTS.map(([key, name, place]) => ({place, name, ps: stage[key], share: stage[key] / elapsed})).filter(
+                (part) => part.ps > 0,
+            );
         const all = Object.values(parts).reduce((sum, ps) => sum + ps, 0);
         return PARTS.map(([key, name], place) => ({
             place,
@@ -88,6 +107,7 @@
 
     // A missed deadline, the largest parts of the critical path, whether accelerators are balanced, the busiest link.
     th.sentence = function (v) {
+        if (v.sentence) return `${v.sentence[0].toUpperCase()}${v.sentence.slice(1)}.`;
         const link = v.link ? [`the link ${v.link[0]} is the busiest at ${percent(v.link[1])}`] : [];
         const clauses = [...deadlineClause(v), pathClause(v), ...accelClause(v), ...link];
         // A name keeps its letters.
@@ -101,9 +121,12 @@
         const saved = slow.verdict.elapsed - fast.verdict.elapsed,
             ratio = fast.verdict.elapsed > 0 ? slow.verdict.elapsed / fast.verdict.elapsed : 1;
         if (ratio < 1 + EQUAL) return `${a.name} and ${b.name} take the same time to half a percent.`;
-        const saves = ([key]) => (slow.verdict.parts[key] || 0) - (fast.verdict.parts[key] || 0);
-        const part = PARTS.reduce((most, other) => (saves(other) > saves(most) ? other : most));
-        const share = `${((100 * saves(part)) / saved).toFixed(0)} %`,
+        const areSteps = fast.verdict.stage && slow.verdict.stage;
+        const of = ({verdict: v}, key) => (areSteps ? v.stage : v.parts)[key] || 0;
+        const saves = ([key]) => of(slow, key) - of(fast, key);
+        const part = (areSteps ? STEP_PARTS : PARTS).reduce((most, other) => (saves(other) > saves(most) ? other : most));
+        // Other parts may take longer.
+        const share = saves(part) > saved ? th.time(saves(part)) : `${((100 * saves(part)) / saved).toFixed(0)} %`,
             by = saves(part) > 0 ? `: it saves ${th.time(saved)}, most of all in ${part[1]} (${share})` : "";
         return `${fast.name} is ${th.round(ratio, 3)} times as fast as ${slow.name}${by}.`;
     };
@@ -160,8 +183,24 @@
             : figure("Limited by", [NONE], "no task has ended");
     }
 
+    const percentFigure = (name, value, remark) => figure(name, [value.toFixed(1), "%"], remark);
+
+    function figuresOfStep({elapsed, tokensPerS, step, stage}) {
+        const [tokens, unit] = th.four("_per_s", tokensPerS);
+        const part = (ps) => (100 * ps) / elapsed;
+        return th.make(
+            "dl",
+            {class: "figures"},
+            figure("Step", th.four("_ps", elapsed), `${tokens} ${unit === "1/s" ? "" : `${unit[0]} `}tokens per s`),
+            percentFigure("Model utilization (MFU)", 100 * step.model_utilization, "of the 16-bit peak of all ranks"),
+            percentFigure("Bubble", part(stage.bubble), `of stage ${stage.row}, which ends last`),
+            figure("Memory", th.four("_bytes", step.accel_memory), "of an accelerator of the fullest stage"),
+        );
+    }
+
     // bound: the sums of the table of bounds; null: there is none.
     function figuresOf(v, bound) {
+        if (v.stage) return figuresOfStep(v);
         // Where one accelerator stands for others, messages are on no link.
         const third = bound ? [gapFigure(v, bound)] : v.mergedRanks > 0 ? [] : [linkFigure(v)];
         return th.make("dl", {class: "figures"}, timeFigure(v), rateFigure(v), ...third, limitFigure(v));
@@ -176,7 +215,7 @@
         return [
             th.make(
                 "div",
-                {class: "stack", role: "img", "aria-label": "Time breakdown of the critical path"},
+                {class: "stack", role: "img", "aria-label": `Time breakdown of ${v.stage ? "the step" : "the critical path"}`},
                 ...parts.map((part) => box(part, widthOf(part))),
             ),
             th.make("ul", {class: "legend"}, ...parts.map((part) => th.make("li", {}, box(part), told(part)))),
@@ -197,7 +236,7 @@
         return [
             say(th.comparison(...runs)),
             th.make("div", {class: "pair"}, ...runs.map(side)),
-            ...runs.flatMap((run) => [title(`Critical path of ${run.name}`), ...breakdownOf(run.verdict, longest)]),
+            ...runs.flatMap((run) => [title(`${run.verdict.stage ? "Step" : "Critical path"} of ${run.name}`), ...breakdownOf(run.verdict, longest)]),
         ];
     };
 })();

@@ -32,6 +32,7 @@ libtharsis_la_SOURCES += \
 	session/objects/run_stop.c \
 	session/objects/run_stop.h \
 	session/objects/saved_run_figures.c \
+	session/objects/stage_figures.c \
 	session/objects/task_attributes.c \
 	session/progress.c \
 	session/progress.h \
@@ -56,7 +57,6 @@ libtharsis_la_SOURCES += \
 	session/sections/path_contention.c \
 	session/sections/search.c \
 	session/sections/sections.h \
-	session/sections/training.c \
 	session/sections/transformer.c \
 	session/sections/verdict.c \
 	session/sections/verdict.h \
@@ -66,6 +66,8 @@ libtharsis_la_SOURCES += \
 	session/session_parts.c \
 	session/simulation.c \
 	session/simulation.h \
+	session/step_times.c \
+	session/step_times.h \
 	session/store.c \
 	session/store.h \
 	session/table/legend.c \

@@ -192,6 +192,8 @@ void th_simulation_free(th_simulation *s)
     if (!s)
         return;
     th_result_clear(&s->result);
+    th_free(s->stage_times);
+    th_free(s->path_times);
     th_free(s->slacks);
     th_free(s->loads);
     free_messages(s->messages);
@@ -246,8 +248,12 @@ const th_collective *th_simulation_collective(const th_simulation *s, int32_t nu
 void th_simulation_changed(th_simulation *s)
 {
     s->result_is_fresh = false;
+    th_free(s->stage_times);
+    th_free(s->path_times);
     th_free(s->slacks);
     th_free(s->loads);
+    s->stage_times = NULL;
+    s->path_times = NULL;
     s->slacks = NULL;
     s->loads = NULL;
     free_messages(s->messages);
@@ -283,6 +289,24 @@ const th_time *th_simulation_slacks(th_simulation *s, th_error *err)
         return NULL;
     }
     return s->slacks = slacks;
+}
+
+const th_time *th_simulation_path_times(th_simulation *s, th_error *err)
+{
+    const th_result *r = th_simulation_result(s, err);
+    if (!r || s->path_times)
+        return r ? s->path_times : NULL;
+    th_path_entry *path = NULL;
+    int n = th_critical_path(r, &path, err);
+    th_time *times = n < 0 ? NULL : th_alloc_array((size_t)r->n_tasks + 1, sizeof *times);
+    if (n >= 0 && !times)
+        th_error_no_memory(err);
+    for (int32_t t = 0; times && t < r->n_tasks; t++)
+        times[t] = -1;
+    for (int i = 0; times && i < n; i++)
+        times[path[i].task] = path[i].wait_ps + path[i].end_ps - path[i].start_ps;
+    th_free(path);
+    return s->path_times = times;
 }
 
 double th_medium_load(const th_medium *m, int64_t bytes, th_time elapsed_ps)

@@ -43,10 +43,12 @@ typedef struct th_simulation {
     th_compute_cost_cache *costs; /* of a hand-built program: the costs of its system */
     th_result result;
     bool result_is_fresh;
-    th_astra_rank_times *ranks; /* of a trace as ASTRA-sim replays it, else NULL */
-    th_sent_messages *messages; /* session/messages.h; likewise */
-    th_time *slacks;            /* NULL: not computed since the machine moved */
-    double *loads;              /* likewise */
+    th_astra_rank_times *ranks;         /* of a trace as ASTRA-sim replays it, else NULL */
+    th_sent_messages *messages;         /* session/messages.h; likewise */
+    struct th_stage_times *stage_times; /* session/step_times.h; likewise */
+    th_time *path_times;                /* likewise */
+    th_time *slacks;                    /* NULL: not computed since the machine moved */
+    double *loads;                      /* likewise */
 } th_simulation;
 
 /* scripts: the results of script designs. */
@@ -86,6 +88,8 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err);
 /* How much later each task could have ended, -1 where it is not known
  * (sim/analysis/critical_path.h); valid until the machine moves. NULL on failure. */
 const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
+/* Of each task of the critical path its wait and duration, of all others -1; likewise. */
+const th_time *th_simulation_path_times(th_simulation *s, th_error *err);
 /* The load of every link: the bytes over its medium as a share of what the medium could have
  * carried in the elapsed time, valid until the machine moves. (Busy time says less: a single flow
  * that another link slows down keeps a link busy.) NULL: memory is out. */

@@ -13,9 +13,11 @@
  * is the last backward, has made its own, and of the last chunk when each has made all of its own:
  * else one stage after the other would slow what the next one waits for. Messages between stages
  * leave when what they carry is made, and the sender computes meanwhile, or waits until they are
- * there. */
+ * there. Operations of a pair (dualpipe_v) are two chains of tasks of one accelerator, which
+ * computes in either while the other one waits for messages. */
 #include <config.h>
 #include <math.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "training/kernel_counts.h"
 #include "training/lower_step.h"
@@ -27,7 +29,13 @@ enum { NONE = TH_NO_BUNDLE, WAITS_MAX = 16 };
 typedef struct calls {
     th_step_exchange of[2];
     int n;
+    th_step_place place;
 } calls;
+
+/* Bundles that something waits for. */
+typedef struct waits {
+    int32_t of[WAITS_MAX], n;
+} waits;
 
 /* Where a stage stands. */
 typedef struct stage {
@@ -40,6 +48,8 @@ typedef struct stage {
     int32_t reduce_after;                /* its computation */
     int64_t pending_bytes;               /* gradients that are reduced at the end */
     int64_t parameters;
+    waits forked, joins; /* of a pair: before its forward operation, and behind it */
+    int32_t paired;      /* chunk of its backward operation; NONE: it is in no pair */
 } stage;
 
 /* Gradients of a stage that wait for the first stage of their chunk. */
@@ -66,6 +76,7 @@ void th_training_step_clear(th_training_step *x)
     th_free(x->task);
     th_free(x->work);
     th_free(x->work_of);
+    th_free(x->place_of);
     th_free(x->memory);
     *x = (th_training_step){.task = NULL};
 }
@@ -106,6 +117,29 @@ static void wait_also(stage *g, int32_t task)
 {
     if (task != NONE && g->n_wait < WAITS_MAX)
         g->wait[g->n_wait++] = task;
+}
+
+/* ---- pairs: two chains on one accelerator, which does what is ready ---- */
+
+/* The backward operation of a pair starts where the forward one did. */
+static void enter_pair(lowering *l, int32_t at, int32_t i)
+{
+    stage *g = &l->stages[at];
+    const th_pipeline_op *op = &l->s->ops[i];
+    if (th_pipeline_opens_pair(l->s, i)) {
+        memcpy(g->forked.of, g->wait, sizeof g->wait);
+        g->forked.n = g->n_wait;
+    } else if (i % l->s->n_ops > 0 && th_pipeline_opens_pair(l->s, i - 1)) {
+        memcpy(g->joins.of, g->wait, sizeof g->wait);
+        g->joins.n = g->n_wait;
+        memcpy(g->wait, g->forked.of, sizeof g->wait);
+        g->n_wait = g->forked.n;
+        g->paired = op->chunk;
+    } else if (g->paired != NONE && !(op->kind == TH_PIPELINE_WEIGHTS && op->chunk == g->paired)) {
+        g->paired = NONE;
+        for (int32_t k = 0; k < g->joins.n; k++)
+            wait_also(g, g->joins.of[k]);
+    }
 }
 
 /* The parts of a computation. It takes at least the host's time; what they are rounded by is the
@@ -199,7 +233,7 @@ static void add_call(const lowering *l, calls *c, th_collective_kind kind, th_pl
 static calls calls_of(const lowering *l, th_collective_kind kind, int64_t bytes)
 {
     const th_parallel_plan *p = l->c->p;
-    calls c = {.n = 0};
+    calls c = {.n = 0, .place = l->tasks->place};
     if (p->n.zero > 0) {
         add_call(l, &c, kind, TH_GROUP_ZERO, bytes);
         if (kind == TH_REDUCE_SCATTER)
@@ -215,6 +249,8 @@ static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after,
                          th_error *err)
 {
     stage *g = &l->stages[at];
+    const th_step_place place = l->tasks->place;
+    l->tasks->place = c->place;
     for (int i = 0; i < c->n; i++) {
         int32_t wait[] = {g->engine, after, and_after};
         double share = l->c->p->overlaps_data ? slowdown(l, c->of[i].group) : 0;
@@ -224,6 +260,7 @@ static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after,
             return -1;
         g->engine = task;
     }
+    l->tasks->place = place;
     return g->engine;
 }
 
@@ -323,6 +360,7 @@ static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *o
     int64_t parameters = th_layer_parameters_of_rank(l->c, layer);
     bool splits = l->s->splits_backward;
     th_layer_work(l->c, layer, (th_pipeline_kind)op->kind, splits, &pieces);
+    l->tasks->place = (th_step_place){op->micro_batch, layer, op->kind};
     if (op->kind != TH_PIPELINE_WEIGHTS &&
         gather_weights(l, at, parameters, op->kind == TH_PIPELINE_FORWARD && op->micro_batch == 0,
                        err))
@@ -399,6 +437,7 @@ static int lower_op(lowering *l, int32_t i, th_error *err)
     int32_t at = i / l->s->n_ops, step = th_pipeline_step(l->s, at, op->chunk);
     int32_t from = neighbour(l, at, op, -1), to = neighbour(l, at, op, 1);
     stage *g = &l->stages[at];
+    enter_pair(l, at, i);
     if (from != NONE) {
         wait_also(g, l->came[th_pipeline_number(l->s, op->kind, from, op->micro_batch)]);
         launch_message(l, at);
@@ -478,13 +517,14 @@ static int lower(lowering *l, th_error *err)
     if (th_step_tasks_check(l->tasks, count_bundles(l), err))
         return -1;
     for (int32_t i = 0; i < stages; i++)
-        l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}};
+        l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}, .paired = NONE};
     for (int32_t i = 0; i < l->s->shape.chunks; i++)
         l->made[i] = NONE;
     l->message_bytes = th_boundary_bytes(l->c);
     for (int32_t k = 0; k < stages * l->s->n_ops; k++)
         if (lower_op(l, l->s->order[k], err))
             return -1;
+    l->tasks->place = TH_STEP_AS_A_WHOLE;
     for (int32_t i = 0; i < stages; i++)
         if (end_stage(l, i, err))
             return -1;
@@ -499,6 +539,8 @@ static void take_tasks(th_training_step *out, th_step_tasks *tasks)
     out->work_of = tasks->work_of;
     tasks->work = NULL;
     tasks->work_of = NULL;
+    out->place_of = tasks->place_of;
+    tasks->place_of = NULL;
     out->is_merged = tasks->is_merged && out->n_ranks > 1;
     tasks->kind = NULL;
 }

@@ -14,11 +14,12 @@ typedef struct th_training_step {
     th_parallel_plan plan;
     th_training_device device;
     int32_t n_ranks;
-    th_plan_memory *memory; /* by stage */
-    uint8_t *task;          /* th_step_task of each task of the program */
-    th_step_work *work;     /* what computations consist of */
-    int32_t *work_of;       /* index in work of each task; -1: it is no computation */
-    bool is_merged;         /* a rank stands for others */
+    th_plan_memory *memory;  /* by stage */
+    uint8_t *task;           /* th_step_task of each task of the program */
+    th_step_work *work;      /* what computations consist of */
+    int32_t *work_of;        /* index in work of each task; -1: it is no computation */
+    th_step_place *place_of; /* of each task */
+    bool is_merged;          /* a rank stands for others */
 } th_training_step;
 void th_training_step_clear(th_training_step *x);
 

@@ -14,8 +14,12 @@
  *                same: twice the activations of 1f1b, no bubble where F = B = W)
  *   zbv          two chunks that turn at the last stage (the same, section 6), in the order of
  *                PyTorch's ScheduleZBVZeroBubble
+ *   dualpipe_v   two chunks that turn at the last stage; forward and backward of different micro-
+ *                batches as pairs (DeepSeek-V3, arXiv 2412.19437, section 3.2.1, cut in half: the
+ *                order of dualpipev.py of deepseek-ai/DualPipe, one copy of the weights)
  * The bubble with equal stages and free transfers is (p - 1) / (m + p - 1) for gpipe and 1f1b, and
- * (p - 1) / (v m + p - 1) for interleaved. */
+ * (p - 1) / (v m + p - 1) for interleaved; of dualpipe_v (p - 1) (FB + B - 3 W) of a chunk's times,
+ * FB that of a pair, B with W. */
 #include <config.h>
 #include "training/pipeline_schedule.h"
 #include <assert.h>
@@ -189,6 +193,86 @@ static void fill_zbv(const th_pipeline_shape *n, int32_t stage, th_pipeline_list
             add_next(&c, TH_PIPELINE_WEIGHTS, chunk);
 }
 
+/* ---- dualpipe_v ---- */
+
+static int check_dualpipe_v(const th_pipeline_shape *n, th_error *err)
+{
+    int32_t least = 2 * n->stages;
+    if (n->micro_batches >= least)
+        return 0;
+    return th_error_set(err, "MAP-0480",
+                        "dualpipe_v: %d micro-batches on %d stages: at least %d were expected",
+                        (int)n->micro_batches, (int)n->stages, (int)least);
+}
+
+/* The W of the oldest B that has none. */
+static void add_waiting_weights(zbv_counts *c, int32_t *waiting, int32_t *n_waiting)
+{
+    add_next(c, TH_PIPELINE_WEIGHTS, waiting[0]);
+    for (int32_t i = 1; i < *n_waiting; i++)
+        waiting[i - 1] = waiting[i];
+    --*n_waiting;
+}
+
+static void add_forward_and_backward(zbv_counts *c, int32_t chunk)
+{
+    add_next(c, TH_PIPELINE_FORWARD, chunk);
+    add_b_and_w(c, 1 - chunk);
+}
+
+/* The last backward operations: half of those of step 6 leave their W for later. */
+static void drain_dualpipe_v(zbv_counts *c, int32_t stage, int32_t left)
+{
+    int32_t waiting[TH_STAGES_MAX + 1], n_waiting = 0, half = (stage + 1) / 2;
+    for (int32_t k = 0; k < stage + 1; k++)
+        for (int32_t chunk = 1; chunk >= 0; chunk--) {
+            bool waits = k > half || (k == half && (stage % 2 == 1 || chunk == 0));
+            add_next(c, TH_PIPELINE_BACKWARD, chunk);
+            if (waits)
+                waiting[n_waiting++] = chunk;
+            else
+                add_next(c, TH_PIPELINE_WEIGHTS, chunk);
+        }
+    for (int32_t k = 0; k < left; k++) {
+        add_waiting_weights(c, waiting, &n_waiting);
+        add_next(c, TH_PIPELINE_BACKWARD, 0);
+        waiting[n_waiting++] = 0;
+    }
+    while (n_waiting > 0)
+        add_waiting_weights(c, waiting, &n_waiting);
+}
+
+static void fill_dualpipe_v(const th_pipeline_shape *n, int32_t stage, th_pipeline_list *out)
+{
+    zbv_counts c = {.out = out};
+    int32_t left = n->stages - stage - 1;
+    for (int32_t k = 0; k < 2 * left; k++)
+        add_next(&c, TH_PIPELINE_FORWARD, 0);
+    for (int32_t k = 0; k < stage + 1; k++) {
+        add_next(&c, TH_PIPELINE_FORWARD, 0);
+        add_next(&c, TH_PIPELINE_FORWARD, 1);
+    }
+    for (int32_t k = 0; k < left; k++) {
+        add_b_and_w(&c, 1);
+        add_next(&c, TH_PIPELINE_FORWARD, 1);
+    }
+    for (int32_t k = 0; k < n->micro_batches - 2 * n->stages + stage + 1; k++) {
+        add_forward_and_backward(&c, 0);
+        add_forward_and_backward(&c, 1);
+    }
+    for (int32_t k = 0; k < left; k++) {
+        add_b_and_w(&c, 1);
+        add_forward_and_backward(&c, 1);
+    }
+    drain_dualpipe_v(&c, stage, left);
+}
+
+bool th_pipeline_opens_pair(const th_pipeline_schedule *s, int32_t i)
+{
+    return s->has_pairs && s->ops[i].kind == TH_PIPELINE_FORWARD && (i + 1) % s->n_ops != 0 &&
+           s->ops[i + 1].kind == TH_PIPELINE_BACKWARD && s->ops[i + 1].chunk != s->ops[i].chunk;
+}
+
 /* ---- the table ---- */
 
 const th_pipeline_type th_pipeline_types[] = {
@@ -199,6 +283,8 @@ const th_pipeline_type th_pipeline_types[] = {
     {"zb_h1", "1f1b with weight gradients later", true, false, 1, 1, NULL, fill_zb_h1},
     {"zb_h2", "the same with twice the activations", true, false, 1, 1, NULL, fill_zb_h2},
     {"zbv", "two chunks that turn at the last stage", true, true, 2, 2, check_zbv, fill_zbv},
+    {"dualpipe_v", "the same, messages of one micro-batch beside computation of another", true,
+     true, 2, 2, check_dualpipe_v, fill_dualpipe_v, .has_pairs = true},
     {.name = NULL},
 };
 
@@ -239,6 +325,7 @@ int th_pipeline_make(const th_pipeline_type *t, const th_pipeline_shape *n,
     *out = (th_pipeline_schedule){.shape = *n,
                                   .splits_backward = t->splits_backward,
                                   .is_v = t->is_v,
+                                  .has_pairs = t->has_pairs,
                                   .n_ops = (int32_t)n_ops};
     out->ops = th_alloc_array((size_t)n_ops * (size_t)n->stages, sizeof *out->ops);
     if (!out->ops)

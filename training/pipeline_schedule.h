@@ -33,6 +33,9 @@ typedef struct th_pipeline_shape {
 typedef struct th_pipeline_schedule {
     th_pipeline_shape shape;
     bool splits_backward, is_v;
+    /* A forward operation and the backward one of the other chunk behind it share their time: what
+     * one of them sends travels while the other computes. */
+    bool has_pairs;
     /* Of stage s: ops[s * n_ops .. (s + 1) * n_ops), every operation once. */
     th_pipeline_op *ops;
     int32_t n_ops;
@@ -50,6 +53,7 @@ typedef struct th_pipeline_type {
     int (*check)(const th_pipeline_shape *n, th_error *err);
     /* Appends the operations of a stage by th_pipeline_add. */
     void (*fill)(const th_pipeline_shape *n, int32_t stage, th_pipeline_list *out);
+    bool has_pairs; /* see th_pipeline_schedule */
 } th_pipeline_type;
 
 extern const th_pipeline_type th_pipeline_types[]; /* ends in name NULL */
@@ -69,6 +73,8 @@ int th_pipeline_check(th_pipeline_schedule *s, const char *what, th_error *err);
 /* The step of the model that a chunk of a stage is, and back. */
 int32_t th_pipeline_step(const th_pipeline_schedule *s, int32_t stage, int32_t chunk);
 int32_t th_pipeline_stage_of(const th_pipeline_schedule *s, int32_t step);
+/* Is the operation of this index the forward one of a pair? */
+bool th_pipeline_opens_pair(const th_pipeline_schedule *s, int32_t i);
 /* A number of each operation by kind, step and micro-batch, from 0 on; of kind TH_PIPELINE_N_KINDS,
  * step 0, micro-batch 0: how many numbers there are. */
 size_t th_pipeline_number(const th_pipeline_schedule *s, int kind, int32_t step,

@@ -19,6 +19,7 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
                          .plan = p,
                          .program = program,
                          .is_merged = merges,
+                         .place = TH_STEP_AS_A_WHOLE,
                          .ranks = merges ? 1 : th_plan_stage_ranks(p)};
     x->members = th_alloc_array(n, sizeof *x->members);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
@@ -39,6 +40,7 @@ void th_step_tasks_clear(th_step_tasks *x)
     th_free(x->kind);
     th_free(x->work);
     th_free(x->work_of);
+    th_free(x->place_of);
     th_free(x->task);
     th_free(x->members);
     th_free(x->nodes);
@@ -79,10 +81,12 @@ static int32_t add(th_step_tasks *x, const th_task *t, th_step_task kind, th_err
 {
     size_t number = (size_t)x->program->n_tasks;
     if (th_grow(&x->kind, &x->kind_capacity, number + 1, sizeof *x->kind) ||
-        th_grow(&x->work_of, &x->work_of_capacity, number + 1, sizeof *x->work_of))
+        th_grow(&x->work_of, &x->work_of_capacity, number + 1, sizeof *x->work_of) ||
+        th_grow(&x->place_of, &x->place_capacity, number + 1, sizeof *x->place_of))
         return th_error_no_memory(err);
     x->kind[number] = (uint8_t)kind;
     x->work_of[number] = -1;
+    x->place_of[number] = x->place;
     return th_program_add(x->program, t, err);
 }
 

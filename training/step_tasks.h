@@ -27,6 +27,14 @@ typedef enum {
 } th_step_task;
 extern const char *const th_step_task_names[TH_N_STEP_TASKS + 1];
 
+/* What a task of a step is a part of: the pass of a micro-batch through a layer. */
+typedef struct th_step_place {
+    int32_t micro_batch; /* -1: of the step as a whole; then the others say nothing */
+    int32_t layer;       /* from 0, or TH_LAYER_EMBEDDING_STEP, TH_LAYER_HEAD_STEP */
+    int32_t pass;        /* th_pipeline_kind */
+} th_step_place;
+static const th_step_place TH_STEP_AS_A_WHOLE = {-1, 0, 0};
+
 /* The parts of a computation, which follow each other. */
 typedef struct th_step_work {
     th_time ps[TH_N_WORK_PARTS];
@@ -47,10 +55,12 @@ typedef struct th_step_tasks {
     size_t kind_capacity;
     th_step_work *work; /* all different; the caller's, once taken, as is work_of */
     int32_t n_works;
-    int32_t *work_of; /* of each task; -1: it is no computation */
+    int32_t *work_of;        /* of each task; -1: it is no computation */
+    th_step_place *place_of; /* of each task; likewise */
+    th_step_place place;     /* of the tasks that are added next */
     /* private */
     th_map *known_work;
-    size_t work_capacity, work_of_capacity;
+    size_t work_capacity, work_of_capacity, place_capacity;
     int32_t *task; /* of bundle b and rank r: [b * ranks + r] */
     int32_t n;
     size_t task_capacity;

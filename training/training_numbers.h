@@ -45,7 +45,7 @@ typedef struct th_generation {
     int32_t cores;                 /* that a wave of tiles fills; 0: no waves */
     double fp8_factor, fp4_factor; /* of the 16-bit peak; 0: no such products */
     bool is_limited;               /* in power, below the vendor's */
-    bool is_measured;              /* runs of them are among those that tests/accept judges by */
+    bool is_measured;              /* are there measured steps that the model is held against? */
 } th_generation;
 const th_generation *th_generation_find(const char *design);
 

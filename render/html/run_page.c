@@ -12,8 +12,16 @@ enum { PATH_MAX_ROWS = 200, CONTENTION_MAX_ROWS = 20, FAULTS_MAX_ROWS = 1000, SP
 
 /* ---- sections made of several tables, or with options ---- */
 
+/* The step, its kernels and its stages. */
+static int section_training(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_training(s, r, err) != 0 ? -1 : th_section_stages(s, r, err);
+}
+
 static int section_path(th_session *s, th_report *r, th_error *err)
 {
+    if (s->hand_built && s->hand_built->step && th_section_path_groups(s, r, err) != 0)
+        return -1;
     return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 || th_section_path_parts(s, r, err) != 0
                ? -1
                : th_section_contention(s, r, CONTENTION_MAX_ROWS, err);
@@ -72,9 +80,10 @@ static int add_section(th_session *s, const th_page_section *x, th_strbuf *out, 
 static int add_sections(th_session *s, const th_result *x, th_strbuf *out, th_error *err)
 {
     const th_program *p = s->simulation->program;
-    bool is_mapped = s->mapping;
+    bool is_mapped = s->mapping, is_step = s->hand_built && s->hand_built->step;
     const th_page_section sections[] = {
         {"faults", "Faults", s->events.n > 0, section_faults},
+        {"training", "Training step", is_step && x->is_done, section_training},
         {"figures", "Figures", true, th_section_summary},
         {"bounds", "Bounds", is_mapped, section_bounds},
         {"advice", "Advice", th_session_kept_report(s, "advice"), NULL},
@@ -84,10 +93,11 @@ static int add_sections(th_session *s, const th_result *x, th_strbuf *out, th_er
         {"layers", "Layers", is_mapped, th_section_layer_figures},
         {"mapping", "Mapping", is_mapped, section_mapping},
         {"utilization", "Accelerators", is_mapped, th_section_accels},
-        {"links", "Links", true, section_links},
+        {"links", "Links", !is_step || !s->hand_built->step->is_merged, section_links},
         {"collectives", "Collectives", p->n_collectives > 0, th_section_collectives},
         {"energy", "Energy", x->has_energy, th_section_energy},
-        {"memory", "Memory", is_mapped, th_section_memory},
+        {"memory", "Memory", is_mapped || is_step,
+         is_step ? th_section_step_memory : th_section_memory},
         {"search", "Search", is_mapped && s->search.n_improvements > 0, section_search},
     };
     int failed = 0;

@@ -70,10 +70,19 @@ static th_time engine_time(const th_spans_page *g, const th_task *t, int engine)
                : 0;
 }
 
-enum { N_OF_ALL = 10, N_TASK_FIELDS = N_OF_ALL + N_ENGINES };
+/* The pass and the layer of a task of a step, as one number. */
+static int64_t place_of(const th_step_place *at)
+{
+    enum { N_PASSES = 4 };
+    return at->micro_batch < 0 ? 0
+                               : (int64_t)(at->layer - TH_LAYER_HEAD_STEP) * N_PASSES + at->pass;
+}
+
+enum { N_OF_ALL = 12, N_TASK_FIELDS = N_OF_ALL + N_ENGINES };
 
 /* Kind, start, length, number, group, input; the node of a computation or the sender, the receiver;
- * the work of a step that a computation is, or which collective; bytes; times of engines. */
+ * the work of a step that a computation is, or which collective; bytes; of a step micro-batch and
+ * place; times of engines. */
 static int64_t task_field(const th_spans_page *g, int32_t number, int field)
 {
     const th_task *t = &g->program->tasks[number];
@@ -93,7 +102,9 @@ static int64_t task_field(const th_spans_page *g, int32_t number, int field)
                                       joins                 ? t->compute_cost
                                       : computes && g->step ? g->step->work_of[number]
                                                             : 0,
-                                      moves || joins ? t->bytes : 0};
+                                      moves || joins ? t->bytes : 0,
+                                      g->step ? g->step->place_of[number].micro_batch : 0,
+                                      g->step ? place_of(&g->step->place_of[number]) : 0};
     return fields[field];
 }
 

@@ -40,11 +40,14 @@ const char *th_figures_name(const th_attribute *column, bool is_keyword,
 /* "ps", "bits_per_s", "of 1", "number", "text". */
 const char *th_figures_unit(th_kind kind);
 
-/* program_figures.c, run_figures.c: those without objects; of run there is one row. */
+/* program_figures.c, stage_figures.c, run_figures.c: those without objects; of run there is one
+ * row. */
 extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_figures_of_sets,
     th_figures_of_models, th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs,
     th_figures_of_search, th_figures_of_run;
 extern const th_attribute th_run_attributes[];
+/* Two texts of a row, which lie in the session's scratch; they are cleared. */
+void th_put_texts(th_session *s, th_strbuf *a, th_strbuf *b, th_quantity *cells);
 /* The name of the i-th one that saved runs keep and that is a number; NULL after the last. */
 const char *th_run_figure_name(int i);
 /* saved_run_figures.c: of saved runs, by th_saved_class, and their property events. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* program_figures.c - classes of figures of the mapping and the program without objects of their
- * own: sets, stages, ranks, jobs, messages, dependencies, and the improvements of a search. */
+ * own: sets, models, ranks, jobs, messages, dependencies, and the improvements of a search. */
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
@@ -61,8 +61,7 @@ static void add_shares(const th_set *set, th_strbuf *out)
         th_strbuf_add(out, "equal");
 }
 
-/* Two texts of a row, which lie in the session's scratch. */
-static void put_texts(th_session *s, th_strbuf *a, th_strbuf *b, th_quantity *cells)
+void th_put_texts(th_session *s, th_strbuf *a, th_strbuf *b, th_quantity *cells)
 {
     th_strbuf *out = &s->text.scratch;
     th_strbuf_clear(out);
@@ -116,7 +115,7 @@ static void set_row(th_session *s, int32_t row, th_quantity *cells)
     th_strbuf accels = TH_STRBUF_INIT, shares = TH_STRBUF_INIT;
     add_accels(s, &m->sets[row], &accels);
     add_shares(&m->sets[row], &shares);
-    put_texts(s, &accels, &shares, &cells[8]);
+    th_put_texts(s, &accels, &shares, &cells[8]);
 }
 
 const th_figures th_figures_of_sets = {"sets", th_session_need_mapping, count_sets, set_attributes,
@@ -177,86 +176,12 @@ static void model_row(th_session *s, int32_t row, th_quantity *cells)
 const th_figures th_figures_of_models = {"models", th_session_need_workload, count_models,
                                          model_attributes, .row = model_row};
 
-/* ---- stages and ranks ---- */
-
-static const th_attribute stage_attributes[] = {
-    {"ranks", TH_KIND_COUNT, "tensor x context x data"},
-    {"weights", TH_KIND_BYTES, "memory of a rank: weights"},
-    {"gradients", TH_KIND_BYTES, "gradients"},
-    {"states", TH_KIND_BYTES, "states of the optimizer"},
-    {"activations", TH_KIND_BYTES, "activations"},
-    {"buffers", TH_KIND_BYTES, "buffers"},
-    {"memory", TH_KIND_BYTES, "of an accelerator, as report_memory has it by term"},
-    {"memory_share", TH_KIND_SHARE, "memory / memory of the accelerator", .heading = "share"},
-    {"layers", TH_KIND_TEXT, "first and last of each chunk"},
-    {"accels", TH_KIND_TEXT, "numbers, in the order of the ranks", .heading = "accelerators"},
-    {.name = NULL},
-};
+/* ---- ranks ---- */
 
 static const th_training_step *step_of(const th_session *s)
 {
     return s->hand_built ? s->hand_built->step : NULL;
 }
-
-enum { LIST_MAX = 40 }; /* characters; what goes on is cut off */
-
-/* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */
-static void add_stage_accels(const th_training_step *x, int32_t stage, th_strbuf *out)
-{
-    int32_t n = th_plan_stage_ranks(&x->plan), last;
-    for (int32_t first = 0; first < n; first = last + 1) {
-        int32_t from = th_plan_accel(&x->plan, stage, first);
-        last = first;
-        while (last + 1 < n && th_plan_accel(&x->plan, stage, last + 1) == from + last + 1 - first)
-            last++;
-        if (out->length >= LIST_MAX) {
-            th_strbuf_add(out, ", ...");
-            return;
-        }
-        th_strbuf_printf(out, last == first ? "%s%d" : "%s%d-%d", out->length > 0 ? ", " : "",
-                         (int)from, (int)(from + last - first));
-    }
-}
-
-/* "0-7, 16-23": the layers of the chunks of a stage. */
-static void add_stage_layers(const th_training_step *x, int32_t stage, th_strbuf *out)
-{
-    const th_parallel_plan *p = &x->plan;
-    th_pipeline_schedule s = {.shape = {p->n.pipeline, p->n.chunks, 1},
-                              .is_v = p->schedule && p->schedule->is_v};
-    for (int32_t chunk = 0; chunk < p->n.chunks && out->length < LIST_MAX; chunk++) {
-        th_layer_range r = th_plan_layers(p, &x->model, th_pipeline_step(&s, stage, chunk));
-        if (r.n > 0)
-            th_strbuf_printf(out, "%s%d-%d", out->length > 0 ? ", " : "", (int)r.first,
-                             (int)(r.first + r.n - 1));
-    }
-    if (out->length == 0)
-        th_strbuf_add(out, "none");
-}
-
-static int32_t count_stages(const th_session *s)
-{
-    return step_of(s) ? step_of(s)->plan.n.pipeline : 0;
-}
-
-static void stage_row(th_session *s, int32_t row, th_quantity *cells)
-{
-    const th_training_step *x = step_of(s);
-    cells[0] = th_count(th_plan_stage_ranks(&x->plan));
-    for (int i = 0; i < TH_N_MEMORY_TERMS; i++)
-        cells[1 + i] = th_bytes(x->memory[row].of[i]);
-    enum { SUM = 1 + TH_N_MEMORY_TERMS };
-    int64_t sum = th_plan_memory_sum(&x->memory[row]);
-    cells[SUM] = th_bytes(sum);
-    cells[SUM + 1] = th_share(th_ratio((double)sum, (double)x->device.memory_bytes));
-    th_strbuf layers = TH_STRBUF_INIT, accels = TH_STRBUF_INIT;
-    add_stage_layers(x, row, &layers);
-    add_stage_accels(x, row, &accels);
-    put_texts(s, &layers, &accels, &cells[SUM + 2]);
-}
-
-const th_figures th_figures_of_stages = {"stages", need_tasks, count_stages, stage_attributes,
-                                         .row = stage_row};
 
 static const th_attribute rank_attributes[] = {
     {"accel_id", TH_KIND_COUNT, "its accelerator"},

@@ -41,13 +41,26 @@ const th_attribute th_run_attributes[] = {
      "compute tasks simulated tile by tile, because transfers shared their DRAM",
      .is_detail = true},
     {"model_error", TH_KIND_SHARE, "of its models, the largest that is known", .is_detail = true},
+    {"tokens", TH_KIND_RATE, "of a step of training, its tokens / its time",
+     .heading = "tokens per s", .is_detail = true},
+    {"accel_tokens", TH_KIND_RATE, "the same / ranks", .heading = "tokens per s and accelerator",
+     .is_detail = true},
+    {"model_utilization", TH_KIND_SHARE,
+     "operations of the model, attention causal / what the ranks' 16-bit peak does in a step",
+     .is_detail = true},
+    {"hardware_utilization", TH_KIND_SHARE, "the same, with the operations computed again",
+     .is_detail = true},
+    {"accel_memory", TH_KIND_BYTES,
+     "of a step of training, what an accelerator of its fullest stage needs", .is_detail = true},
     TH_ENERGY_ATTRIBUTES(NULL),
     {.name = NULL},
 };
 enum {
     N = sizeof th_run_attributes / sizeof *th_run_attributes - 1,
     LATENCY = 11,
-    MODEL_ERROR = N - TH_N_ENERGY_ATTRIBUTES - 1 /* between the two: of a workload alone */
+    N_OF_STEP = 5,
+    OF_STEP = N - TH_N_ENERGY_ATTRIBUTES - N_OF_STEP,
+    MODEL_ERROR = OF_STEP - 1 /* between LATENCY and it: of a workload alone */
 };
 
 const char *th_run_figure_name(int i)
@@ -96,6 +109,24 @@ static void put_work(const th_session *s, const th_result *x, th_quantity *cells
     memcpy(cells, all, sizeof all);
 }
 
+static void put_step(const th_training_step *x, const th_result *r, th_quantity *cells)
+{
+    const th_batch *b = &x->plan.batch;
+    double s = th_seconds(r->elapsed_ps), tokens = (double)b->global_batch * b->sequence;
+    double peak = x->device.operations_per_s * x->n_ranks * s;
+    double model = tokens * th_transformer_operations(&x->model, b->sequence, !x->model.is_encoder);
+    double again = x->plan.recompute >= TH_RECOMPUTE_NEEDED ? 4.0 / 3 : 1;
+    int64_t memory = 0;
+    for (int32_t i = 0; i < x->plan.n.pipeline; i++) {
+        int64_t of_stage = th_plan_memory_sum(&x->memory[i]);
+        memory = of_stage > memory ? of_stage : memory;
+    }
+    const th_quantity all[N_OF_STEP] = {
+        th_rate(th_ratio(tokens, s)), th_rate(th_ratio(tokens, s * x->n_ranks)),
+        th_share(th_ratio(model, peak)), th_share(th_ratio(model * again, peak)), th_bytes(memory)};
+    memcpy(cells, all, sizeof all);
+}
+
 static void run_row(th_session *s, int32_t row, th_quantity *cells)
 {
     char digest[20];
@@ -106,7 +137,8 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
     if (!x)
         return;
     /* where one rank of a step stands for others, its messages are on no link */
-    bool is_merged = s->hand_built && s->hand_built->step && s->hand_built->step->is_merged;
+    const th_training_step *step = s->hand_built ? s->hand_built->step : NULL;
+    bool is_merged = step && step->is_merged;
     th_strbuf_clear(&s->text.scratch);
     th_strbuf_add(&s->text.scratch, th_session_digest(s, digest, sizeof digest));
     double error = th_models_error(th_models_of(s, x));
@@ -131,6 +163,8 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
         cells[N - TH_N_ENERGY_ATTRIBUTES + i] = th_energy_part(x, &x->energy, i);
     if (!s->hand_built)
         put_work(s, x, &cells[LATENCY + 1]);
+    if (step && x->is_done)
+        put_step(step, x, &cells[OF_STEP]);
 }
 
 static int32_t count_runs(const th_session *s)

@@ -42,6 +42,7 @@ static const th_attribute run_attributes[] = {
     INPUT("stream", TH_KIND_TEXT,
           "its inputs, their interval in ps, micro-batches, and inputs at once"),
     INPUT("samples", TH_KIND_COUNT, "of an input"),
+    INPUT("plan", TH_KIND_TEXT, "of a step of training, with the keys of its file"),
     {.name = NULL},
 };
 static const th_attribute object_attributes[] = {
@@ -173,6 +174,10 @@ static void keep_inputs(th_saving *x)
              (long long)stream->interval_ps, (int)stream->micro_batches, (int)stream->in_flight);
     const th_run_options ran = th_simulation_ran(sim);
     bool is_searched = s->search.type && !s->search.type->is_baseline;
+    th_strbuf plan = TH_STRBUF_INIT;
+    if (s->hand_built && s->hand_built->plan)
+        th_fields_write(th_plan_fields, s->hand_built->plan, (th_fields_form){"", "; ", false},
+                        &plan);
     const th_quantity all[] = {
         th_text(x->run->name),
         th_text(s->system->name),
@@ -190,9 +195,12 @@ static void keep_inputs(th_saving *x)
         th_count(stream->n_inputs),
         th_text(text),
         th_count(s->workload ? th_workload_samples(s->workload) : 0),
+        th_text(s->hand_built && s->hand_built->plan ? plan.text : NULL),
     };
     for (size_t i = 0; !x->failed && i < sizeof all / sizeof *all; i++)
         keep(x, all[i]);
+    x->failed |= plan.failed;
+    th_strbuf_clear(&plan);
 }
 
 static void keep_run(th_saving *x)

@@ -60,6 +60,46 @@ static th_quantity parts(th_session *s, int index, const th_attribute *a)
     return th_text(s->text.scratch.text);
 }
 
+/* Of a task of a step that is for a micro-batch; else NULL. */
+static const th_step_place *place_of(const th_session *s, int task)
+{
+    const th_training_step *step = step_of(s);
+    return step && step->place_of[task].micro_batch >= 0 ? &step->place_of[task] : NULL;
+}
+
+static const char *purpose_name(int i)
+{
+    return th_step_task_names[i];
+}
+
+static const char *pass_name(int i)
+{
+    static const char *const names[] = {[TH_PIPELINE_FORWARD] = "forward",
+                                        [TH_PIPELINE_BACKWARD] = "backward",
+                                        [TH_PIPELINE_WEIGHTS] = "weights",
+                                        NULL};
+    return names[i];
+}
+
+static th_quantity model_layer(th_session *s, int index, const th_attribute *a)
+{
+    const th_step_place *at = place_of(s, index);
+    if (!at)
+        return th_absent(a->kind);
+    th_strbuf *out = &s->text.scratch;
+    th_strbuf_clear(out);
+    if (at->layer < 0)
+        th_strbuf_add(out, at->layer == TH_LAYER_EMBEDDING_STEP ? "embedding" : "output");
+    else
+        th_strbuf_printf(out, "%d", (int)at->layer);
+    return th_text(out->text);
+}
+
+TH_GETTER(purpose, th_text(step_of(s) ? purpose_name(step_of(s)->task[index]) : NULL))
+TH_GETTER(pass, th_text(place_of(s, index) ? pass_name(place_of(s, index)->pass) : NULL))
+TH_GETTER(micro_batch,
+          place_of(s, index) ? th_count(place_of(s, index)->micro_batch) : th_absent(a->kind))
+
 static th_quantity what(th_session *s, int index, const th_attribute *a)
 {
     (void)a;
@@ -103,6 +143,16 @@ static th_quantity slack(th_session *s, int index, const th_attribute *a)
     const th_time *slacks = th_simulation_slacks(s->simulation, &err);
     s->text.scratch.failed |= !slacks; /* memory is out */
     return slacks ? th_ps(slacks[index]) : th_absent(a->kind);
+}
+
+static th_quantity path_time(th_session *s, int index, const th_attribute *a)
+{
+    th_error err;
+    if (!s->simulation)
+        return th_absent(a->kind);
+    const th_time *times = th_simulation_path_times(s->simulation, &err);
+    s->text.scratch.failed |= !times; /* memory is out */
+    return th_ps_or_absent(times ? times[index] : -1);
 }
 
 /* ---- collectives ----
@@ -209,6 +259,12 @@ const th_attribute th_task_attributes[] = {
      TH_AT(th_task, input)},
     {"parts", TH_KIND_TEXT, "what its kernels do, of a computation of a step of training",
      .get = parts},
+    {"purpose", TH_KIND_TEXT, "what it is for in a step of training", purpose_name, .get = purpose},
+    {"pass", TH_KIND_TEXT, "forward, backward or weights, in a step of training", pass_name,
+     .get = pass},
+    {"model_layer", TH_KIND_TEXT, "in a step of training: embedding, 0, 1, ..., output",
+     .get = model_layer},
+    {"micro_batch", TH_KIND_COUNT, "in a step of training, from 0", .get = micro_batch},
     {"what", TH_KIND_TEXT, "layer and place", .get = what},
     {"ready", TH_KIND_TIME, "when the last task that it waited for ended", TIMES(ready_ps)},
     {"start", TH_KIND_TIME, "when it started", TIMES(start_ps)},
@@ -217,6 +273,8 @@ const th_attribute th_task_attributes[] = {
     {"cause", TH_KIND_COUNT, "the task whose end let it start", TIMES(cause)},
     {"slack", TH_KIND_TIME, "how much later it could have ended, of a run that is done",
      RUN(slack)},
+    {"path_time", TH_KIND_TIME, "its wait and duration, of a task of the critical path",
+     RUN(path_time)},
     {"chunks", TH_KIND_COUNT, "pieces that a collective cuts its buffer into", RUN(chunks)},
     {"algorithm_bandwidth", TH_KIND_BANDWIDTH, "size / time", .heading = "algbw",
      RUN(algorithm_bandwidth)},

@@ -24,6 +24,10 @@ SECTION(memory, "memory_table")
 SECTION(collectives, "report_collectives {}")
 SECTION(jobs, "report_jobs {}")
 SECTION(sets, "sets_table")
+SECTION(training, "training_tables")
+SECTION(path_groups, "path_groups")
+SECTION(step_memory, "step_memory")
+SECTION(stages, "stages_tables")
 
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
 {
@@ -52,12 +56,7 @@ int th_section_saved(th_session *s, th_report *r, const th_runs *runs, th_error 
 int th_section_two_runs(th_session *s, th_report *r, const th_saved_run *const *pair, th_error *err)
 {
     int a = th_saved_run_number(s, pair[0]), b = th_saved_run_number(s, pair[1]);
-    return tables(s,
-                  th_report_printf(r,
-                                   "compare_tables {%d %d} {latency throughput link_utilization "
-                                   "accel_utilization energy} %d",
-                                   a, b, a),
-                  r, err);
+    return tables(s, th_report_printf(r, "two_runs %d %d", a, b), r, err);
 }
 
 int th_section_diff(th_session *s, th_report *r, const th_saved_run *const *pair, int limit,

@@ -51,10 +51,6 @@ typedef struct th_windows {
 } th_windows;
 int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
 
-/* training.c: of a step of training. */
-int th_section_training(th_session *s, th_report *r, th_error *err);
-int th_section_step_parts(th_session *s, th_report *r, th_error *err);
-
 /* transformer.c: of the language model, which there is. */
 int th_section_transformer(th_session *s, th_report *r, th_error *err);
 
@@ -71,6 +67,10 @@ int th_section_energy(th_session *s, th_report *r, th_error *err);
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 int th_section_collectives(th_session *s, th_report *r, th_error *err);
 int th_section_jobs(th_session *s, th_report *r, th_error *err);
+int th_section_training(th_session *s, th_report *r, th_error *err);
+int th_section_path_groups(th_session *s, th_report *r, th_error *err);
+int th_section_step_memory(th_session *s, th_report *r, th_error *err);
+int th_section_stages(th_session *s, th_report *r, th_error *err);
 int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err);
 

@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
 #include "session/sections/sections.h"
+#include "session/objects/figures.h"
 #include "session/sections/verdict.h"
+#include "session/step_times.h"
 
 /* ---- classes of accelerators ---- */
 
@@ -120,13 +122,51 @@ static int add_link(th_session *s, const th_result *x, th_strbuf *out, th_error 
 
 /* ---- all of it ---- */
 
-static void add_step(const th_training_step *step, const th_result *x, th_strbuf *out)
+/* A row of a class as an object: its numbers by name, shares of 1, ps. */
+static void add_row(th_session *s, const th_figures *class, int32_t row, const char *key,
+                    th_strbuf *out)
 {
+    th_quantity cells[TH_FIGURES_MAX];
+    class->row(s, row, cells);
+    th_strbuf_printf(out, ",\"%s\":{\"row\":%d", key, (int)row);
+    for (int c = 0; class->attributes[c].name; c++)
+        if (!cells[c].is_absent && cells[c].kind != TH_KIND_TEXT)
+            th_strbuf_printf(out, ",\"%s\":%.15g", class->attributes[c].name,
+                             th_quantity_number(&cells[c], 0));
+    th_strbuf_add(out, "}");
+}
+
+/* The line of that name that lib/ puts over the report of a step. */
+static int add_sentence(th_session *s, th_strbuf *out, th_error *err)
+{
+    th_report *r = th_report_new("training", "");
+    int failed = r ? th_section_training(s, r, err) : th_error_no_memory(err);
+    for (int i = 0; !failed && i < r->n_head; i++)
+        if (strcmp(r->head[i].key, "verdict") == 0) {
+            th_strbuf_add(out, ",\"sentence\":");
+            th_strbuf_add_json(out, r->head[i].value.text);
+        }
+    th_report_free(r);
+    return failed;
+}
+
+static int add_step(th_session *s, const th_result *x, th_strbuf *out, th_error *err)
+{
+    const th_training_step *step = s->hand_built->step;
+    bool has_failed = false;
     const th_batch *b = &step->plan.batch;
     double tokens = (double)b->global_batch * b->sequence * (double)TH_PS_PER_S;
     th_strbuf_printf(out, ",\"mergedRanks\":%d,\"tokensPerS\":%.12g",
                      step->is_merged ? (int)th_plan_stage_ranks(&step->plan) : 0,
                      x->is_done ? th_ratio(tokens, (double)x->elapsed_ps) : 0);
+    if (!x->is_done)
+        return 0;
+    const th_stage_times *times = th_session_stage_times(s, &has_failed);
+    if (!times)
+        return th_error_no_memory(err);
+    add_row(s, &th_figures_of_run, 0, "step", out);
+    add_row(s, &th_figures_of_stages, th_last_stage(times, step->plan.n.pipeline), "stage", out);
+    return add_sentence(s, out, err);
 }
 
 static void add_inputs(const th_session *s, const th_result *x, th_strbuf *out)
@@ -148,8 +188,8 @@ int th_verdict_add(th_session *s, th_strbuf *out, th_error *err)
                      ",\"moved\":%" PRId64,
                      x->is_done ? "true" : "false", s->hand_built ? "true" : "false", x->elapsed_ps,
                      x->moved_bytes);
-    if (s->hand_built && s->hand_built->step)
-        add_step(s->hand_built->step, x, out);
+    if (s->hand_built && s->hand_built->step && add_step(s, x, out, err) != 0)
+        return -1;
     if (!s->hand_built)
         add_inputs(s, x, out);
     th_strbuf_add(out, ",\"missed\":[");

@@ -15,7 +15,9 @@ int th_path_breakdown(th_session *s, th_time part[TH_N_PATH_PARTS], th_error *er
 /* Adds a member of a JSON object, "verdict", of the session's run, which must have begun: isDone,
  * isHandBuilt; elapsed and latency in ps (the mean over inputs; 0: unknown); batch, inputs and
  * samplesPerS (0: unknown) of a workload; moved, the bytes over the network; of a step of training
- * mergedRanks, those that one accelerator stands for (0: none), and tokensPerS; missed: of every
+ * mergedRanks, those that one accelerator stands for (0: none), tokensPerS,
+ * and, once it is done, step and stage, the figures of the run and of the stage that ends last, by
+ * name, and sentence, the verdict of report_training; missed: of every
  * model that is late, whose inputs have all ended, its name, deadline and lateness in ps; parts, in
  * ps, by name; classes: of accelerators with the same designs and memory the name of their first
  * design, their number, the least, mean and greatest share of the time at work (computing, or

@@ -57,7 +57,7 @@ static const char *fitted_name(int i)
 static const th_option plan_options[] = {
     [PLAN_TENSOR] = DEGREE("-tensor", "Ranks that share every product (1)."),
     [PLAN_PIPELINE] = DEGREE("-pipeline", "Stages (1)."),
-    [PLAN_VIRTUAL] = DEGREE("-virtual", "Chunks of layers per stage (1; zbv: 2)."),
+    [PLAN_VIRTUAL] = DEGREE("-virtual", "Chunks of layers per stage (1; zbv, dualpipe_v: 2)."),
     [PLAN_CONTEXT] = DEGREE("-context", "Ranks that share every sequence (1)."),
     [PLAN_EXPERT] = DEGREE("-expert", "Ranks of a stage over which experts are spread (1)."),
     [PLAN_EXPERT_TENSOR] = DEGREE("-expert_tensor", "Ranks that share every expert (1)."),
@@ -351,34 +351,17 @@ int th_call_read_plan(th_call *c, const char *path)
 
 /* ---- report_training ---- */
 
-enum { TRAINING_PARTS = RECORD_N_OPTIONS };
+enum { TRAINING_PARTS = RECORD_N_OPTIONS, TRAINING_BY };
 
 static const th_option training_options[] = {
     RECORD_OPTIONS,
     [TRAINING_PARTS] = {"-parts", TH_OPTION_FLAG, NULL,
                         "Also what the kernels of that stage do: products, attention, norms ..."},
+    [TRAINING_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
+                     "A row for each stage, in place of the one that ends last.",
+                     .names = TH_NAMES("stage")},
     {.name = NULL},
 };
-
-static int run_report_training(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    if (!s->hand_built || !s->hand_built->step)
-        return th_error_set(&c->err, "TCL-0928",
-                            "what ran is no step of training: parallel_plan "
-                            "makes one");
-    if (!th_machine_is_done(s->simulation->machine))
-        return th_error_set(&c->err, "TCL-1180", "the step is not done: run first");
-    if (!th_call_has(c, TRAINING_PARTS))
-        return th_report_run(c, "training", "Training step", th_section_training, false);
-    th_report *r = th_report_of_call(c, "training", "Training step");
-    if (!r)
-        return -1;
-    int failed = th_section_training(s, r, &c->err) || th_section_step_parts(s, r, &c->err);
-    return th_report_finish(c, r, failed, NULL);
-}
 
 const th_command th_parallel_commands[] = {
     {"parallel_plan", "training", "", 0, 0, plan_options,
@@ -390,9 +373,10 @@ const th_command th_parallel_commands[] = {
      .run = run_parallel_plan, .needs = {th_session_need_system, th_session_need_no_trace},
      .not_while_running = true},
     {"report_training", "training", "", 0, 0, training_options,
-     "print the time of a training step, and where it goes",
-     "The figures are those of the stage that ends last. Exposed communication is the time in "
-     "which its accelerator waits for messages, by kind.",
-     .run = run_report_training, .is_report = true},
+     "print step time, utilization and exposed messages",
+     "Of the stage that ends last; exposed communication is the time in which its accelerator "
+     "waits for messages of each kind. Computation, optimizer, bubble and exposed messages add up "
+     "to the step. Says whether the model is held against measured steps of this accelerator.",
+     .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -31,15 +31,17 @@ static const char *schedule_name(int i)
 }
 
 static const th_option pipeline_options[] = {
-    [PIPELINE_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
-                           "gpipe, 1f1b, interleaved, zb_h1, zb_h2, zbv, or a file with a line of "
-                           "operations per stage (docs/formats.md).",
-                           .choice = schedule_name, .required = true},
+    [PIPELINE_SCHEDULE] =
+        {"-schedule", TH_OPTION_FILE, "NAME",
+         "gpipe, 1f1b, interleaved, zb_h1, zb_h2, zbv, dualpipe_v, or a file with a line of "
+         "operations per stage (docs/formats.md).",
+         .choice = schedule_name, .required = true},
     [PIPELINE_STAGES] = {"-stages", TH_OPTION_INTEGER, "N",
                          "Stages, on as many accelerators (all of them; of a file its lines).", 1,
                          TH_STAGES_MAX},
     [PIPELINE_CHUNKS] = {"-chunks", TH_OPTION_INTEGER, "N",
-                         "Chunks of the model per stage (1; zbv: 2).", 1, TH_CHUNKS_MAX_OF_STAGE},
+                         "Chunks of the model per stage (1; zbv, dualpipe_v: 2).", 1,
+                         TH_CHUNKS_MAX_OF_STAGE},
     [PIPELINE_MICRO_BATCHES] = {"-micro_batches", TH_OPTION_INTEGER, "N",
                                 "Micro-batches of a step (of a file its own).", 1,
                                 TH_MICRO_BATCHES_MAX},

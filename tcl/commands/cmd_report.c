@@ -121,7 +121,7 @@ static const th_option energy_options[] = {
 
 /* ---- report_critical_path ---- */
 
-enum { PATH_SLACK = REPORT_N_OPTIONS };
+enum { PATH_SLACK = REPORT_N_OPTIONS, PATH_BY };
 enum { SLACKS_IN_TEXT = 20 }; /* rows without -limit */
 
 static const th_option path_options[] = {
@@ -129,6 +129,10 @@ static const th_option path_options[] = {
     [PATH_SLACK] = {"-slack", TH_OPTION_FLAG, NULL,
                     "All tasks that have ended, the least slack first, instead of the path; in "
                     "text 20, without -limit."},
+    [PATH_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
+                 "The time of the path by kind of task, or by layer and kind, instead of its "
+                 "tasks.",
+                 .names = TH_NAMES("kind", "layer"), .without = "-slack"},
     {.name = NULL},
 };
 
@@ -149,6 +153,8 @@ static int run_report_critical_path(th_call *c)
     th_session *s = c->session;
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
+    if (th_call_has(c, PATH_BY))
+        return th_lib_run(c);
     if (th_call_has(c, REPORT_SORT_BY) && !th_call_has(c, PATH_SLACK))
         return th_error_set(&c->err, "TCL-0700",
                             "-sort_by: is for -slack; the path is in order of time");

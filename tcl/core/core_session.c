@@ -84,6 +84,25 @@ static bool chooses_algorithms(const th_session *s, const th_program *p)
     return i < n;
 }
 
+/* The keys of its file: "tensor = 8; pipeline = 4; "; nothing of what is no step. */
+static void put_plan(Tcl_Obj *dict, const th_session *s)
+{
+    th_strbuf plan = TH_STRBUF_INIT;
+    if (s->hand_built && s->hand_built->plan)
+        th_fields_write(th_plan_fields, s->hand_built->plan, (th_fields_form){"", "; ", false},
+                        &plan);
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("plan", -1),
+                   Tcl_NewStringObj(plan.text ? plan.text : "", -1));
+    th_strbuf_clear(&plan);
+}
+
+/* Is the model of steps held against measured ones of this accelerator and precision? */
+static bool is_measured(const th_session *s)
+{
+    const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
+    return x && x->device.generation->is_measured && x->plan.precision < TH_TRAIN_MXFP8;
+}
+
 /* about: a dict: of what the session simulates: the name of a hand-built program, the samples of an
  * input, how many inputs, models and jobs it has; does it choose algorithms that a trace lacks. */
 static int run_about(th_call *c)
@@ -101,6 +120,8 @@ static int run_about(th_call *c)
     put(dict, "jobs", p ? p->n_jobs : 0);
     put(dict, "reroutes", th_property_events_reroute(s));
     put(dict, "is_step", s->hand_built && s->hand_built->step);
+    put_plan(dict, s);
+    put(dict, "is_measured", is_measured(s));
     put(dict, "chooses", p && chooses_algorithms(s, p));
     Tcl_SetObjResult(c->interp, dict);
     return 0;

@@ -124,6 +124,90 @@ TEST(zero_bubbles)
     CU_ASSERT_EQUAL(time_of("zb_h1", (th_pipeline_shape){4, 1, 9}, t), 9 * 15 + 3 * 5);
 }
 
+/* When all of a schedule is done on an accelerator each, without messages; the operations of a pair
+ * (and the W behind it) begin and end together, as DualPipe's authors count them. */
+static th_time time_in_pairs(const th_pipeline_schedule *s, op_times t)
+{
+    const th_time of_kind[] = {t.forward, t.backward, t.weights};
+    int32_t steps = s->shape.stages * s->shape.chunks;
+    size_t n = th_pipeline_number(s, TH_PIPELINE_N_KINDS, 0, 0);
+    th_time *end = th_alloc_zero(n, sizeof *end), *at = th_alloc_zero(64, sizeof *at), last = 0;
+    for (int32_t k = 0; k < s->shape.stages * s->n_ops; k++) {
+        int32_t i = s->order[k], stage = i / s->n_ops, n_ops = 1;
+        bool is_inside = i % s->n_ops > 0 && th_pipeline_opens_pair(s, i - 1);
+        is_inside |= i % s->n_ops > 1 && th_pipeline_opens_pair(s, i - 2);
+        if (th_pipeline_opens_pair(s, i) || is_inside)
+            n_ops = 3;
+        int32_t first = !is_inside ? i : th_pipeline_opens_pair(s, i - 1) ? i - 1 : i - 2;
+        th_time start = at[stage], length = 0;
+        for (int32_t m = first; m < first + n_ops; m++) {
+            const th_pipeline_op *op = &s->ops[m];
+            int32_t step = th_pipeline_step(s, stage, op->chunk), to = step;
+            int kind = op->kind;
+            length += of_kind[kind];
+            if (kind == TH_PIPELINE_FORWARD)
+                to--;
+            else if (kind == TH_PIPELINE_BACKWARD && step == steps - 1)
+                kind = TH_PIPELINE_FORWARD;
+            else if (kind == TH_PIPELINE_BACKWARD)
+                to++;
+            else
+                continue;
+            if (to >= 0 && end[th_pipeline_number(s, kind, to, op->micro_batch)] > start)
+                start = end[th_pipeline_number(s, kind, to, op->micro_batch)];
+        }
+        const th_pipeline_op *op = &s->ops[i];
+        th_time done = start + length;
+        end[th_pipeline_number(s, op->kind, th_pipeline_step(s, stage, op->chunk),
+                               op->micro_batch)] = done;
+        if (i == first + n_ops - 1)
+            at[stage] = done;
+        last = done > last ? done : last;
+    }
+    th_free(end);
+    th_free(at);
+    return last;
+}
+
+/* (PP / 2 - 1) (FB + B - 3 W) of PP stages of the model, two on each of p accelerators, where B has
+ * its W and a pair takes what its operations take: (p - 1) (F + 2 B' - W), B' without W (arXiv
+ * 2412.19437, table 2): so it is where F <= B' = W. What the forward operation of a pair
+ * makes is there before the pair ends, so that the bubble of ours is smaller. */
+TEST(bubble_of_dualpipe_as_published)
+{
+    static const op_times times[] = {{5, 5, 5, 0}, {5, 6, 6, 0}, {9, 13, 13, 0}};
+    static const th_pipeline_shape shapes[] = {{2, 2, 4}, {4, 2, 8}, {4, 2, 13}, {8, 2, 20}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+            const op_times *t = &times[i];
+            const th_pipeline_shape *n = &shapes[k];
+            th_pipeline_schedule s = made("dualpipe_v", n->stages, 2, n->micro_batches);
+            th_time busy = 2 * n->micro_batches * (t->forward + t->backward + t->weights);
+            th_time one = t->forward + 2 * t->backward - t->weights;
+            th_time bubble = time_in_pairs(&s, *t) - busy;
+            CU_ASSERT_EQUAL(bubble, (n->stages - 1) * one);
+            CU_ASSERT_TRUE(time_of("dualpipe_v", *n, *t) < busy + bubble);
+            th_pipeline_clear(&s);
+        }
+}
+
+/* A pair is the F of one chunk and the B of the other. */
+TEST(pairs_of_dualpipe)
+{
+    th_pipeline_schedule s = made("dualpipe_v", 4, 2, 12);
+    for (int32_t stage = 0; stage < 4; stage++) {
+        int32_t n = 0;
+        for (int32_t i = stage * s.n_ops; i < (stage + 1) * s.n_ops; i++)
+            n += th_pipeline_opens_pair(&s, i);
+        CU_ASSERT_EQUAL(n, 2 * (12 - 8 + stage + 1) + 3 - stage);
+    }
+    th_pipeline_clear(&s);
+    s = made("zbv", 4, 2, 12);
+    for (int32_t i = 0; i < 4 * s.n_ops; i++)
+        CU_ASSERT_FALSE(th_pipeline_opens_pair(&s, i));
+    th_pipeline_clear(&s);
+}
+
 /* Two stages, one micro-batch: F, message, F, B, message, B. */
 TEST(messages_delay_the_next_stage)
 {
@@ -148,6 +232,7 @@ TEST(numbers_that_do_not_fit)
     TAP_ASSERT_TEXT(err.text, "interleaved: 6 micro-batches: a multiple of the 4 stages was "
                               "expected, such as 8");
     TAP_ASSERT_TEXT(refused("zbv", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0401");
+    TAP_ASSERT_TEXT(refused("dualpipe_v", (th_pipeline_shape){4, 2, 7}, &err), "MAP-0480");
     TAP_ASSERT_TEXT(refused("1f1b", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0402");
     TAP_ASSERT_TEXT(refused("interleaved", (th_pipeline_shape){4, 1, 8}, &err), "MAP-0403");
     TAP_ASSERT_TEXT(refused("gpipe", (th_pipeline_shape){1024, 1, 1 << 20}, &err), "MAP-0404");
