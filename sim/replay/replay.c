@@ -35,7 +35,7 @@ typedef struct {
 } thread;
 
 typedef struct {
-    int64_t bytes;       /* of the message being sent */
+    int64_t bytes, padded; /* of the message being sent */
     int32_t to, to_port; /* of that message */
     int32_t n_received;
     int32_t first_waiter; /* thread of its participant + 1, 0: none */
@@ -361,9 +361,10 @@ static void wake(execution *e, int32_t participant, port *at)
     set_pending(e, participant);
 }
 
-static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes)
+static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes,
+                          int64_t padded)
 {
-    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0};
+    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0, padded};
 }
 
 static th_replay_outcome send(execution *e, int32_t participant, const th_collective_step *s,
@@ -372,7 +373,7 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     const th_collective_schedule *cs = e->schedule;
     assert(s->to >= 0 && s->to < cs->n_participants && s->send_port < cs->n_ports &&
            s->to_port >= 0 && s->to_port < cs->n_ports && s->bytes >= 0);
-    out->message = message(e, participant, s->to, s->bytes);
+    out->message = message(e, participant, s->to, s->bytes, s->padded);
     bool is_local = out->message.src == out->message.dst;
     if (is_local && s->work_ps == 0) {
         port *at = port_of(e, s->to, s->to_port);
@@ -384,6 +385,7 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     begins &= !is_local && !p->has_sent;
     p->is_busy = p->has_sent = true;
     p->bytes = s->bytes;
+    p->padded = s->padded;
     p->to = s->to;
     p->to_port = s->to_port;
     e->in_flight++;
@@ -452,7 +454,7 @@ void th_replay_arrive(th_replay *r, int32_t flow, th_message *m)
     port *at = port_of(e, p->to, p->to_port);
     e->in_flight--;
     at->n_received++;
-    *m = message(e, participant, p->to, p->bytes);
+    *m = message(e, participant, p->to, p->bytes, p->padded);
     wake(e, participant, p);
     wake(e, p->to, at);
     set_execution_pending(r, slot);

@@ -11,8 +11,8 @@
 typedef struct th_fluid_transfer {
     int32_t number; /* the machine's; th_slots has it while the slot is free */
     int32_t flow;
-    int64_t bytes;
-    th_double_double finish; /* its flow's virtual time at which it ends; before it shares: bytes *
+    int64_t bytes, padded;   /* as in its message; of padded follow the times */
+    th_double_double finish; /* its flow's virtual time at which it ends; before it shares: padded *
                                 weight */
     th_time earliest;        /* end if it is alone on its route; while it shares */
     double lost;             /* what of the flow's it does not count; fault_loss.c */
