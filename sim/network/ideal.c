@@ -68,7 +68,8 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         return -1;
     int64_t link = t->route.bits_per_s,
             dram = net->ignores_drams ? link : th_network_dram_bits(n->system, m->src, m->dst);
-    th_time last = m->src == m->dst ? 0 : th_duration_ps(th_message_padded(m), dram < link ? dram : link);
+    th_time last =
+        m->src == m->dst ? 0 : th_duration_ps(th_message_padded(m), dram < link ? dram : link);
     th_time end = th_network_end(n, m, now, th_time_add(t->route.latency_ps, last));
     if (end < 0)
         return -1;

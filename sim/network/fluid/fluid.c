@@ -521,6 +521,7 @@ const th_network_type th_network_fluid = {
     .demand = demand,
     .update_contention = th_dram_contention_update,
     .dram_demand = dram_demand,
+    .together = th_fluid_together,
     .set_bandwidth = set_bandwidth,
     .avoid = th_fluid_avoid,
     .transfer_on = th_fluid_transfer_on,
