@@ -63,18 +63,20 @@ static void print_change(const shape *of, const th_collective *c, double change)
 }
 
 /* A chain on several rails of islands: its streams share the links of islands, and none waits for
- * another, so they drift apart where rates of thirds are rounded to picoseconds. */
+ * another, so they drift apart where rates of thirds are rounded to picoseconds. An all_reduce along
+ * spanning trees, which share cables. */
 static bool may_drift(const th_collective *c)
 {
-    return c->algorithm == &th_algorithm_topology_ring &&
-           (c->kind == TH_BROADCAST || c->kind == TH_REDUCE || c->kind == TH_GATHER ||
-            c->kind == TH_SCATTER);
+    bool is_chain = c->kind == TH_BROADCAST || c->kind == TH_REDUCE || c->kind == TH_GATHER ||
+                    c->kind == TH_SCATTER;
+    return (c->algorithm == &th_algorithm_topology_ring && is_chain) ||
+           (c->algorithm == &th_algorithm_spanning_trees && c->kind == TH_ALL_REDUCE);
 }
 
 TEST(times_are_continuous_in_the_size)
 {
     auto_rng *r = th_random_stream(1, "continuity", 0);
-    const double bar = 0.01, most_known = 0.045; /* of those that may drift, a tenth above */
+    const double bar = 0.01, most_known = 0.06; /* of those that may drift, a tenth above */
     double worst = 0;
     int n = 0, n_above = 0;
     for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
