@@ -293,8 +293,21 @@ static int compare(tuning *k, int n, th_error *err)
     return 0;
 }
 
+/* Candidates from a number on, of at most so many messages, in their order. 0 or -1. */
+static int compare_chunked(tuning *k, int first, int64_t messages, th_error *err)
+{
+    for (int i = first; i < k->n; i++) {
+        candidate *d = &k->candidates[i];
+        if (!d->is_done && d->messages <= messages && d->bound <= (double)k->best &&
+            simulate(k, d, err))
+            return -1;
+    }
+    return 0;
+}
+
 /* Of many messages: the algorithms with the least bounds one after the other, each first in one
- * chunk; others only where the network refuses these. 0 or -1. */
+ * chunk; those of many messages last, as they stop at the best of the others; others only where the
+ * network refuses these. 0 or -1. */
 static int compare_large(tuning *k, th_error *err)
 {
     int n = k->n, taken = 0;
@@ -305,11 +318,10 @@ static int compare_large(tuning *k, th_error *err)
         if (begin_simulations(k, err) || simulate(k, d, err) ||
             (may_chunk && add_chunks(k, (int)(d - k->candidates), CHUNKS_FACTOR_LARGE, err)))
             return -1;
-        for (int i = first; i < k->n; i++)
-            if (k->candidates[i].bound <= (double)k->best && simulate(k, &k->candidates[i], err))
-                return -1;
+        if (compare_chunked(k, first, MESSAGES_SMALL, err))
+            return -1;
     }
-    return 0;
+    return compare_chunked(k, n, INT64_MAX, err);
 }
 
 static int choose(tuning *k, th_error *err)
