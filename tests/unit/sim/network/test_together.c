@@ -46,8 +46,11 @@ static void run_one_by_one(th_network *n, const th_message *m, int count, th_tim
 static int draw_messages(const th_system *s, gsl_rng *r, th_message *out)
 {
     int n = s->n_accels, count = 0, pattern = draw(r, 0, 3), root = draw(r, 0, n - 1);
-    int far = draw(r, 1, n - 1), bytes = draw(r, 0, 3) ? draw(r, 1, 2000000) : draw(r, 0, 9);
-    int other = draw(r, 0, 1) ? bytes : bytes / 2, late = draw(r, 0, 1) * draw(r, 1, 900000);
+    int far = draw(r, 1, n - 1);
+    int64_t bytes = draw(r, 0, 3) ? draw(r, 1, 2000000) * (draw(r, 0, 3) ? 1 : INT64_C(1000003))
+                                  : draw(r, 0, 9);
+    int64_t other = draw(r, 0, 1) ? bytes : bytes / 2;
+    int late = draw(r, 0, 1) * draw(r, 1, 900000);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             int hops = (j - i + n) % n;
@@ -96,7 +99,7 @@ TEST(classes_of_messages_end_when_each_does)
         expect_the_same(one, all);
     }
     printf("# %d of %d were told together\n", n_told, n_all);
-    CU_ASSERT_TRUE(n_told > n_all / 3);
+    CU_ASSERT_TRUE(n_told > n_all / 4);
 }
 
 /* Every observer sees events; this one looks at none. */
