@@ -63,8 +63,8 @@ static void print_change(const shape *of, const th_collective *c, double change)
 }
 
 /* A chain on several rails of islands: its streams share the links of islands, and none waits for
- * another, so they drift apart where rates of thirds are rounded to picoseconds. An all_reduce along
- * spanning trees, which share cables. */
+ * another, so they drift apart where rates of thirds are rounded to picoseconds. An all_reduce
+ * along spanning trees, which share cables. */
 static bool may_drift(const th_collective *c)
 {
     bool is_chain = c->kind == TH_BROADCAST || c->kind == TH_REDUCE || c->kind == TH_GATHER ||
