@@ -100,6 +100,7 @@ libtharsis_la_SOURCES += \
 	sim/machine/machine_state.h \
 	sim/machine/properties.c \
 	sim/machine/property_event.h \
+	sim/machine/together.c \
 	sim/machine/tuning.c \
 	sim/reliability/failure_law.c \
 	sim/reliability/failure_law.h \
@@ -128,6 +129,7 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid/maxmin_level.c \
 	sim/network/fluid/maxmin_state.h \
 	sim/network/fluid/reroute.c \
+	sim/network/fluid/together.c \
 	sim/network/fluid/uncontended.c \
 	sim/network/fluid/virtual_time.c \
 	sim/network/ideal.c \
@@ -245,6 +247,7 @@ unit_tests += \
 	tests/unit/sim/network/test_network_filling \
 	tests/unit/sim/astra/test_trace_replay \
 	tests/unit/sim/network/test_packet \
+	tests/unit/sim/network/test_together \
 	tests/unit/sim/network/test_packet_deadlock \
 	tests/unit/sim/design/test_slices \
 	tests/unit/sim/design/test_systolic_vec \

@@ -73,21 +73,23 @@ static bool range(const th_collective_schedule *cs, int32_t participant, int32_t
         return gathered(c, participant, (int32_t)step, i, out);
     if (!find_pair(c, participant, (int32_t)step, i, &from, &to))
         return false;
-    *out = (th_range){th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
+    *out = th_pair_range(c, from, to);
     return true;
 }
 
-static int64_t bytes_of(const th_collective *c, int32_t p, int32_t k)
+/* All that rank p sends in round k. What wraps around is as long as what does not. */
+static th_range sum_of(const th_collective *c, int32_t p, int32_t k)
 {
-    int32_t from, to;
-    int64_t sum = 0;
-    th_range r;
-    if (c->kind == TH_ALL_GATHER)
+    int32_t from, to, rest = c->n_ranks - (1 << k);
+    th_range sum = {0, 0}, r;
+    if (c->kind == TH_ALL_GATHER) {
         for (int32_t i = 0; gathered(c, p, k, i, &r); i++)
-            sum += r.bytes;
-    else
-        for (int32_t i = 0; find_pair(c, p, k, i, &from, &to); i++)
-            sum += th_pair_bytes(c, from, to);
+            sum.bytes += r.bytes;
+        sum.padded = th_piece_most(c->bytes, rest < 1 << k ? rest : 1 << k, c->n_ranks);
+        return sum;
+    }
+    for (int32_t i = 0; find_pair(c, p, k, i, &from, &to); i++)
+        th_range_add(&sum, th_pair_size(c, from, to));
     return sum;
 }
 
@@ -105,7 +107,7 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
         out->wait_count = 1;
     }
     th_collective_step_send(out, b->port[participant * b->n_rounds + k], peer(cs, participant, k),
-                            k, (th_range){0, bytes_of(cs->collective, participant, k)});
+                            k, sum_of(cs->collective, participant, k));
     return true;
 }
 

@@ -230,3 +230,16 @@ int64_t th_pair_first(const th_collective *c, int32_t from, int32_t to)
         first += c->pair_bytes[i];
     return first;
 }
+
+th_range th_pair_size(const th_collective *c, int32_t from, int32_t to)
+{
+    return (th_range){0, th_pair_bytes(c, from, to),
+                      c->pair_bytes ? 0 : th_piece_most(c->bytes, 1, c->n_ranks)};
+}
+
+th_range th_pair_range(const th_collective *c, int32_t from, int32_t to)
+{
+    th_range r = th_pair_size(c, from, to);
+    r.first = th_pair_first(c, from, to);
+    return r;
+}

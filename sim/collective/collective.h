@@ -18,7 +18,13 @@
  * all_gather: the gathered result; reduce_scatter: the vector before; gather, scatter: the buffer
  * of the root; all_to_all: what a rank sends, its own part included; send_recv: the message. Piece
  * i of n is [floor(S i / n), floor(S (i + 1) / n)), so no remainder is dropped. An empty piece is
- * sent all the same, as a message that takes its latencies: counts at ports never depend on sizes.
+ * sent all the same: counts at ports never depend on sizes.
+ *
+ * Padding. Pieces of one division take the time of its largest, as in libraries, which align their
+ * buffers: th_range_parts says how many bytes that are. So what the algorithm does at once stays at
+ * once, and a byte more changes the time of a collective by as little: ranks whose messages
+ * differed by a byte would drift apart, and which of their messages share links would be chance.
+ * Links count the bytes without padding.
  *
  * The contents of a message are a range of positions, so that tests can execute an algorithm on
  * real data. Positions are offsets in S; in all_to_all, offsets in the matrix of all pairs, row by
@@ -79,6 +85,7 @@ typedef struct th_collective_step {
     int32_t send_port;   /* -1: nothing to send */
     int32_t to, to_port; /* participant, and its port */
     int64_t bytes;       /* >= 0 */
+    int64_t padded;      /* >= bytes: those whose time it takes */
     int64_t first;       /* position of the first byte, for checks of the data */
     bool reduces;        /* the receiver adds it to its data, instead of replacing them */
     /* Of a message within a node: how long it takes (0: no time), such as the sums of a switch. Its
@@ -88,6 +95,7 @@ typedef struct th_collective_step {
 
 typedef struct th_range {
     int64_t first, bytes;
+    int64_t padded; /* below bytes: bytes */
 } th_range;
 
 /* What algorithms have found out about a group, for several schedules of it that differ in
@@ -173,23 +181,47 @@ static inline int64_t th_piece_bytes(int64_t bytes, int64_t i, int64_t n)
 {
     return th_piece_first(bytes, i + 1, n) - th_piece_first(bytes, i, n);
 }
-/* Pieces i .. j - 1 of n, i <= j <= n. */
-static inline th_range th_range_pieces(int64_t bytes, int64_t i, int64_t j, int64_t n)
+/* The most bytes of i neighbouring pieces of n. */
+static inline int64_t th_piece_most(int64_t bytes, int64_t i, int64_t n)
 {
-    int64_t first = th_piece_first(bytes, i, n);
-    return (th_range){first, th_piece_first(bytes, j, n) - first};
+    int64_t product;
+    if (!__builtin_mul_overflow(bytes, i, &product))
+        return product / n + (product % n > 0);
+    return (int64_t)(((__int128)bytes * i + n - 1) / n);
 }
-/* Part i of n of a range. */
-static inline th_range th_range_part(th_range r, int64_t i, int64_t n)
+/* Parts i .. j - 1 of n of a range, i <= j <= n. */
+static inline th_range th_range_parts(th_range r, int64_t i, int64_t j, int64_t n)
 {
     int64_t first = th_piece_first(r.bytes, i, n);
-    return (th_range){r.first + first, th_piece_first(r.bytes, i + 1, n) - first};
+    int64_t padded = r.padded > r.bytes ? r.padded : r.bytes;
+    return (th_range){r.first + first, th_piece_first(r.bytes, j, n) - first,
+                      th_piece_most(padded, j - i, n)};
+}
+static inline th_range th_range_part(th_range r, int64_t i, int64_t n)
+{
+    return th_range_parts(r, i, i + 1, n);
+}
+/* Pieces i .. j - 1 of n. */
+static inline th_range th_range_pieces(int64_t bytes, int64_t i, int64_t j, int64_t n)
+{
+    return th_range_parts((th_range){0, bytes}, i, j, n);
 }
 
-/* all_to_all: the bytes from a rank to another, and their position in the matrix of all pairs: O(1)
- * with even sizes, else O(n_ranks^2) (for checks and preparations). */
+/* Adds a range to those of a message, which is where the first of them is. */
+static inline void th_range_add(th_range *sum, th_range r)
+{
+    sum->first = sum->padded == 0 && sum->bytes == 0 ? r.first : sum->first;
+    sum->bytes += r.bytes;
+    sum->padded += r.padded > r.bytes ? r.padded : r.bytes;
+}
+
+/* all_to_all: what a rank sends to another; the bytes of that, and their position in the matrix of
+ * all pairs: O(1) with even sizes, else O(n_ranks^2) (for checks and preparations). */
 int64_t th_pair_bytes(const th_collective *c, int32_t from, int32_t to);
 int64_t th_pair_first(const th_collective *c, int32_t from, int32_t to);
+th_range th_pair_range(const th_collective *c, int32_t from, int32_t to);
+/* The same without the position: O(1). */
+th_range th_pair_size(const th_collective *c, int32_t from, int32_t to);
 
 /* Lets step *a send range `what`. */
 static inline void th_collective_step_send(th_collective_step *a, int32_t port, int32_t to,
@@ -200,6 +232,7 @@ static inline void th_collective_step_send(th_collective_step *a, int32_t port, 
     a->to_port = to_port;
     a->first = what.first;
     a->bytes = what.bytes;
+    a->padded = what.padded > what.bytes ? what.padded : what.bytes;
 }
 /* A step that neither waits nor sends. */
 #define TH_COLLECTIVE_STEP_NONE ((th_collective_step){.wait_port = -1, .send_port = -1})

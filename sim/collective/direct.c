@@ -60,8 +60,7 @@ static th_range pair(const th_collective_schedule *cs, int32_t from, int32_t to)
     const th_collective *c = cs->collective;
     const int64_t *first = cs->data;
     int64_t i = (int64_t)from * c->n_ranks + to;
-    return first ? (th_range){first[i], c->pair_bytes[i]}
-                 : (th_range){th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
+    return first ? (th_range){first[i], c->pair_bytes[i]} : th_pair_range(c, from, to);
 }
 
 /* The data from one rank to another. */

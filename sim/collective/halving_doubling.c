@@ -174,8 +174,7 @@ static bool message_range(const th_collective_schedule *cs, int32_t chunk, const
         return false;
     if (c->kind == TH_ALL_REDUCE) {
         th_range all = th_range_pieces(c->bytes, chunk, chunk + 1, h->chunks);
-        th_range part = th_range_pieces(all.bytes, m->first, m->end, 1 << h->n_bits);
-        *out = (th_range){all.first + part.first, part.bytes};
+        *out = th_range_parts(all, m->first, m->end, 1 << h->n_bits);
     } else if (is_one) {
         *out = th_range_pieces(c->bytes, m->first, m->end, c->n_ranks);
     } else {
@@ -191,10 +190,8 @@ static void post(const th_collective_schedule *cs, int32_t p, int32_t chunk, con
 {
     const halving_doubling *h = cs->data;
     th_range what = {0, 0}, next;
-    for (int32_t i = 0; !is_barrier(cs) && message_range(cs, chunk, m, i, &next); i++) {
-        what.first = i == 0 ? next.first : what.first;
-        what.bytes += next.bytes;
-    }
+    for (int32_t i = 0; !is_barrier(cs) && message_range(cs, chunk, m, i, &next); i++)
+        th_range_add(&what, next);
     th_collective_step_send(out, h->port[p * (h->n_bits + 1) + m->peer], m->to,
                             chunk * (h->n_rounds + 1) + m->round, what);
     out->reduces = m->reduces;

@@ -441,9 +441,8 @@ static bool move_pair(const th_collective_schedule *cs, const move *m, int32_t i
 /* The bytes of a range that belong to the part and stream of a move. */
 static th_range stream_of(const hierarchical *h, const move *m, th_range all)
 {
-    th_range part = th_range_pieces(all.bytes, h->first_share[m->part], h->first_share[m->part + 1],
-                                    h->n_shares);
-    part.first += all.first;
+    th_range part =
+        th_range_parts(all, h->first_share[m->part], h->first_share[m->part + 1], h->n_shares);
     return th_range_part(part, m->stream, h->n_streams);
 }
 
@@ -457,7 +456,7 @@ static bool move_range(const th_collective_schedule *cs, const move *m, int32_t 
     if (c->kind == TH_ALL_TO_ALL) {
         if (!move_pair(cs, m, i, &from, &to))
             return false;
-        *out = stream_of(h, m, (th_range){th_pair_first(c, from, to), th_pair_bytes(c, from, to)});
+        *out = stream_of(h, m, th_pair_range(c, from, to));
         return true;
     }
     int32_t place = place_of_data(h, m);
@@ -468,8 +467,7 @@ static bool move_range(const th_collective_schedule *cs, const move *m, int32_t 
             at = at * d->extent + coordinate(d, place);
         }
         th_range all = stream_of(h, m, (th_range){0, c->bytes});
-        *out = th_range_pieces(all.bytes, at * n_beyond, (at + 1) * n_beyond, c->n_ranks);
-        out->first += all.first;
+        *out = th_range_parts(all, at * n_beyond, (at + 1) * n_beyond, c->n_ranks);
         return i == 0;
     }
     int32_t rank = rank_at(h, place_along(h, m, m->before + 1, h->n_dims, place, i));
@@ -486,6 +484,7 @@ static th_range move_sum(const th_collective_schedule *cs, const move *m)
     int64_t pieces = (int64_t)c->n_ranks * h->n_shares * h->n_streams;
     if (!c->pair_bytes && c->bytes % pieces == 0 && c->kind != TH_ALL_REDUCE) {
         move_range(cs, m, 0, &sum);
+        sum.padded = 0;
         sum.bytes *= places_along(h, m, m->before + 1, h->n_dims);
         if (c->kind == TH_ALL_TO_ALL)
             sum.bytes *= places_along(h, m, 0, m->before);
@@ -494,13 +493,12 @@ static th_range move_sum(const th_collective_schedule *cs, const move *m)
     int32_t from, to;
     if (c->kind == TH_ALL_TO_ALL) { /* the positions of pairs would take long to find */
         for (int32_t i = 0; move_pair(cs, m, i, &from, &to); i++)
-            sum.bytes += stream_of(h, m, (th_range){0, th_pair_bytes(c, from, to)}).bytes;
+            th_range_add(&sum, stream_of(h, m, th_pair_size(c, from, to)));
+        sum.first = 0;
         return sum;
     }
-    for (int32_t i = 0; move_range(cs, m, i, &next); i++) {
-        sum.first = i == 0 ? next.first : sum.first;
-        sum.bytes += next.bytes;
-    }
+    for (int32_t i = 0; move_range(cs, m, i, &next); i++)
+        th_range_add(&sum, next);
     return sum;
 }
 

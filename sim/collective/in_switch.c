@@ -155,10 +155,8 @@ static th_range sum_of(const th_collective_schedule *cs, int32_t tree, int64_t j
     th_range sum = {0, 0}, next;
     if (by_pieces(c) && c->bytes % parts == 0)
         return (th_range){0, c->bytes / parts * (s->is_rest ? c->n_ranks - size : size)};
-    for (int32_t i = 0; share_range(cs, tree, j, s, i, &next); i++) {
-        sum.first = i == 0 ? next.first : sum.first;
-        sum.bytes += next.bytes;
-    }
+    for (int32_t i = 0; share_range(cs, tree, j, s, i, &next); i++)
+        th_range_add(&sum, next);
     return sum;
 }
 

@@ -375,14 +375,20 @@ static int64_t bytes_of(const th_user_schedule_size *s, int64_t all)
     return s->b > 0 ? (int64_t)((__int128)all * s->a / s->b) : s->bytes;
 }
 
+static int64_t most_of(const th_user_schedule_size *s, int64_t all)
+{
+    return s->b > 0 ? th_piece_most(all, s->a, s->b) : 0;
+}
+
 /* Begin and end are rounded one by one, so that neighbouring pieces meet whatever S is. */
 static th_range range_of(const th_user_schedule_step *s, int64_t all)
 {
     int64_t first = bytes_of(&s->at, all);
     if (s->size.b == 0 || s->at.b == 0)
-        return (th_range){first, bytes_of(&s->size, all)};
+        return (th_range){first, bytes_of(&s->size, all), most_of(&s->size, all)};
     __int128 past = (__int128)s->at.a * s->size.b + (__int128)s->size.a * s->at.b;
-    return (th_range){first, (int64_t)(all * past / ((__int128)s->at.b * s->size.b)) - first};
+    return (th_range){first, (int64_t)(all * past / ((__int128)s->at.b * s->size.b)) - first,
+                      most_of(&s->size, all)};
 }
 
 static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,

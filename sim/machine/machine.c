@@ -332,7 +332,7 @@ static void add_bytes(int64_t *sum, int64_t bytes)
     *sum = th_bytes_add(*sum, bytes);
 }
 
-static void count_bytes(th_machine *m, const th_message *sent)
+void th_machine_count_bytes(th_machine *m, const th_message *sent)
 {
     int from = m->system->nodes[sent->src].accel, to = m->system->nodes[sent->dst].accel;
     add_bytes(&m->counts.moved_bytes, sent->bytes);
@@ -345,7 +345,7 @@ static void count_bytes(th_machine *m, const th_message *sent)
 static int end_transfer(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
-    count_bytes(m, &(th_message){t->node, t->peer, t->bytes, 0, 0});
+    th_machine_count_bytes(m, &(th_message){t->node, t->peer, t->bytes, 0});
     if (m->tasks.has_fault_times)
         m->tasks.fault_times[task] = m->network->fault_ps;
     return th_machine_task_ends(m, task, err);
@@ -388,7 +388,7 @@ static void end_message(th_machine *m, int32_t flow, bool is_sent)
     if (!is_sent)
         return;
     TH_NOTIFY(m->observers, message_end, m->now, flow, &arrived);
-    count_bytes(m, &arrived);
+    th_machine_count_bytes(m, &arrived);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -524,6 +524,9 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
  * (BOUND). */
 static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err)
 {
+    th_time end;
+    if (n_events == INT64_MAX && th_machine_run_together(m, limit, &end, err) < 0)
+        return TH_STOP_ERROR;
     while (m->counts.events < n_events) {
         if (is_interrupted(m))
             return TH_STOP_INTERRUPTED;

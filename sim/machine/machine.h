@@ -88,6 +88,11 @@ th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time 
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err);
 /* Stops (BOUND) when the next event is after bound: the search has a better candidate. */
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err);
+/* Runs a program whose only task is a collective of many messages that all start at once, without
+ * its events. 1: *end tells when it ends, and unless that is after limit, it has ended; 0: it has
+ * to run event by event, as it has begun, has observers, or its messages wait for others; -1. The
+ * functions above do so themselves. */
+int th_machine_run_together(th_machine *m, th_time limit, th_time *end, th_error *err);
 /* Runs the next n program events (starts and ends of tasks and of messages of collectives, counted
  * one by one). DONE: none is left, else UNTIL. */
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err);

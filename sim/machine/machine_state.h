@@ -257,7 +257,9 @@ int th_hosts_ended(th_machine *m, int32_t task);
 th_stop th_machine_report_dead_end(const th_machine *m, th_error *err);
 int th_machine_report_time_limit(const th_machine *m, th_error *err);
 
-/* machine.c: a task starts or ends now. */
+/* machine.c: what a message that has arrived adds to the sums of the run; a task starts or ends
+ * now. */
+void th_machine_count_bytes(th_machine *m, const th_message *sent);
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause);
 int th_machine_task_ends(th_machine *m, int32_t task, th_error *err);
 

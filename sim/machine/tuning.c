@@ -21,6 +21,11 @@ static int run(void *simulation, const th_program *p, th_time bound, th_time *en
     *end = TH_TIME_MAX;
     if (th_machine_load(m, p, err))
         return -1;
+    int told = th_machine_run_together(m, bound, end, err);
+    if (told != 0) {
+        *end = told > 0 && *end <= bound ? *end : TH_TIME_MAX;
+        return told < 0 ? -1 : 0;
+    }
     th_stop stop = th_machine_run_bounded(m, bound, err);
     if (stop == TH_STOP_BOUND && bound >= TH_TIME_MAX - 1)
         stop = th_machine_run_bounded(m, TH_TIME_MAX, err);

@@ -70,7 +70,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     th_route_summary whole = {.bits_per_s = t->route.bits_per_s};
     if (m->stripe > 0 && th_route_of_message(n->system, m->src, m->dst, m->whole_bytes, &whole) < 0)
         return -1;
-    int64_t link = whole.bits_per_s, bytes = m->stripe > 0 ? m->whole_bytes : m->bytes,
+    int64_t link = whole.bits_per_s, bytes = m->stripe > 0 ? m->whole_bytes : th_message_padded(m),
             dram = net->ignores_drams ? link : th_network_dram_bits(n->system, m->src, m->dst);
     th_time last = m->src == m->dst ? 0 : th_duration_ps(bytes, dram < link ? dram : link);
     th_time end = th_network_end(n, m, now, th_time_add(t->route.latency_ps, last));

@@ -69,6 +69,11 @@ typedef struct th_network_type {
      * replayed message by message; -1. NULL: all are replayed message by message. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
+    /* All these messages start at 0 on the network as it is after reset, and nothing else happens
+     * until they have ended. 1: the last ends at *end, and unless that is after limit, the
+     * statistics of links are those of then; 0: they have to be started one by one; -1: memory is
+     * out. NULL: they always have to. */
+    int (*together)(th_network *n, const th_message *m, int32_t count, th_time limit, th_time *end);
     /* How long each node of an execution trace takes, where the model knows it as a whole (see
      * astra/trace_replay.h). NULL: traces run as traffic. 0 or -1. */
     int (*replay_trace)(const struct th_astra_replay_options *o, struct th_astra_replay *out,

@@ -37,13 +37,16 @@ int th_network_send(th_network *n, th_events *q, th_time now, int32_t number, co
     }
     if (of.n == 1)
         return n->type->start(n, q, now, number, m);
+    const int64_t padded = th_message_padded(m);
     for (int i = 0; i < of.n; i++) {
         th_message part = *m;
         part.bytes =
             th_stripe_bytes(m->bytes, of.start[i + 1]) - th_stripe_bytes(m->bytes, of.start[i]);
+        part.padded =
+            th_stripe_bytes(padded, of.start[i + 1]) - th_stripe_bytes(padded, of.start[i]);
         part.stripe = (uint32_t)of.start[i] + 1;
         part.n_stripes = of.n;
-        part.whole_bytes = m->bytes;
+        part.whole_bytes = padded;
         if (part.bytes > 0 && (count(n, number) || n->type->start(n, q, now, number, &part)))
             return -1;
     }

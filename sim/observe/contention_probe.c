@@ -87,7 +87,7 @@ static void end(th_contention_probe *p, th_time now, int32_t number, const th_me
         return;
     }
     th_time alone_ps = th_time_add(th_time_add(m->delay_ps, route.latency_ps),
-                                   th_duration_ps(m->bytes, route.bits_per_s));
+                                   th_duration_ps(th_message_padded(m), route.bits_per_s));
     th_time lost_ps = now - p->started[number] - alone_ps;
     pair->n_flows++;
     pair->lost_ps += lost_ps > 0 ? lost_ps : 0;

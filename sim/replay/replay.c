@@ -35,8 +35,8 @@ typedef struct {
 } thread;
 
 typedef struct {
-    int64_t bytes;       /* of the message being sent */
-    int32_t to, to_port; /* of that message */
+    int64_t bytes, padded; /* of the message being sent */
+    int32_t to, to_port;   /* of that message */
     int32_t n_received;
     int32_t first_waiter; /* thread of its participant + 1, 0: none */
     bool is_busy, has_sent;
@@ -130,6 +130,43 @@ int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *er
 const th_collective *th_replay_collective(const th_replay *r, int32_t number)
 {
     return r->schedules[number] ? r->schedules[number]->collective : NULL;
+}
+
+/* Adds those of a participant. False: a step waits; or memory is out, and *out is NULL. */
+static bool add_at_once(const th_collective_schedule *cs, int32_t participant, th_message **out,
+                        size_t *n, size_t *room)
+{
+    th_collective_step s;
+    for (int32_t i = 0, last = -1; cs->algorithm->get_step(cs, participant, 0, i, &s); i++) {
+        if (s.wait_port >= 0 || s.send_port <= last || cs->node[participant] == cs->node[s.to] ||
+            *n >= INT32_MAX)
+            return false;
+        last = s.send_port;
+        if (th_grow(out, room, *n + 1, sizeof **out)) {
+            th_free(*out);
+            *out = NULL;
+            return false;
+        }
+        (*out)[(*n)++] = (th_message){
+            cs->node[participant], cs->node[s.to], s.bytes,
+            th_time_add(cs->collective->delay_ps, cs->system->collective_start_ps), s.padded};
+    }
+    return true;
+}
+
+int32_t th_replay_at_once(const th_replay *r, int32_t number, th_message **out)
+{
+    const th_collective_schedule *cs = r->schedules[number];
+    size_t n = 0, room = 0;
+    *out = NULL;
+    bool all = cs && cs->n_threads == 1 && !th_grow(out, &room, 1, sizeof **out);
+    for (int32_t p = 0; all && p < cs->n_participants; p++)
+        all = add_at_once(cs, p, out, &n, &room);
+    if (all)
+        return (int32_t)n;
+    th_free(*out);
+    *out = NULL;
+    return 0;
 }
 
 /* --- pending lists ---------------------------------------------------------------------------- */
@@ -361,9 +398,10 @@ static void wake(execution *e, int32_t participant, port *at)
     set_pending(e, participant);
 }
 
-static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes)
+static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes,
+                          int64_t padded)
 {
-    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0, 0};
+    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0, padded};
 }
 
 static th_replay_outcome send(execution *e, int32_t participant, const th_collective_step *s,
@@ -372,7 +410,7 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     const th_collective_schedule *cs = e->schedule;
     assert(s->to >= 0 && s->to < cs->n_participants && s->send_port < cs->n_ports &&
            s->to_port >= 0 && s->to_port < cs->n_ports && s->bytes >= 0);
-    out->message = message(e, participant, s->to, s->bytes);
+    out->message = message(e, participant, s->to, s->bytes, s->padded);
     bool is_local = out->message.src == out->message.dst;
     if (is_local && s->work_ps == 0) {
         port *at = port_of(e, s->to, s->to_port);
@@ -384,6 +422,7 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     begins &= !is_local && !p->has_sent;
     p->is_busy = p->has_sent = true;
     p->bytes = s->bytes;
+    p->padded = s->padded;
     p->to = s->to;
     p->to_port = s->to_port;
     e->in_flight++;
@@ -452,7 +491,7 @@ void th_replay_arrive(th_replay *r, int32_t flow, th_message *m)
     port *at = port_of(e, p->to, p->to_port);
     e->in_flight--;
     at->n_received++;
-    *m = message(e, participant, p->to, p->bytes);
+    *m = message(e, participant, p->to, p->bytes, p->padded);
     wake(e, participant, p);
     wake(e, p->to, at);
     set_execution_pending(r, slot);

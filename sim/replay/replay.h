@@ -25,6 +25,11 @@ int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *er
  * schedule yet. */
 const th_collective *th_replay_collective(const th_replay *r, int32_t number);
 
+/* The messages of a collective of the program that starts at 0, if all of them are sent at once, as
+ * no step waits for a message or a port: their number, and *out, to be freed; 0: some wait, or
+ * memory is out. */
+int32_t th_replay_at_once(const th_replay *r, int32_t number, th_message **out);
+
 /* Starts a collective task of the program. 0 or -1. */
 int th_replay_start(th_replay *r, int32_t task, th_error *err);
 

@@ -20,6 +20,7 @@
 #include "sim/replay/tuner.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -99,21 +100,24 @@ static int add_message(const tuning *k, sender *x, const th_collective_step *s, 
     int n = th_route(system, from, to, links);
     if (n < 0)
         return th_route_error(system, from, to, n, why);
-    double slowest = 0, ps = (double)s->work_ps;
+    int64_t slowest = INT64_MAX;
+    double ps = (double)s->work_ps;
     for (int i = 0; i < n; i++) {
         const th_link *l = &system->links[links[i]];
-        double carried = (double)s->bytes * 8.0 * (double)TH_PS_PER_S /
-                         (double)th_stripe_most_bits(system, links[i], s->bytes);
-        slowest = carried > slowest ? carried : slowest;
+        int64_t bits = th_stripe_most_bits(system, links[i], s->bytes);
+        double carried = (double)s->bytes * 8.0 * (double)TH_PS_PER_S / (double)bits;
+        slowest = bits < slowest ? bits : slowest;
         ps += (double)l->latency_ps;
         k->load[l->medium] += k->context->has_no_sharing ? 0 : carried;
-        x->most = k->load[l->medium] > x->most ? k->load[l->medium] : x->most;
+        x->most = fmax(x->most, k->load[l->medium] * (1 - 1e-9));
     }
     double *port = &x->port_ps[s->send_port];
     x->ports += *port < 0;
     *port = *port < 0 ? 0 : *port;
-    *port += n > 0 ? ps + slowest + (double)k->open->delay_ps : ps;
-    x->most = *port > x->most ? *port : x->most;
+    *port += ps; /* whole numbers, so their sum is exact */
+    if (n > 0)
+        *port += (double)th_time_add(th_duration_ps(s->bytes, slowest), k->open->delay_ps);
+    x->most = fmax(x->most, *port);
     x->messages++;
     return 0;
 }
@@ -148,7 +152,7 @@ static int find_bound(tuning *k, candidate *d, const th_collective_schedule *cs,
         memset(k->load, 0, n_media * sizeof *k->load);
         failed = send_all(k, &x, why);
     }
-    d->bound = x.most * (1 - 1e-9);
+    d->bound = x.most;
     d->messages = x.messages * cs->n_participants / n;
     d->is_slow = d->messages > MESSAGES_MAX ||
                  (k->open->kind != TH_ALL_TO_ALL && x.ports * cs->n_participants / n > AT_ONCE_MAX);
@@ -231,16 +235,22 @@ static bool comes_first(const candidate *a, const candidate *b)
     return a->chunks < b->chunks;
 }
 
+/* Can it still be chosen? */
+static bool can_win(const tuning *k, const candidate *d)
+{
+    return !d->is_done && (!k->chosen || d->bound < (double)k->best ||
+                           (d->bound == (double)k->best && comes_first(d, k->chosen)));
+}
+
 /* The least bound of those that can still be chosen, slow ones last. NULL: none. */
 static candidate *next_best(tuning *k, int n)
 {
     candidate *best = NULL;
     for (int i = 0; i < n; i++) {
         candidate *d = &k->candidates[i];
-        bool is_late = k->chosen && d->bound > (double)k->best;
         bool is_better = !best || d->is_slow < best->is_slow ||
                          (d->is_slow == best->is_slow && d->bound < best->bound);
-        if (!d->is_done && !is_late && is_better && !(d->is_slow && k->chosen))
+        if (can_win(k, d) && is_better && !(d->is_slow && k->chosen))
             best = d;
     }
     return best;
@@ -294,8 +304,20 @@ static int compare(tuning *k, int n, th_error *err)
     return 0;
 }
 
+/* Candidates from a number on, of at most so many messages, in their order. 0 or -1. */
+static int compare_chunked(tuning *k, int first, int64_t messages, th_error *err)
+{
+    for (int i = first; i < k->n; i++) {
+        candidate *d = &k->candidates[i];
+        if (can_win(k, d) && d->messages <= messages && simulate(k, d, err))
+            return -1;
+    }
+    return 0;
+}
+
 /* Of many messages: the algorithms with the least bounds one after the other, each first in one
- * chunk; others only where the network refuses these. 0 or -1. */
+ * chunk; those of many messages last, as they stop at the best of the others; others only where the
+ * network refuses these. 0 or -1. */
 static int compare_large(tuning *k, th_error *err)
 {
     int n = k->n, taken = 0;
@@ -306,11 +328,10 @@ static int compare_large(tuning *k, th_error *err)
         if (begin_simulations(k, err) || simulate(k, d, err) ||
             (may_chunk && add_chunks(k, (int)(d - k->candidates), CHUNKS_FACTOR_LARGE, err)))
             return -1;
-        for (int i = first; i < k->n; i++)
-            if (k->candidates[i].bound <= (double)k->best && simulate(k, &k->candidates[i], err))
-                return -1;
+        if (compare_chunked(k, first, MESSAGES_SMALL, err))
+            return -1;
     }
-    return 0;
+    return compare_chunked(k, n, INT64_MAX, err);
 }
 
 static int choose(tuning *k, th_error *err)

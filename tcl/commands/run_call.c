@@ -53,8 +53,11 @@ static th_stop move_slice(th_run_call *d, th_time target, th_time *reached, th_t
 {
     th_machine *m = d->sim->machine;
     d->sim->is_time_complete = false;
-    if (target == TH_TIME_MAX)
-        return th_machine_step(m, SLICE_EVENTS, &d->call->err);
+    if (target == TH_TIME_MAX) {
+        th_time end;
+        bool failed = th_machine_run_together(m, target, &end, &d->call->err) < 0;
+        return failed ? TH_STOP_ERROR : th_machine_step(m, SLICE_EVENTS, &d->call->err);
+    }
     int64_t before = th_machine_events(m);
     *reached = target - *reached > *slice_ps ? *reached + *slice_ps : target;
     th_stop stop = th_machine_run_until(m, *reached, &d->call->err);

@@ -110,7 +110,7 @@ static int32_t add_message(unrolling *u, int32_t from, const th_collective_step 
                  .node = x->node[from],
                  .peer = x->node[a->to],
                  .compute_cost = -1,
-                 .bytes = a->bytes,
+                 .bytes = a->padded,
                  .delay_ps = x->collective->delay_ps,
                  .layer = -1};
     return is_message(u, from, a) ? th_program_add(u->program, &t, err) : add_host(u, err);

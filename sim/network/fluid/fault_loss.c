@@ -83,7 +83,7 @@ th_time th_fault_loss_end(const th_fluid *f, const th_fluid_flow *w, const th_fl
 {
     double lost = 0;
     int32_t medium = w->sharing == TH_FLUID_UNCONTENDED ? w->narrowest : w->bottleneck;
-    if (t->bytes > 0 && w->route.n_links > 0 && medium >= 0) {
+    if (t->padded > 0 && w->route.n_links > 0 && medium >= 0) {
         lost = w->lost + th_fault_loss_at(f, w, medium, now);
         if (w->sharing == TH_FLUID_UNCONTENDED)
             lost -= th_fault_loss_at(f, w, medium, w->since);

@@ -94,7 +94,7 @@ static int create(th_fluid *f, int32_t slot, const th_message *m)
     if (f->weigh_by_latency && w->route.latency_ps > 0)
         w->weight = (double)w->route.latency_ps * 1e-12;
     if (m->stripe > 0) /* those of a message end at once */
-        w->weight *= (double)m->whole_bytes / ((double)m->bytes * m->n_stripes);
+        w->weight *= (double)m->whole_bytes / ((double)th_message_padded(m) * m->n_stripes);
     link_in(f, slot);
     f->n_flows++;
     return 0;

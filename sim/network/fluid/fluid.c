@@ -325,7 +325,7 @@ static int demand(th_network *n, int accel, unsigned mask, const double *port_by
 /* Whether it would end within simulated time if it were uncontended. */
 static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_route *route)
 {
-    th_time last = th_duration_ps(t->bytes, route->bits_per_s);
+    th_time last = th_duration_ps(th_message_padded(t), route->bits_per_s);
     return th_network_end(&f->head, t, now, th_time_add(route->latency_ps, last)) < 0 ? -1 : 0;
 }
 
@@ -337,19 +337,21 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (of < 0)
         return -1;
     const flow *w = &f->flows[of];
-    if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
+    const int64_t padded = th_message_padded(t);
+    if (padded > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
         return -1; /* shorter than 8 s, uncontended, it does: no division of 128 bits */
     f->transfers[slot] = (th_fluid_transfer){
         .number = number,
         .flow = of,
         .bytes = t->bytes,
-        .finish = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S)};
+        .padded = padded,
+        .finish = th_dd_product((double)padded * w->weight, (double)TH_PS_PER_S)};
     if (f->loss)
         th_fault_loss_begin(f, w, &f->transfers[slot]);
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_enter(n, links_of(f, w)[i], now);
     th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);
-    if (t->bytes == 0 || w->route.n_links == 0)
+    if (padded == 0 || w->route.n_links == 0)
         return th_fluid_post_end(f, q, slot, at) == TH_NO_EVENT ? -1 : 0;
     th_event e = {at, TH_PRIORITY_START, (uint32_t)number, 0,
                   th_flow_argument(slot, TH_FLOW_ENTERS)};
@@ -407,7 +409,7 @@ static int leave(fluid *f, th_events *q, int32_t transfer, th_time now)
         th_network_link_leave(&f->head, links_of(f, w)[i], now, t->bytes);
     if (f->loss)
         f->head.fault_ps = th_fault_loss_end(f, w, t, now);
-    if (t->bytes > 0 && w->route.n_links > 0 && stop_sharing(f, q, slot, now))
+    if (t->padded > 0 && w->route.n_links > 0 && stop_sharing(f, q, slot, now))
         return -1;
     th_fluid_flow_give(f, slot);
     th_slots_give(&f->transfer_slots, t, transfer);
@@ -521,6 +523,7 @@ const th_network_type th_network_fluid = {
     .demand = demand,
     .update_contention = th_dram_contention_update,
     .dram_demand = dram_demand,
+    .together = th_fluid_together,
     .set_bandwidth = set_bandwidth,
     .avoid = th_fluid_avoid,
     .transfer_on = th_fluid_transfer_on,

@@ -11,8 +11,8 @@
 typedef struct th_fluid_transfer {
     int32_t number; /* the machine's; th_slots has it while the slot is free */
     int32_t flow;
-    int64_t bytes;
-    th_double_double finish; /* its flow's virtual time at which it ends; before it shares: bytes *
+    int64_t bytes, padded;   /* as in its message; of padded follow the times */
+    th_double_double finish; /* its flow's virtual time at which it ends; before it shares: padded *
                                 weight */
     th_time earliest;        /* end if it is alone on its route; while it shares */
     double lost;             /* what of the flow's it does not count; fault_loss.c */
@@ -201,7 +201,9 @@ th_time th_fault_loss_end(const th_fluid *f, const th_fluid_flow *w, const th_fl
                           th_time now);
 void th_fault_loss_clear(th_fluid *f);
 
-/* reroute.c: the rows of th_network_type. */
+/* together.c, reroute.c: the rows of th_network_type. */
+int th_fluid_together(th_network *n, const th_message *m, int32_t count, th_time limit,
+                      th_time *end);
 int th_fluid_avoid(th_network *n, th_events *q, int32_t medium, bool is_avoided, th_time now);
 bool th_fluid_transfer_on(th_network *n, int link, int *src, int *dst);
 

@@ -125,7 +125,7 @@ void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time n
     if (f->loss)
         t->lost += w->lost + (c ? th_fault_loss_at(f, w, w->bottleneck, now) : 0);
     t->finish = th_dd_add(th_dd_subtract(count, w->offset), t->finish);
-    t->earliest = th_time_add(now, th_duration_ps(t->bytes, w->route.bits_per_s));
+    t->earliest = th_time_add(now, th_duration_ps(t->padded, w->route.bits_per_s));
     th_fluid_push(f, w, transfer);
     if (!c || w->first != transfer)
         return;
