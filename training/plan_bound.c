@@ -123,8 +123,7 @@ double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c)
     double least = INFINITY, fill = INFINITY, parameters = parameters_of_rank(u, c);
     for (int32_t i = 0; i < u->n; i++) {
         const double both = both_s(u, c, u->first[i]);
-        const double once = layer_s(u, c, u->first[i], TH_PIPELINE_FORWARD, false) +
-                            layer_s(u, c, u->first[i], TH_PIPELINE_BACKWARD, true);
+        const double once = layer_s(u, c, u->first[i], TH_PIPELINE_FORWARD, false);
         all += u->count[i] * both;
         least = fmin(least, both);
         fill = fmin(fill, once);

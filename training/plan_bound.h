@@ -22,8 +22,8 @@ int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_conte
 void th_plan_units_clear(th_plan_units *u);
 
 /* Whatever the schedule, the chunks and ZeRO are: the mean stage computes for every micro-batch and
- * receives what it waits for as fast as its links are; the last one waits for a layer of each other
- * stage. Seconds. */
+ * receives what it waits for as fast as its links are; the last one waits for the forward pass of a
+ * layer of each other stage. Seconds. */
 double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c);
 /* Bytes that some accelerator holds at least, whatever the schedule is. */
 double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);
