@@ -116,8 +116,7 @@ static const th_option transformer_options[] = {
          "What the backward operation computes again: none (the default), "
          "selective (the scores of attention), full (the layer), needed (the "
          "layer up to the last tensor that a gradient needs).",
-         .names = TH_NAMES([TH_RECOMPUTE_NONE] = "none", [TH_RECOMPUTE_SELECTIVE] = "selective",
-                           [TH_RECOMPUTE_NEEDED] = "needed", [TH_RECOMPUTE_FULL] = "full")},
+         .names = th_plan_recompute_names},
     [MODEL_SKEW] = {"-expert_skew", TH_OPTION_NUMBER, "FACTOR", .low = 1, .high = 1e6,
                     .help = "Tokens of the busiest rank's experts over the mean (1: balanced)."},
     [MODEL_FORWARD] = {"-forward", TH_OPTION_FLAG, NULL,
