@@ -41,6 +41,11 @@ face_sources = \
 	tcl/core/table_read.c tcl/core/table_read.h \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \
+	tcl/commands/cmd_plan_search.c \
+	tcl/commands/plan_checkpoint.c \
+	tcl/commands/plan_options.h \
+	tcl/commands/plan_search_call.h \
+	tcl/core/core_plan.c \
 	tcl/commands/cmd_pipeline.c \
 	tcl/commands/cmd_transformer.c \
 	tcl/commands/cmd_workload.c \

@@ -165,7 +165,6 @@ static const char *remedy(const th_work_context *c, int term)
 
 int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err)
 {
-    static const double MODEL_ERROR = 0.09;
     const double there = (double)c->device.memory_bytes;
     int32_t fullest = 0;
     double most = 0;
@@ -182,7 +181,7 @@ int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s
         largest = m.of[i] > m.of[largest] ? i : largest;
     if (most <= there)
         return 0;
-    const bool may_fit = most <= there * (1 + MODEL_ERROR);
+    const bool may_fit = most <= there * TH_PLAN_FILL_MAX;
     th_error_set(err, "MAP-0430",
                  "stage %d needs %.1f GB of the accelerator's %.1f GB%s; %s take %.1f GB: %s %s",
                  (int)fullest, most / 1e9, there / 1e9,
