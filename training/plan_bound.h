@@ -7,23 +7,26 @@
 #include "training/collective_times.h"
 #include "training/layer_work.h"
 
-/* Layers that do the same work, and how fast anything comes into an accelerator. */
+/* Layers that do the same work, and how fast anything comes into an accelerator and an island. */
 typedef struct th_plan_units {
     int32_t *class_of;       /* of each layer */
     int32_t *first;          /* layer of each class */
     int32_t *count;          /* layers of each class */
     int32_t n;               /* classes */
-    double bytes_per_s_into; /* an accelerator, over all its links at once */
+    double bytes_per_s_into; /* an accelerator, over all its links at once; the fastest one */
+    double island_bytes_per_s; /* an island, from outside; 0: unknown, or there are none */
+    int32_t island_accels;     /* of an island, if all have as many; else 0 */
+    const th_system *system;
 } th_plan_units;
 
-/* c: of any plan of the model. 0, or -1 and nothing to clear. */
+/* c: of any plan of the model; the system must outlive u. 0, or -1 and nothing to clear. */
 int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_context *c,
                        th_error *err);
 void th_plan_units_clear(th_plan_units *u);
 
-/* Whatever the schedule, the chunks and ZeRO are: the mean stage computes for every micro-batch and
- * receives what it waits for as fast as its links are; the last one waits for the forward pass of a
- * layer of each other stage. Seconds. */
+/* The mean stage computes for every micro-batch and receives what it waits for as fast as its links
+ * are; the last one waits for a chunk of each other stage. n.chunks 0: whatever chunks and schedule
+ * are. Seconds. */
 double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c);
 /* Bytes that some accelerator holds at least, whatever the schedule is. */
 double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);

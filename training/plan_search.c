@@ -188,26 +188,48 @@ static th_work_context context_of(const th_plan_search *x, const th_parallel_pla
     return c;
 }
 
-/* Of the variants of a group: one that takes least time, one that takes least memory. */
+/* The least that is computed again, so that some variant with this ZeRO may fit; -1: none does. */
+static int least_recompute(const th_plan_search *x, th_parallel_plan small, int zero)
+{
+    const th_work_context c = context_of(x, &small);
+    small.n.zero = small.n.zero_group > 1 ? zero : 0;
+    small.sequence_parallel = small.n.tensor > 1;
+    for (int i = TH_RECOMPUTE_NONE; i <= TH_RECOMPUTE_FULL; i++) {
+        small.recompute = (th_recompute)i;
+        if (th_plan_space_allows(x->space, TH_CHOICE_RECOMPUTE, i) &&
+            th_plan_bytes_quick(&x->units, &c) <= room(x))
+            return i;
+    }
+    return -1;
+}
+
+/* Of the variants of a group that may fit with this ZeRO; INFINITY: there are none. */
+static double bound_variants(const th_plan_search *x, const th_parallel_plan *group, int zero)
+{
+    th_parallel_plan fast = *group;
+    const th_work_context quick = context_of(x, &fast);
+    const int recompute = least_recompute(x, *group, zero);
+    if (recompute < 0)
+        return INFINITY;
+    if (fast.exchanges_by_node)
+        fast.experts_on_node = th_plan_experts_on_node(x->system, group);
+    fast.recompute = (th_recompute)recompute;
+    fast.n.zero = fast.n.zero_group > 1 ? zero : 0;
+    fast.n.chunks = 0;
+    const double s = th_plan_bound_quick(&x->units, &quick);
+    fast.sequence_parallel = group->n.tensor > 1;
+    return fmin(s, th_plan_bound_quick(&x->units, &quick));
+}
+
+/* ZeRO 2 holds less than 0 and 1, and its quick bound is theirs. */
 static int add_group(void *own, const th_parallel_plan *group)
 {
     th_plan_search *x = own;
-    th_parallel_plan fast = *group, small = *group;
-    fast.experts_on_node = small.experts_on_node =
-        fast.exchanges_by_node ? th_plan_experts_on_node(x->system, group) : 0;
-    const th_work_context quick = context_of(x, &fast), full = context_of(x, &small);
-    small.n.zero = small.n.zero_group > 1 ? 3 : 0;
-    small.recompute = TH_RECOMPUTE_FULL;
-    small.sequence_parallel = group->n.tensor > 1;
-    if (th_plan_bytes_quick(&x->units, &full) > room(x))
-        return 0;
-    double s = th_plan_bound_quick(&x->units, &quick);
-    fast.sequence_parallel = group->n.tensor > 1;
-    s = fmin(s, th_plan_bound_quick(&x->units, &quick));
+    const double s = fmin(bound_variants(x, group, 2), bound_variants(x, group, 3));
     const node n = node_of(x, group, LEVEL_GROUP, value_of(x, group, s));
     if (x->options.is_interrupted && n.number % 1024 == 0 && x->options.is_interrupted())
         return th_error_interrupted(x->err, "no plan was simulated");
-    return push(x, &n);
+    return isinf(s) ? 0 : push(x, &n);
 }
 
 static int add_member(void *own, const th_parallel_plan *p)
