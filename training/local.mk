@@ -21,6 +21,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/training/test_parallel_plan \
 	tests/unit/training/test_plan_bound \
+	tests/unit/training/test_plan_search \
 	tests/unit/training/test_launches \
 	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \

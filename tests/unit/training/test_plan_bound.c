@@ -4,58 +4,12 @@
  * nothing overlaps. */
 #include <config.h>
 #include "base/random.h"
-#include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/training/plan_help.h"
 #include "training/plan_bound.h"
 #include "training/plan_memory.h"
 #include "training/plan_space.h"
 #include "training/plan_step.h"
-
-static th_system *random_system(gsl_rng *r)
-{
-    static const char *const designs[] = {"a100_80", "h100_sxm", "npu"};
-    static const char *const shapes[] = {
-        "type = \"islands\"; dims = [%d, %d]; bandwidth = [\"%dGB/s\", \"%dGB/s\"]; "
-        "latency = [\"500ns\", \"2us\"];",
-        "type = \"torus\"; dims = [%d, %d]; bandwidth = [\"%dGB/s\", \"%dGB/s\"]; "
-        "latency = [\"500ns\", \"2us\"];",
-    };
-    const char *design = designs[pick(r, 0, 2)];
-    char shape[400], text[1200];
-    snprintf(shape, sizeof shape, shapes[pick(r, 0, 1)], (int)pick(r, 2, 4), (int)pick(r, 2, 4),
-             (int)pick(r, 5, 400), (int)pick(r, 1, 50));
-    snprintf(text, sizeof text,
-             "name = \"s\"; designs = ( { name = \"%s\"; type = \"roofline\"; clock = \"1GHz\"; "
-             "macs_per_cycle = %d; } ); accelerators = ( { dram = { capacity = \"80GiB\"; "
-             "bandwidth = \"%dGB/s\"; latency = \"100ns\"; burst = \"64B\"; }; "
-             "vector = { clock = \"1GHz\"; elements_per_cycle = 512; }; designs = [\"%s\"]; } ); "
-             "topology = { %s };",
-             design, (int)pick(r, 20000, 400000), (int)pick(r, 500, 4000), design, shape);
-    return system_of(text);
-}
-
-static th_transformer random_model(gsl_rng *r)
-{
-    const int32_t heads = (int32_t)pick(r, 1, 4) * 4;
-    th_transformer t = {.name = "m",
-                        .layers = (int32_t)pick(r, 1, 3) * 4,
-                        .hidden = heads * 128,
-                        .heads = heads,
-                        .kv_heads = heads,
-                        .head_dim = 128,
-                        .ffn = heads * 512,
-                        .vocab = (int32_t)pick(r, 100, 50000),
-                        .gated = pick(r, 0, 1),
-                        .tied = pick(r, 0, 1),
-                        .norm_size = 1,
-                        .positions = pick(r, 0, 1) ? 2048 : 0,
-                        .window = pick(r, 0, 1) ? 512 : 0,
-                        .window_every = (int32_t)pick(r, 1, 2)};
-    if (pick(r, 0, 2) == 0)
-        t.experts = (th_experts){
-            .n = 8, .top_k = 2, .ffn = heads * 128, .dense_layers = (int32_t)pick(r, 0, 1)};
-    return t;
-}
 
 static th_parallel_plan random_base(gsl_rng *r)
 {
@@ -153,7 +107,7 @@ TEST(no_bound_is_above_the_step)
     auto_rng *r = th_random_stream(45, "plans that are bound", 0);
     for (int i = 0; i < PLANS; i++) {
         th_error err;
-        auto_system *s = random_system(r);
+        auto_system *s = random_system(r, 80);
         const th_transformer t = random_model(r);
         const th_plan_space space = {.t = &t, .n_accels = s->n_accels, .base = random_base(r)};
         const th_parallel_plan p = random_plan(r, &space);
