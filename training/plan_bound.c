@@ -321,6 +321,7 @@ typedef struct operation {
     th_time first_ps, beside_ps; /* which is beside a message that costs it a share */
     double first_host_s, share;
     th_time rest_ps, made_ps; /* behind it: to the end; to what the next stage gets */
+    th_time work_ps;          /* of all its computations, alone */
     double ahead_s;           /* that the host is then */
     bool computes;
 } operation;
@@ -436,6 +437,7 @@ static th_time host_ps(double s)
 static void walk_compute(walk *w, const piece_time *x)
 {
     operation *o = w->of;
+    o->work_ps += x->compute_ps;
     const th_time beside = th_max(w->beside - w->now, (th_time)0);
     if (!o->computes) {
         o->computes = true;
@@ -683,6 +685,24 @@ static standing alone(const th_plan_operations *x, int kind, int32_t step)
     return g;
 }
 
+/* Computations of a stage lose a share c of their rate to messages of weights and gradients. Of
+ * messages E that run so long beside computations C, O do so while it computes, so it computes for C
+ * + c O, and T >= E - O + C + c O: with T >= C + c O, T >= C + c E. */
+static th_time shared_ps(const th_plan_operations *x, int32_t stage)
+{
+    const int32_t steps = x->shape.stages * x->shape.chunks;
+    const double share = slowdown(x->c, TH_GROUP_GRADIENT) * (1 - 1e-6);
+    const th_time engine = x->engine_ps[stage] - x->optimizer_ps[stage];
+    th_time work = 0;
+    if (engine == 0 || share >= 1)
+        return 0;
+    for (int32_t step = 0; step < steps; step++)
+        for (int kind = 0; stage_of(x, step) == stage && kind < (x->splits ? 3 : 2); kind++)
+            work += x->of[kind * steps + step].work_ps;
+    return x->shape.micro_batches * work + (th_time)(share * (double)engine) +
+           x->optimizer_ps[stage];
+}
+
 static th_time busy_ps(const th_plan_operations *x, int32_t stage)
 {
     const int32_t steps = x->shape.stages * x->shape.chunks;
@@ -703,7 +723,7 @@ th_time th_plan_bound_stages(const th_plan_operations *x)
         const standing first = alone(x, TH_PIPELINE_FORWARD, stage);
         const standing last = alone(x, TH_PIPELINE_BACKWARD, stage);
         most = th_max(most, there + busy + x->end_ps[stage]);
-        most = th_max(most, x->engine_ps[stage]);
+        most = th_max(most, th_max(x->engine_ps[stage], shared_ps(x, stage)));
         if (!x->splits)
             most = th_max(most, there + busy - last.now + last.made + back);
         there += first.made + x->message_ps;
@@ -774,7 +794,7 @@ th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_sc
     for (int32_t i = 0; most >= 0 && i < s->shape.stages; i++) {
         const th_time behind = f.stages[i].reduced + x->optimizer_ps[i];
         most = th_max(most, f.stages[i].now + x->end_ps[i]);
-        most = th_max(most, th_max(behind, x->engine_ps[i]));
+        most = th_max(most, th_max(behind, th_max(x->engine_ps[i], shared_ps(x, i))));
     }
     th_free(f.stages);
     th_free(f.came);

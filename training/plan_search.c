@@ -146,7 +146,7 @@ static int use_energy(th_plan_search *x, th_error *err)
     if (!e.is_known || e.static_w <= 0)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "
-                            "static_power: an energy block with it was expected");
+                            "static_power: that key, with energy_source, was expected");
     const double macs = th_transformer_operations(x->space->t, p->batch.sequence,
                                                   !x->space->t->is_encoder) /
                         2 * p->batch.sequence * p->batch.global_batch;

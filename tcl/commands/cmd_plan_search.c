@@ -240,6 +240,11 @@ static int search(th_call *c, const th_plan_space *space, const th_plan_file *ba
         x ? th_plan_search_found(x) : (th_plan_findings){.of = NULL};
     if (failed == 1)
         failed = end_early(c, &f, base);
+    else if (!failed && f.n == 0 && !f.is_done)
+        failed = th_error_set(&c->err, "TCL-3120",
+                              "-seconds %g: ended before a plan was simulated; a greater one was "
+                              "expected",
+                              options.seconds);
     else if (!failed)
         failed = f.n == 0 ? tell_smallest(c, space, &work, options.fill) : keep_best(c, &f, base);
     th_plan_search_free(x);

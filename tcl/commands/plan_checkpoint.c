@@ -5,6 +5,7 @@
 #include <config.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/files/open_file.h"
 #include "base/files/text_file.h"
@@ -31,17 +32,17 @@ static int digest_of(const th_call *c, char out[static DIGEST_SIZE], th_error *e
     return 0;
 }
 
+/* text: its lines are cut. */
 static int read_lines(th_plan_search *x, char *text, th_error *err)
 {
-    char *end;
-    for (char *line = strchr(text, '\n'); line && line[1]; line = end) {
-        char *plan;
+    for (char *line = strchr(text, '\n'); line && line[1];) {
+        char *plan, *next = strchr(line + 1, '\n');
+        if (next)
+            *next = '\0';
         const long long ps = strtoll(line + 1, &plan, 10);
-        end = strchr(plan, '\n');
-        if (end)
-            *end = '\0';
         if (ps > 0 && *plan == ' ' && th_plan_search_know(x, plan + 1, ps, err))
             return -1;
+        line = next;
     }
     return 0;
 }

@@ -180,4 +180,36 @@ TEST(what_is_known_is_not_simulated)
     clear(&x, first);
 }
 
+static int polls_left;
+
+static bool is_interrupted(void)
+{
+    return polls_left-- == 0;
+}
+
+/* Wherever it is interrupted, a search goes on to the same plans. */
+TEST(an_interrupted_search_goes_on)
+{
+    auto_rng *r = th_random_stream(46, "searches of plans", 0);
+    problem x;
+    th_error err;
+    random_problem(r, &x);
+    x.options.threads = 2;
+    th_plan_findings *whole = search(&x, NULL);
+    for (int n = 1; n < 60; n += 7) {
+        x.options.is_interrupted = is_interrupted;
+        polls_left = n;
+        th_plan_search *s =
+            th_plan_search_new(x.system, &x.work, &x.space, &x.options, &err);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+        while (!th_plan_search_is_done(s))
+            if (th_plan_search_iterate(s, &err))
+                CU_ASSERT_TRUE_FATAL(th_error_is_interrupted(&err));
+        const th_plan_findings f = th_plan_search_found(s);
+        CU_ASSERT_TRUE(are_same(&f, whole));
+        th_plan_search_free(s);
+    }
+    clear(&x, whole);
+}
+
 TAP_MAIN("plan_search")
