@@ -20,8 +20,8 @@ typedef struct th_hand_built {
     char *name;
     th_trace *trace; /* what it was read from: then nothing can be added; NULL: none */
     th_roofline_choice roofline;
-    th_training_step *step; /* of training, that the program is; NULL: none */
-    th_plan_file *plan;     /* of that step */
+    th_training_step *step;   /* of training, that the program is; NULL: none */
+    th_plan_file *plan;       /* of that step */
     th_plan_findings *search; /* that found the plan; NULL: none */
     th_program *program;
     th_user_schedule **schedules; /* that its collectives follow */

@@ -154,7 +154,8 @@ extern const th_command th_core_session_commands[], th_core_reliability_commands
     th_core_what_if_commands[], th_core_plot_commands[], th_core_query_commands[],
     th_core_saved_commands[], th_core_run_commands[], th_core_mapping_commands[],
     th_core_where_commands[], th_core_table_commands[], th_core_parallel_commands[],
-    th_core_study_commands[], th_core_link_law_commands[], th_core_help_commands[], th_core_plan_commands[];
+    th_core_study_commands[], th_core_link_law_commands[], th_core_help_commands[],
+    th_core_plan_commands[];
 extern const th_command *const th_core_families[];
 
 /* removed.c: rows of names that are gone, which answer with the line that does the same now. They

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_bound.c - see plan_bound.h.
- *   quick      the work of each class of layers, as often as there are such layers
+/* plan_bound.c - see plan_bound.h; plan_quick.c has the quick bounds.
  *   operations work of units (classes, embedding, output layer) -> a walk over the layers of a step
  *   stages     sums of those
  *   schedule   each operation of the order: what came, the stage before -> its end -> the message
@@ -15,287 +14,6 @@
 #include "base/min_max.h"
 #include "training/kernel_counts.h"
 #include "training/plan_bound.h"
-
-/* ---- classes of layers ---- */
-
-static bool are_alike(const th_transformer *t, int32_t a, int32_t b)
-{
-    const th_transformer_kind x = th_transformer_layer(t, a), y = th_transformer_layer(t, b);
-    const size_t from = offsetof(th_transformer_kind, heads);
-    return memcmp((const char *)&x + from, (const char *)&y + from, sizeof x - from) == 0;
-}
-
-static double rate_into_accels(const th_system *s)
-{
-    double *rate = th_alloc_zero((size_t)s->n_nodes + 1, sizeof *rate), most = 0;
-    if (!rate)
-        return -1;
-    for (int i = 0; i < s->n_links; i++)
-        if (s->links[i].to >= 0 && !s->links[i].is_dead)
-            rate[s->links[i].to] += (double)s->media[s->links[i].medium].bits_per_s / 8;
-    for (int i = 0; i < s->n_accels; i++)
-        most = fmax(most, rate[s->accel_node[i]]);
-    th_free(rate);
-    return most;
-}
-
-/* The island of a node; switches outside of islands are on island 0, as are the first
- * accelerators, so nothing is known of that one. */
-static void find_islands(th_plan_units *u, const th_system *s)
-{
-    const int32_t n = s->nodes[s->accel_node[s->n_accels - 1]].group + 1;
-    double *rate = th_alloc_zero((size_t)n + 1, sizeof *rate);
-    int32_t *size = th_alloc_zero((size_t)n + 1, sizeof *size);
-    for (int i = 0; rate && i < s->n_links; i++) {
-        const th_link *l = &s->links[i];
-        const int to = l->to < 0 ? 0 : s->nodes[l->to].group;
-        if (to > 0 && to < n && s->nodes[l->from].group != to && !l->is_dead)
-            rate[to] += (double)s->media[l->medium].bits_per_s / 8;
-    }
-    for (int i = 0; size && i < s->n_accels; i++)
-        size[th_min(s->nodes[s->accel_node[i]].group, n)]++;
-    for (int32_t i = 1; rate && size && i < n; i++) {
-        u->island_bytes_per_s = fmax(u->island_bytes_per_s, rate[i]);
-        u->island_accels = size[i] == size[0] && (i == 1 || u->island_accels > 0) ? size[i] : 0;
-    }
-    th_free(rate);
-    th_free(size);
-}
-
-int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_context *c,
-                       th_error *err)
-{
-    const size_t n = (size_t)c->t->layers;
-    *u = (th_plan_units){.class_of = th_alloc_array(n, sizeof *u->class_of),
-                         .first = th_alloc_array(n, sizeof *u->first),
-                         .count = th_alloc_zero(n, sizeof *u->count),
-                         .bytes_per_s_into = rate_into_accels(s),
-                         .system = s};
-    if (!u->class_of || !u->first || !u->count || u->bytes_per_s_into < 0) {
-        th_plan_units_clear(u);
-        return th_error_no_memory(err);
-    }
-    find_islands(u, s);
-    for (int32_t i = 0; i < c->t->layers; i++) {
-        int32_t class = 0;
-        while (class < u->n && !are_alike(c->t, u->first[class], i))
-            class ++;
-        if (class == u->n)
-            u->first[u->n++] = i;
-        u->class_of[i] = class;
-        u->count[class]++;
-    }
-    return 0;
-}
-
-void th_plan_units_clear(th_plan_units *u)
-{
-    th_free(u->class_of);
-    th_free(u->first);
-    th_free(u->count);
-    *u = (th_plan_units){.class_of = NULL};
-}
-
-/* ---- quick bounds ---- */
-
-/* Ranks of a group on each island that it is on, if they are as many in a row; else, or of a long
- * group, 0. */
-static int32_t ranks_on_island(const th_plan_units *u, const th_parallel_plan *p,
-                               th_plan_group group)
-{
-    enum { LONG = 64 };
-    int32_t ranks[LONG], island[LONG], size = 1;
-    const int32_t n = th_plan_group_size(p, group);
-    if (n > LONG || u->island_bytes_per_s <= 0)
-        return 0;
-    th_plan_group_of(p, group, 0, ranks);
-    for (int32_t i = 0; i < n; i++)
-        island[i] = u->system->nodes[u->system->accel_node[th_plan_accel(p, 0, ranks[i])]].group;
-    while (size < n && island[size] == island[0])
-        size++;
-    for (int32_t i = 1; i < n; i++)
-        if (n % size || (island[i] == island[i - 1]) != (i % size != 0))
-            return 0;
-    return size;
-}
-
-/* Groups that share the links of an island, as many as are timed together (collective_times.c). */
-static int32_t groups_on_island(const th_plan_units *u, const th_parallel_plan *p, int32_t size,
-                                int32_t n)
-{
-    enum { TOGETHER = 256 };
-    const int32_t most = TOGETHER / n;
-    if (u->island_accels == 0 || u->island_accels % size || p->order[3] != TH_AXIS_PIPELINE ||
-        th_plan_stage_ranks(p) % u->island_accels || u->island_accels / size > most)
-        return 1;
-    return u->island_accels / size;
-}
-
-/* What the ranks of a group receive takes at least so long: each over its links, those of an island
- * over the links into it. Long groups are timed as shorter ones, so none counts as more than
- * SHORTEST ranks or islands. */
-static double receive_s(const th_plan_units *u, const th_parallel_plan *p, th_collective_kind kind,
-                        th_plan_group group, double bytes)
-{
-    enum { SHORTEST = 32 };
-    const double times = kind == TH_ALL_REDUCE ? 2 : 1;
-    const int32_t all = th_plan_group_size(p, group), n = th_min(all, SHORTEST);
-    const double s = times * bytes * (n - 1) / n / u->bytes_per_s_into;
-    const int32_t size = ranks_on_island(u, p, group);
-    if (size == 0 || size == all)
-        return s;
-    const int32_t islands = th_min(all / size, SHORTEST);
-    const double each = times * bytes * (islands - 1) / islands *
-                        (kind == TH_ALL_TO_ALL ? size : 1);
-    return fmax(s, each * groups_on_island(u, p, size, size * islands) / u->island_bytes_per_s);
-}
-
-/* As a task has it. */
-static double slowdown(const th_work_context *c, th_plan_group group)
-{
-    return (float)c->numbers
-        .of[group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
-}
-
-/* With a message beside it that costs a share of its rate. */
-static double slowed_s(double compute, double beside, double share)
-{
-    if (compute >= beside * (1 - share))
-        return compute + beside * share;
-    return share < 1 ? fmax(compute / (1 - share), beside) : beside;
-}
-
-/* Of an operation on a layer: computations and messages, the longer of those that overlap. */
-static double layer_s(const th_plan_units *u, const th_work_context *c, int32_t layer,
-                      th_pipeline_kind kind, bool is_split)
-{
-    th_pieces pieces;
-    double sum = 0, beside = 0, from = 0, share = 0; /* a message from then on */
-    th_layer_work(c, layer, kind, is_split, &pieces);
-    for (int i = 0; i < pieces.n; i++) {
-        const th_piece *x = &pieces.of[i];
-        const double s =
-            x->bytes > 0
-                ? receive_s(u, c->p, x->collective, x->group, (double)x->bytes)
-                : x->s;
-        if (x->bytes > 0 && !x->overlaps) {
-            sum += s;
-            share = 0; /* how much of the message is left is unknown */
-        } else if (x->bytes > 0 && s > beside) {
-            beside = s;
-            from = sum;
-            share = slowdown(c, x->group);
-        } else if (x->bytes == 0) {
-            sum = fmax(sum + slowed_s(s, share > 0 ? beside : 0, share), from + beside);
-            beside = share = 0;
-        }
-    }
-    return sum;
-}
-
-static double both_s(const th_plan_units *u, const th_work_context *c, int32_t layer)
-{
-    return layer_s(u, c, layer, TH_PIPELINE_FORWARD, false) +
-           layer_s(u, c, layer, TH_PIPELINE_BACKWARD, false);
-}
-
-static double parameters_of_rank(const th_plan_units *u, const th_work_context *c)
-{
-    double sum = (double)th_layer_parameters_of_rank(c, TH_LAYER_EMBEDDING_STEP) +
-                 (double)th_layer_parameters_of_rank(c, TH_LAYER_HEAD_STEP);
-    for (int32_t i = 0; i < u->n; i++)
-        sum += u->count[i] * (double)th_layer_parameters_of_rank(c, u->first[i]);
-    return sum;
-}
-
-/* Sums over layers, s. */
-typedef struct quick_sums {
-    double all;                       /* every layer, embedding and output layer, there and back */
-    double least, forward, backward;  /* of the layers that take least */
-    double head;
-} quick_sums;
-
-static quick_sums sums_of(const th_plan_units *u, const th_work_context *c)
-{
-    quick_sums x = {.least = INFINITY, .forward = INFINITY, .backward = INFINITY};
-    x.head = both_s(u, c, TH_LAYER_HEAD_STEP);
-    x.all = x.head + both_s(u, c, TH_LAYER_EMBEDDING_STEP);
-    for (int32_t i = 0; i < u->n; i++) {
-        const double forward = layer_s(u, c, u->first[i], TH_PIPELINE_FORWARD, false);
-        const double backward = layer_s(u, c, u->first[i], TH_PIPELINE_BACKWARD, false);
-        x.all += u->count[i] * (forward + backward);
-        x.least = fmin(x.least, forward + backward);
-        x.forward = fmin(x.forward, forward);
-        x.backward = fmin(x.backward, backward);
-    }
-    return x;
-}
-
-/* Of the last stage, with equal chunks: the first of the others computes before it, and after it,
- * unless gradients of weights are made apart. */
-static double last_stage_s(const th_work_context *c, const quick_sums *x, double m)
-{
-    const th_parallel_plan *p = c->p;
-    const int32_t layers = c->t->layers / p->n.pipeline;
-    if (p->n.chunks == 0)
-        return m * layers * x->least + (p->n.pipeline - 1) * x->forward;
-    const double fill = x->forward + (p->schedule->splits_backward ? 0 : x->backward);
-    const double head = p->schedule->is_v ? 0 : x->head;
-    return m * (layers * x->least + head) +
-           (p->n.pipeline - 1) * (layers / p->n.chunks) * fill;
-}
-
-double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c)
-{
-    const th_parallel_plan *p = c->p;
-    const double m = th_plan_micro_batches(p), stages = p->n.pipeline;
-    const double parameters = parameters_of_rank(u, c) / stages;
-    const quick_sums x = sums_of(u, c);
-    const double step = p->layout == TH_LAYOUT_LAYERS ? last_stage_s(c, &x, m) : 0;
-    const int32_t shares = p->n.zero > 0 ? p->n.zero_group : 1, most = p->n.data * p->n.context;
-    const double end = th_optimizer_s(c, (int64_t)(parameters / most)) * shares;
-    double reduce = 0, gather = 0; /* ZeRO 3: for every micro-batch */
-    if (!p->frozen_weights)
-        reduce = receive_s(u, p, TH_REDUCE_SCATTER, TH_GROUP_GRADIENT,
-                           p->gradient_bytes * parameters);
-    if (!p->frozen_weights && p->n.zero == 3) {
-        reduce *= m;
-        gather = 2 * m * receive_s(u, p, TH_ALL_GATHER, TH_GROUP_ZERO, 2 * parameters);
-    }
-    if (p->overlaps_data)
-        return fmax(fmax(m * x.all / stages, reduce + gather) + end, step);
-    return fmax(m * x.all / stages + gather + reduce + end, step);
-}
-
-/* Of so many parameters, before what ZeRO does not share. */
-static double state_bytes(const th_parallel_plan *p, double parameters)
-{
-    const double trained = p->frozen_weights ? 0 : parameters, shards = p->n.zero_group;
-    return parameters * 2 / (p->n.zero >= 3 ? shards : 1) +
-           trained * p->gradient_bytes / (p->n.zero >= 2 ? shards : 1) +
-           trained * 12 / (p->n.zero >= 1 ? shards : 1);
-}
-
-/* The mean stage; or the first one, which has the embedding, and a micro-batch for each stage in
- * flight. */
-double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c)
-{
-    static const double ROUNDING = 100;
-    const th_parallel_plan *p = c->p;
-    const double layers = c->t->layers / p->n.pipeline;
-    const double in_flight = th_min(th_plan_micro_batches(p), p->n.pipeline);
-    double activations = INFINITY, parameters = INFINITY;
-    for (int32_t i = 0; i < u->n; i++) {
-        activations = fmin(activations, (double)th_layer_activation_bytes(c, u->first[i]));
-        parameters = fmin(parameters, (double)th_layer_parameters_of_rank(c, u->first[i]));
-    }
-    const double mean = state_bytes(p, parameters_of_rank(u, c) / p->n.pipeline) - ROUNDING;
-    if (p->layout != TH_LAYOUT_LAYERS)
-        return mean;
-    parameters =
-        layers * parameters + (double)th_layer_parameters_of_rank(c, TH_LAYER_EMBEDDING_STEP);
-    return fmax(mean, state_bytes(p, parameters) + in_flight * layers * activations - ROUNDING);
-}
 
 /* ---- the work of units ---- */
 
@@ -346,8 +64,8 @@ static th_time floor_ps(double s)
 static int time_piece(const th_plan_operations *x, const th_piece *piece,
                       th_collective_times *times, piece_time *out, th_error *err)
 {
-    *out = (piece_time){.host_s = piece->host_s, .compute_ps = floor_ps(piece->s),
-                        .exchange_ps = -1};
+    *out =
+        (piece_time){.host_s = piece->host_s, .compute_ps = floor_ps(piece->s), .exchange_ps = -1};
     if (piece->bytes == 0)
         return 0;
     out->exchange_ps =
@@ -355,7 +73,7 @@ static int time_piece(const th_plan_operations *x, const th_piece *piece,
     th_time local = th_collective_time(times, piece->collective, TH_GROUP_EXPERT_LOCAL,
                                        piece->local_bytes, err);
     out->longest_ps = th_max(out->exchange_ps, local);
-    out->share = piece->overlaps ? slowdown(x->c, piece->group) : 0;
+    out->share = piece->overlaps ? th_plan_overlap_share(x->c, piece->group) : 0;
     return out->exchange_ps < 0 || local < 0 ? -1 : 0;
 }
 
@@ -369,10 +87,10 @@ static th_time exchange_ps(const th_plan_operations *x, th_collective_times *tim
                    ? th_collective_time(times, TH_ALL_REDUCE, TH_GROUP_GRADIENT, bytes, err)
                    : 0;
     th_time sum = th_collective_time(times, kind, TH_GROUP_ZERO, bytes, err);
-    th_time again = kind == TH_REDUCE_SCATTER
-                        ? th_collective_time(times, TH_ALL_REDUCE, TH_GROUP_REPLICA,
-                                             bytes / n->zero_group, err)
-                        : 0;
+    th_time again =
+        kind == TH_REDUCE_SCATTER
+            ? th_collective_time(times, TH_ALL_REDUCE, TH_GROUP_REPLICA, bytes / n->zero_group, err)
+            : 0;
     return sum < 0 || again < 0 ? -1 : sum + again;
 }
 
@@ -383,8 +101,7 @@ static int32_t layer_of_unit(const th_plan_units *u, int32_t unit)
                           : TH_LAYER_HEAD_STEP;
 }
 
-static int time_unit(th_plan_operations *x, int32_t unit, th_collective_times *times,
-                     th_error *err)
+static int time_unit(th_plan_operations *x, int32_t unit, th_collective_times *times, th_error *err)
 {
     unit_work *w = &x->work[unit];
     const int32_t layer = layer_of_unit(x->units, unit);
@@ -403,8 +120,8 @@ static int time_unit(th_plan_operations *x, int32_t unit, th_collective_times *t
     if (x->c->p->frozen_weights)
         return 0;
     w->gather_ps = exchange_ps(x, times, TH_ALL_GATHER, 2 * w->parameters, err);
-    w->reduce_ps = exchange_ps(x, times, TH_REDUCE_SCATTER,
-                               w->parameters * x->c->p->gradient_bytes, err);
+    w->reduce_ps =
+        exchange_ps(x, times, TH_REDUCE_SCATTER, w->parameters * x->c->p->gradient_bytes, err);
     return w->gather_ps < 0 || w->reduce_ps < 0 ? -1 : 0;
 }
 
@@ -448,8 +165,8 @@ static void walk_compute(walk *w, const piece_time *x)
         o->share = w->share;
         w->now = w->made = 0;
     } else {
-        th_time ps = th_max(slowed(x->compute_ps, beside, w->share),
-                            host_ps(x->host_s - w->ahead_s));
+        th_time ps =
+            th_max(slowed(x->compute_ps, beside, w->share), host_ps(x->host_s - w->ahead_s));
         w->made = w->now + ps;
         w->now = th_max(w->made, w->now + beside);
     }
@@ -627,8 +344,8 @@ th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work
         x->end_ps = x->engine_ps ? x->engine_ps + stages : NULL;
         x->optimizer_ps = x->engine_ps ? x->end_ps + stages : NULL;
     }
-    int status = x && x->work && x->of && x->engine_ps ? fill(x, times, err)
-                                                       : th_error_no_memory(err);
+    int status =
+        x && x->work && x->of && x->engine_ps ? fill(x, times, err) : th_error_no_memory(err);
     if (status == 0)
         return x;
     th_plan_operations_free(x);
@@ -668,8 +385,8 @@ static void run_operation(const operation *o, standing *g)
         g->now = now;
         return;
     }
-    const th_time first = th_max(slowed(o->first_ps, o->beside_ps, o->share),
-                                 host_ps(o->first_host_s - g->ahead_s));
+    const th_time first =
+        th_max(slowed(o->first_ps, o->beside_ps, o->share), host_ps(o->first_host_s - g->ahead_s));
     const th_time end = th_max(first, o->beside_ps);
     g->now = now + end + o->rest_ps;
     g->made = now + (o->made_ps > 0 ? end + o->made_ps : first);
@@ -685,13 +402,13 @@ static standing alone(const th_plan_operations *x, int kind, int32_t step)
     return g;
 }
 
-/* Computations of a stage lose a share c of their rate to messages of weights and gradients. Of
- * messages E that run so long beside computations C, O do so while it computes, so it computes for C
- * + c O, and T >= E - O + C + c O: with T >= C + c O, T >= C + c E. */
+/* Computations C of a stage lose a share c of their rate to its messages E of weights and gradients.
+ * Where they meet for a time O, it computes for C + c O, and messages alone take E - O: T >= C + c O
+ * and T >= C + c O + E - O. The larger of both is least for O = E: T >= C + c E. */
 static th_time shared_ps(const th_plan_operations *x, int32_t stage)
 {
     const int32_t steps = x->shape.stages * x->shape.chunks;
-    const double share = slowdown(x->c, TH_GROUP_GRADIENT) * (1 - 1e-6);
+    const double share = th_plan_overlap_share(x->c, TH_GROUP_GRADIENT) * (1 - 1e-6);
     const th_time engine = x->engine_ps[stage] - x->optimizer_ps[stage];
     th_time work = 0;
     if (engine == 0 || share >= 1)
@@ -742,9 +459,8 @@ typedef struct follow {
 /* Of the layer that the backward pass of a step ends with. */
 static th_time last_reduce_ps(const th_plan_operations *x, int32_t step)
 {
-    const int32_t unit = step == 0
-                             ? x->units->n
-                             : x->units->class_of[th_plan_layers(x->c->p, x->c->t, step).first];
+    const int32_t unit =
+        step == 0 ? x->units->n : x->units->class_of[th_plan_layers(x->c->p, x->c->t, step).first];
     return x->work[unit].reduce_ps;
 }
 
@@ -759,8 +475,7 @@ static void follow_operation(follow *f, int32_t i)
     const int32_t from = step - way, to = step + way;
     standing *g = &f->stages[at];
     if (moves && from >= 0 && from < steps && stage_of(x, from) != at) {
-        const th_time came =
-            f->came[th_pipeline_number(f->s, op->kind, from, op->micro_batch)];
+        const th_time came = f->came[th_pipeline_number(f->s, op->kind, from, op->micro_batch)];
         if (!g->has_begun)
             g->made = came;
         g->now = th_max(g->now, came);
@@ -786,8 +501,7 @@ th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_sc
     const size_t stages = (size_t)s->shape.stages;
     follow f = {.x = x, .s = s};
     f.stages = th_alloc_zero(stages, sizeof *f.stages);
-    f.came =
-        th_alloc_array(th_pipeline_number(s, TH_PIPELINE_N_KINDS, 0, 0), sizeof *f.came);
+    f.came = th_alloc_array(th_pipeline_number(s, TH_PIPELINE_N_KINDS, 0, 0), sizeof *f.came);
     th_time most = f.stages && f.came ? 0 : th_error_no_memory(err);
     for (int32_t k = 0; most == 0 && k < s->shape.stages * s->n_ops; k++)
         follow_operation(&f, s->order[k]);

@@ -9,11 +9,11 @@
 
 /* Layers that do the same work, and how fast anything comes into an accelerator and an island. */
 typedef struct th_plan_units {
-    int32_t *class_of;       /* of each layer */
-    int32_t *first;          /* layer of each class */
-    int32_t *count;          /* layers of each class */
-    int32_t n;               /* classes */
-    double bytes_per_s_into; /* an accelerator, over all its links at once; the fastest one */
+    int32_t *class_of;         /* of each layer */
+    int32_t *first;            /* layer of each class */
+    int32_t *count;            /* layers of each class */
+    int32_t n;                 /* classes */
+    double bytes_per_s_into;   /* an accelerator, over all its links at once; the fastest one */
     double island_bytes_per_s; /* an island, from outside; 0: unknown, or there are none */
     int32_t island_accels;     /* of an island, if all have as many; else 0 */
     const th_system *system;
@@ -24,9 +24,12 @@ int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_conte
                        th_error *err);
 void th_plan_units_clear(th_plan_units *u);
 
-/* The mean stage computes for every micro-batch and receives what it waits for as fast as its links
- * are; the last one waits for a chunk of each other stage. n.chunks 0: whatever chunks and schedule
- * are. Seconds. */
+/* Of its rate, that a computation loses to a message beside it, as a task has it. */
+double th_plan_overlap_share(const th_work_context *c, th_plan_group group);
+
+/* plan_quick.c: the mean stage computes for every micro-batch and receives what it waits for as fast
+ * as its links are; the last one waits for a chunk of each other stage. n.chunks 0: whatever chunks
+ * and schedule are. Seconds. */
 double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c);
 /* Bytes that some accelerator holds at least, whatever the schedule is. */
 double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);

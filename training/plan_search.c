@@ -130,8 +130,7 @@ static double value_of(const th_plan_search *x, const th_parallel_plan *p, doubl
     const double ranks = (double)th_plan_stage_ranks(p) * p->n.pipeline;
     if (x->options.objective == TH_PLAN_STEP)
         return s;
-    return s * ranks * x->per_second +
-           x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
+    return s * ranks * x->per_second + x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
 }
 
 static int use_energy(th_plan_search *x, th_error *err)
@@ -147,9 +146,9 @@ static int use_energy(th_plan_search *x, th_error *err)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "
                             "static_power: that key, with energy_source, was expected");
-    const double macs = th_transformer_operations(x->space->t, p->batch.sequence,
-                                                  !x->space->t->is_encoder) /
-                        2 * p->batch.sequence * p->batch.global_batch;
+    const double macs =
+        th_transformer_operations(x->space->t, p->batch.sequence, !x->space->t->is_encoder) / 2 *
+        p->batch.sequence * p->batch.global_batch;
     x->per_second = e.static_w;
     x->per_plan[0] = macs * e.mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
     x->per_plan[1] = x->per_plan[0] * 4 / 3; /* the forward pass again */
@@ -171,8 +170,7 @@ static int use_cost(th_plan_search *x, th_error *err)
 /* The value that a plan must be below; INFINITY: there are not enough yet. */
 static double cutoff(const th_plan_search *x)
 {
-    return x->n_found < (size_t)x->options.top ? INFINITY
-                                               : x->found[x->options.top - 1].value;
+    return x->n_found < (size_t)x->options.top ? INFINITY : x->found[x->options.top - 1].value;
 }
 
 static double room(const th_plan_search *x)
@@ -268,8 +266,7 @@ static bool fits_with(th_plan_search *x, const th_parallel_plan *p, const th_pip
 
 /* Sharing of gradients takes no time, so it is for plans that need the room, as is computing
  * again. */
-static bool is_needless(th_plan_search *x, const th_parallel_plan *p,
-                        const th_pipeline_schedule *s)
+static bool is_needless(th_plan_search *x, const th_parallel_plan *p, const th_pipeline_schedule *s)
 {
     if (p->n.zero == 2 && fits_with(x, p, s, 1, p->recompute))
         return true;
@@ -319,8 +316,7 @@ static int refine(th_plan_search *x, node *n)
     if (!times)
         return -1;
     th_collective_times_use(times, x->items[0].memo);
-    th_plan_operations *operations =
-        th_plan_operations_new(&x->units, &c, &shape, times, x->err);
+    th_plan_operations *operations = th_plan_operations_new(&x->units, &c, &shape, times, x->err);
     int status = -1;
     if (operations)
         status = n->level == LEVEL_MEMBER ? bound_stages(x, n, operations, &p)
@@ -428,9 +424,8 @@ static int gather(th_plan_search *x)
     while (n < x->options.threads && !is_out_of_budget(x, n) && x->n_queue > 0 &&
            x->queue[0].bound < cutoff(x)) {
         if (x->options.is_interrupted && x->options.is_interrupted())
-            return put_back(x, 0, n)
-                       ? -1
-                       : th_error_interrupted(x->err, "the best plan so far is kept");
+            return put_back(x, 0, n) ? -1
+                                     : th_error_interrupted(x->err, "the best plan so far is kept");
         node first = pop(x);
         if (first.level == LEVEL_READY)
             x->items[n++].node = first;

@@ -33,16 +33,17 @@ static int visit_experts(const th_plan_space *x, th_parallel_plan *p, th_plan_vi
 {
     const int32_t experts = x->t->experts.n > 0 ? x->t->experts.n : 1;
     const int32_t ranks = th_plan_stage_ranks(p);
-    FOR_EACH (e, TH_CHOICE_EXPERT, experts, ranks) {
+    FOR_EACH(e, TH_CHOICE_EXPERT, experts, ranks)
+    {
         if (ranks % e)
             continue;
-        FOR_EACH (each, TH_CHOICE_EXPERT_TENSOR, ranks / e, experts > 1 ? ranks : 1) {
+        FOR_EACH(each, TH_CHOICE_EXPERT_TENSOR, ranks / e, experts > 1 ? ranks : 1)
+        {
             th_error err;
             p->n.expert = e;
             p->n.expert_tensor = each;
             p->n.zero_group = p->n.data * p->n.context;
-            int status =
-                th_plan_check(p, x->t, x->n_accels, &err) == 0 ? visit(own, p) : 0;
+            int status = th_plan_check(p, x->t, x->n_accels, &err) == 0 ? visit(own, p) : 0;
             if (status)
                 return status;
         }
@@ -54,8 +55,10 @@ static int visit_batches(const th_plan_space *x, th_parallel_plan *p, int32_t le
                          th_plan_visit visit, void *own)
 {
     const int32_t batch = p->batch.global_batch;
-    FOR_EACH (data, TH_CHOICE_DATA, batch, left) {
-        FOR_EACH (each, TH_CHOICE_MICRO_BATCH, batch / data, batch) {
+    FOR_EACH(data, TH_CHOICE_DATA, batch, left)
+    {
+        FOR_EACH(each, TH_CHOICE_MICRO_BATCH, batch / data, batch)
+        {
             p->n.data = data;
             p->batch.micro_batch = each;
             int status = visit_experts(x, p, visit, own);
@@ -83,8 +86,10 @@ int th_plan_space_groups(const th_plan_space *x, th_plan_visit visit, void *own)
     p.recompute = TH_RECOMPUTE_NONE;
     while (!th_plan_space_allows(x, TH_CHOICE_RECOMPUTE, p.recompute))
         p.recompute++;
-    FOR_EACH (tensor, TH_CHOICE_TENSOR, x->t->heads, x->n_accels) {
-        FOR_EACH (context, TH_CHOICE_CONTEXT, p.batch.sequence, x->n_accels / tensor) {
+    FOR_EACH(tensor, TH_CHOICE_TENSOR, x->t->heads, x->n_accels)
+    {
+        FOR_EACH(context, TH_CHOICE_CONTEXT, p.batch.sequence, x->n_accels / tensor)
+        {
             const int32_t left = th_min(x->n_accels / tensor / context, layers);
             for (int32_t n = stages_next(x, 0, left); n <= left; n = stages_next(x, n, left)) {
                 p.n.tensor = tensor;
@@ -104,8 +109,7 @@ int th_plan_space_groups(const th_plan_space *x, th_plan_visit visit, void *own)
 
 /* ---- members ---- */
 
-static int visit_shares(const th_plan_space *x, th_parallel_plan *p, th_plan_visit visit,
-                        void *own)
+static int visit_shares(const th_plan_space *x, th_parallel_plan *p, th_plan_visit visit, void *own)
 {
     for (int again = TH_RECOMPUTE_NONE; again <= TH_RECOMPUTE_FULL; again++)
         for (int zero = 0; zero <= (p->n.zero_group > 1 ? 3 : 0); zero++)

@@ -33,7 +33,7 @@ typedef struct th_plan_space {
 
 /* 0, or what is not 0 ends the enumeration, which returns it. */
 typedef int (*th_plan_visit)(void *own, const th_parallel_plan *p);
-/* One plan of each group: one chunk, 1F1B, nothing shared or, if that is allowed, computed again. */
+/* One plan of each group: one chunk, 1F1B, nothing shared, as little computed again as allowed. */
 int th_plan_space_groups(const th_plan_space *x, th_plan_visit visit, void *own);
 /* All plans of a group. */
 int th_plan_space_members(const th_plan_space *x, const th_parallel_plan *group,

@@ -161,7 +161,7 @@ static int parse_plan(th_call *c, th_plan_file *f)
     p->recompute = (th_recompute)th_call_number(c, PLAN_RECOMPUTE, p->recompute);
     parse_degrees(c, &p->n);
     return (th_call_has(c, PLAN_SCHEDULE) &&
-                    th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
+            th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
                ? -1
                : 0;
 }
@@ -232,8 +232,7 @@ int th_call_make_plan(th_call *c, th_plan_file *f)
     th_work_context work;
     if (th_plan_file_fill(f, s->system->n_accels, &c->err) ||
         th_plan_check(&f->plan, &s->model.shape, s->system->n_accels, &c->err) ||
-        th_call_plan_work(c, f, &work) ||
-        make_schedule(&f->plan, &schedule, &c->err))
+        th_call_plan_work(c, f, &work) || make_schedule(&f->plan, &schedule, &c->err))
         return -1;
     if (f->plan.exchanges_by_node)
         f->plan.experts_on_node = th_plan_experts_on_node(s->system, &f->plan);

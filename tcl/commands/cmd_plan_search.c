@@ -172,9 +172,8 @@ static int keep_best(th_call *c, const th_plan_findings *f, const th_plan_file *
 static int end_early(th_call *c, const th_plan_findings *f, const th_plan_file *base)
 {
     char text[400], name[80], time[40];
-    const char *after = th_call_has(c, SEARCH_CHECKPOINT)
-                            ? "; the same command goes on from its checkpoint"
-                            : "";
+    const char *after =
+        th_call_has(c, SEARCH_CHECKPOINT) ? "; the same command goes on from its checkpoint" : "";
     if (f->n == 0) {
         snprintf(text, sizeof text,
                  "search_plan: interrupted before a plan was simulated; the program is the one "
@@ -203,8 +202,7 @@ static void show(th_progress *p, const th_plan_findings *f)
     else
         th_progress_show(p, "search_plan: best %s, %lld evaluations, gap to the bound %.2f %%",
                          th_format_time(f->of[0].step_ps, time, sizeof time),
-                         (long long)f->evaluations,
-                         100 * fmax(0, f->of[0].value / f->bound - 1));
+                         (long long)f->evaluations, 100 * fmax(0, f->of[0].value / f->bound - 1));
 }
 
 /* 0, 1 when interrupted, -1. */
@@ -236,8 +234,7 @@ static int search(th_call *c, const th_plan_space *space, const th_plan_file *ba
         return -1;
     th_plan_search *x = th_plan_search_new(c->session->system, &work, space, &options, &c->err);
     int failed = !x || th_plan_checkpoint_read(c, x) ? -1 : iterate(c, x);
-    const th_plan_findings f =
-        x ? th_plan_search_found(x) : (th_plan_findings){.of = NULL};
+    const th_plan_findings f = x ? th_plan_search_found(x) : (th_plan_findings){.of = NULL};
     if (failed == 1)
         failed = end_early(c, &f, base);
     else if (!failed && f.n == 0 && !f.is_done)
@@ -254,8 +251,7 @@ static int search(th_call *c, const th_plan_space *space, const th_plan_file *ba
 static int run_search_plan(th_call *c)
 {
     th_plan_file f = {.schedule_file = NULL};
-    th_plan_space space = {.t = &c->session->model.shape,
-                           .n_accels = c->session->system->n_accels};
+    th_plan_space space = {.t = &c->session->model.shape, .n_accels = c->session->system->n_accels};
     if (th_call_need_model(c) || th_call_parse_plan(c, &f))
         return -1;
     space.base = f.plan;

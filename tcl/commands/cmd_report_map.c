@@ -131,7 +131,8 @@ const th_command th_report_map_commands[] = {
      "-what_if, one table instead: the largest bound as it is, and on systems that each differ in "
      "one thing: links of twice the bandwidth, or without latency; twice the bandwidth of DRAMs; "
      "twice the clock; one accelerator more, or as many as the topology needs. The change that "
-     "lowers the bound is one that makes a shorter makespan possible. Of a step of training under a "
+     "lowers the bound is one that makes a shorter makespan possible. Of a step of training under "
+     "a "
      "parallel plan: the bounds that search_plan uses, of that plan.",
      .run = run_report_bounds, .is_report = true},
     {.name = NULL},

@@ -79,8 +79,8 @@ int th_plan_checkpoint_read(th_call *c, th_plan_search *x)
     th_strbuf text = TH_STRBUF_INIT;
     int failed = th_text_file_read(native, FILE_BYTES_MAX, &text, &c->err);
     if (!failed)
-        failed = check_head(c, path, text.text ? text.text : "") ||
-                 read_lines(x, text.text, &c->err);
+        failed =
+            check_head(c, path, text.text ? text.text : "") || read_lines(x, text.text, &c->err);
     th_strbuf_clear(&text);
     return failed ? -1 : 0;
 }

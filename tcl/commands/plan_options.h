@@ -42,7 +42,8 @@ const char *th_plan_fitted_name(int i); /* of a number; NULL after the last */
     [PLAN_GLOBAL_BATCH] = {"-global_batch", TH_OPTION_INTEGER, "N", "Sequences of a step.", 1,     \
                            1 << 24, .required = true},                                             \
     [PLAN_LAYOUT] = {"-layout", TH_OPTION_CHOICE, "WHAT",                                          \
-                     "What is cut into equal chunks: layers (the default), or embedding and output " \
+                     "What is cut into equal chunks: layers (the default), or embedding and "      \
+                     "output "                                                                     \
                      "layer as one layer each too; uneven: the last chunks have one layer less "   \
                      "where the layers do not divide.",                                            \
                      .names = th_plan_layout_names},                                               \
@@ -68,7 +69,8 @@ const char *th_plan_fitted_name(int i); /* of a number; NULL after the last */
     [PLAN_ATTENTION] =                                                                             \
         {"-attention", TH_OPTION_CHOICE, "KIND",                                                   \
          "fused (the default): the vendor's kernels; portable: FlashAttention or Triton; "         \
-         "unfused: scores are written to memory; fused_softmax: they are, and one kernel masks and " \
+         "unfused: scores are written to memory; fused_softmax: they are, and one kernel masks "   \
+         "and "                                                                                    \
          "normalizes them where it takes their shape.",                                            \
          .names = th_plan_attention_names},                                                        \
     [PLAN_LAUNCH] =                                                                                \
@@ -78,7 +80,8 @@ const char *th_plan_fitted_name(int i); /* of a number; NULL after the last */
          "eager kernels from Python, fused ones from compiled code.",                              \
          .names = th_plan_launch_names},                                                           \
     [PLAN_SOFTWARE] = {"-software", TH_OPTION_CHOICE, "YEAR",                                      \
-                       "What is not said of -kernels, -attention, -launch and -overlap is that of " \
+                       "What is not said of -kernels, -attention, -launch and -overlap is that "   \
+                       "of "                                                                       \
                        "releases of 2022, 2024 or 2026 (docs/models/training.md).",                \
                        .names = th_software_names},                                                \
     [PLAN_GRADIENTS] = {"-gradients", TH_OPTION_CHOICE, "P",                                       \
@@ -86,7 +89,8 @@ const char *th_plan_fitted_name(int i); /* of a number; NULL after the last */
                         .names = th_plan_gradient_names},                                          \
     [PLAN_FROZEN] = {"-frozen", TH_OPTION_FLAG, NULL,                                              \
                      "Weights are frozen, and small adapters trained (LoRA)."},                    \
-    [PLAN_NUMBERS] = {"-numbers", TH_OPTION_NUMBER, "{NAME X ...}", .choice = th_plan_fitted_name,         \
+    [PLAN_NUMBERS] = {"-numbers", TH_OPTION_NUMBER, "{NAME X ...}",                                \
+                  .choice = th_plan_fitted_name,                                                   \
                       .high = TH_NUMBER_MAX, .most = TH_MANY, .is_pairs = true,                    \
                       .help =                                                                      \
                           "Other fitted numbers than the shipped ones (docs/models/training.md)."}

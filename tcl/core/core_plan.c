@@ -63,11 +63,11 @@ static int run_plans(th_call *c)
     Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < f->n; i++)
         Tcl_ListObjAppendElement(NULL, rows, row_of(s, f, i));
-    Tcl_Obj *search = TH_LIB_LIST(
-        text(th_plan_objective_names[f->options.objective]),
-        Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
-        Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
-        number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s), Tcl_NewIntObj(f->options.top));
+    Tcl_Obj *search = TH_LIB_LIST(text(th_plan_objective_names[f->options.objective]),
+                                  Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
+                                  Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
+                                  number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s),
+                                  Tcl_NewIntObj(f->options.top));
     Tcl_SetObjResult(c->interp, TH_LIB_LIST(search, rows));
     return 0;
 }

@@ -25,7 +25,8 @@ static inline th_system *random_system(gsl_rng *r, int gigabytes)
              "bandwidth = \"%dGB/s\"; latency = \"100ns\"; burst = \"64B\"; }; "
              "vector = { clock = \"1GHz\"; elements_per_cycle = 512; }; designs = [\"%s\"]; } ); "
              "topology = { %s };",
-             design, (int)pick(r, 20000, 400000), gigabytes, (int)pick(r, 500, 4000), design, shape);
+             design, (int)pick(r, 20000, 400000), gigabytes, (int)pick(r, 500, 4000), design,
+             shape);
     return system_of(text);
 }
 

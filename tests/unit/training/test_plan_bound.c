@@ -13,19 +13,19 @@
 
 static th_parallel_plan random_base(gsl_rng *r)
 {
-    th_parallel_plan p = {.batch = {.sequence = 512 << pick(r, 0, 3),
-                                    .global_batch = (int32_t)pick(r, 1, 6) * 8},
-                          .order = {0, 1, 2, 3},
-                          .has_fused_kernels = pick(r, 0, 1),
-                          .attention = (th_attention)pick(r, 0, 3),
-                          .launch = (th_launch)pick(r, 0, 3),
-                          .layout = pick(r, 0, 3) ? TH_LAYOUT_LAYERS : TH_LAYOUT_UNEVEN,
-                          .overlaps_data = pick(r, 0, 1),
-                          .overlaps_tensor = pick(r, 0, 1),
-                          .overlaps_pipeline = pick(r, 0, 1),
-                          .frozen_weights = pick(r, 0, 9) == 0,
-                          .gradient_bytes = pick(r, 0, 1) ? 4 : 2,
-                          .expert_skew = 1};
+    th_parallel_plan p = {
+        .batch = {.sequence = 512 << pick(r, 0, 3), .global_batch = (int32_t)pick(r, 1, 6) * 8},
+        .order = {0, 1, 2, 3},
+        .has_fused_kernels = pick(r, 0, 1),
+        .attention = (th_attention)pick(r, 0, 3),
+        .launch = (th_launch)pick(r, 0, 3),
+        .layout = pick(r, 0, 3) ? TH_LAYOUT_LAYERS : TH_LAYOUT_UNEVEN,
+        .overlaps_data = pick(r, 0, 1),
+        .overlaps_tensor = pick(r, 0, 1),
+        .overlaps_pipeline = pick(r, 0, 1),
+        .frozen_weights = pick(r, 0, 9) == 0,
+        .gradient_bytes = pick(r, 0, 1) ? 4 : 2,
+        .expert_skew = 1};
     return p;
 }
 
@@ -61,8 +61,7 @@ typedef struct figures {
 static figures figures_of(const th_system *s, const th_plan_units *u, const th_work_context *c)
 {
     th_error err;
-    const th_pipeline_shape shape = {c->p->n.pipeline, c->p->n.chunks,
-                                     th_plan_micro_batches(c->p)};
+    const th_pipeline_shape shape = {c->p->n.pipeline, c->p->n.chunks, th_plan_micro_batches(c->p)};
     th_pipeline_schedule schedule;
     CU_ASSERT_EQUAL_FATAL(th_pipeline_make(c->p->schedule, &shape, &schedule, &err), 0);
     th_collective_times *times = th_collective_times_new(s, c->p, &err);

@@ -31,14 +31,15 @@ static void random_problem(gsl_rng *r, problem *x)
     *x = (problem){.system = random_system(r, (int)pick(r, 1, 12)), .model = random_model(r)};
     x->model.layers = 4;
     x->space = (th_plan_space){.t = &x->model, .n_accels = x->system->n_accels};
-    x->space.base = (th_parallel_plan){.batch = {.sequence = 1024, .global_batch = is_thorough() ? 16 : 8},
-                                       .order = {0, 1, 2, 3},
-                                       .has_fused_kernels = true,
-                                       .overlaps_data = pick(r, 0, 1),
-                                       .overlaps_tensor = pick(r, 0, 1),
-                                       .overlaps_pipeline = pick(r, 0, 1),
-                                       .gradient_bytes = 4,
-                                       .expert_skew = 1};
+    x->space.base =
+        (th_parallel_plan){.batch = {.sequence = 1024, .global_batch = is_thorough() ? 16 : 8},
+                           .order = {0, 1, 2, 3},
+                           .has_fused_kernels = true,
+                           .overlaps_data = pick(r, 0, 1),
+                           .overlaps_tensor = pick(r, 0, 1),
+                           .overlaps_pipeline = pick(r, 0, 1),
+                           .gradient_bytes = 4,
+                           .expert_skew = 1};
     x->space.only[TH_CHOICE_MICRO_BATCH].of = few_batches;
     x->space.only[TH_CHOICE_MICRO_BATCH].n = is_thorough() ? 3 : 1;
     x->space.only[TH_CHOICE_CONTEXT].of = few_contexts;
@@ -87,8 +88,7 @@ static int all_members(void *own, const th_parallel_plan *group)
 static th_plan_findings *search(const problem *x, const th_plan_findings *known)
 {
     th_error err;
-    th_plan_search *s =
-        th_plan_search_new(x->system, &x->work, &x->space, &x->options, &err);
+    th_plan_search *s = th_plan_search_new(x->system, &x->work, &x->space, &x->options, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     for (int i = 0; known && i < known->n; i++) {
         th_strbuf text = TH_STRBUF_INIT;
@@ -137,8 +137,8 @@ static bool are_same(const th_plan_findings *a, const th_plan_findings *b)
 {
     bool same = a->n == b->n;
     for (int i = 0; same && i < a->n; i++)
-        same = a->of[i].step_ps == b->of[i].step_ps &&
-               a->of[i].evaluation == b->of[i].evaluation && a->of[i].bytes == b->of[i].bytes;
+        same = a->of[i].step_ps == b->of[i].step_ps && a->of[i].evaluation == b->of[i].evaluation &&
+               a->of[i].bytes == b->of[i].bytes;
     return same;
 }
 
@@ -199,8 +199,7 @@ TEST(an_interrupted_search_goes_on)
     for (int n = 1; n < 60; n += 7) {
         x.options.is_interrupted = is_interrupted;
         polls_left = n;
-        th_plan_search *s =
-            th_plan_search_new(x.system, &x.work, &x.space, &x.options, &err);
+        th_plan_search *s = th_plan_search_new(x.system, &x.work, &x.space, &x.options, &err);
         CU_ASSERT_PTR_NOT_NULL_FATAL(s);
         while (!th_plan_search_is_done(s))
             if (th_plan_search_iterate(s, &err))
