@@ -50,13 +50,13 @@ proc ::tharsis::lib::rate_of {what objective tokens value} {
 
 # Of the program that parallel_plan or search_plan made.
 proc ::tharsis::lib::plan_bounds {o} {
-    lassign [core::plan_bounds] compute links stages schedule
+    lassign [core::plan_bounds] compute links schedule
     lassign [core::plans] search plans
     set step [lindex $plans 0 6]
     if {$step eq "" && ![catch {core::rows "SELECT makespan_ps, finished FROM run"} run]} {
         set step [lindex $run 0 0]
     }
-    set rows [list [list computation $compute] [list links $links] [list stages $stages]\
+    set rows [list [list computation $compute] [list links $links]\
         [list schedule $schedule]]
     lassign $search objective - - - others
     if {$objective eq "step" && $others ne ""} {
@@ -68,9 +68,8 @@ proc ::tharsis::lib::plan_bounds {o} {
         list {*}$row [expr {$step eq "" ? "" : double($step) / [lindex $row 1] - 1}]
     }] notes {
         {bound {computation: of the mean stage, all else free; links: and messages, each as fast as\
-            the links into an accelerator and an island; stages: each stage with messages as they\
-            are simulated, and the pipeline's fill; schedule: operation by operation, which is the\
-            step where nothing overlaps}}
+            the links into an accelerator and an island; schedule: operation by operation, which is\
+            the step where nothing overlaps}}
         {gap {gap: step / bound - 1}}
     }]]]
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan_bound.c - see plan_bound.h; plan_quick.c has the quick bounds.
  *   operations work of units (classes, embedding, output layer) -> a walk over the layers of a step
- *   stages     sums of those
  *   schedule   each operation of the order: what came, the stage before -> its end -> the message
  * The walk does what lower_step.c does to a stage (wait, beside, ahead_s, engine), with times in
  * the place of tasks. Left out, so that no bound is above the step: computations that slow down for
@@ -393,18 +392,9 @@ static void run_operation(const operation *o, standing *g)
     g->ahead_s = o->ahead_s;
 }
 
-/* An operation on its own, its weights there and its host far ahead. */
-static standing alone(const th_plan_operations *x, int kind, int32_t step)
-{
-    standing g = {.made = -(INT64_MAX / 4), .ahead_s = INFINITY};
-    run_operation(&x->of[kind * x->shape.stages * x->shape.chunks + step], &g);
-    g.made = th_max(g.made, (th_time)0);
-    return g;
-}
-
-/* Computations C of a stage lose a share c of their rate to its messages E of weights and gradients.
- * Where they meet for a time O, it computes for C + c O, and messages alone take E - O: T >= C + c O
- * and T >= C + c O + E - O. The larger of both is least for O = E: T >= C + c E. */
+/* Computations C of a stage lose a share c of their rate to its messages E of weights and
+ * gradients. Where they meet for a time O, it computes for C + c O, and messages alone take E - O:
+ * T >= C + c O and T >= C + c O + E - O. The larger of both is least for O = E: T >= C + c E. */
 static th_time shared_ps(const th_plan_operations *x, int32_t stage)
 {
     const int32_t steps = x->shape.stages * x->shape.chunks;
@@ -418,35 +408,6 @@ static th_time shared_ps(const th_plan_operations *x, int32_t stage)
             work += x->of[kind * steps + step].work_ps;
     return x->shape.micro_batches * work + (th_time)(share * (double)engine) +
            x->optimizer_ps[stage];
-}
-
-static th_time busy_ps(const th_plan_operations *x, int32_t stage)
-{
-    const int32_t steps = x->shape.stages * x->shape.chunks;
-    th_time sum = 0;
-    for (int32_t step = 0; step < steps; step++)
-        for (int kind = 0; stage_of(x, step) == stage && kind < (x->splits ? 3 : 2); kind++)
-            sum += alone(x, kind, step).now;
-    return x->shape.micro_batches * sum;
-}
-
-/* Gradients of weights that are made behind the last ones of inputs hide what the stages before
- * do. */
-th_time th_plan_bound_stages(const th_plan_operations *x)
-{
-    th_time most = 0, there = 0, back = 0; /* of the steps before */
-    for (int32_t stage = 0; stage < x->shape.stages; stage++) {
-        const th_time busy = busy_ps(x, stage);
-        const standing first = alone(x, TH_PIPELINE_FORWARD, stage);
-        const standing last = alone(x, TH_PIPELINE_BACKWARD, stage);
-        most = th_max(most, there + busy + x->end_ps[stage]);
-        most = th_max(most, th_max(x->engine_ps[stage], shared_ps(x, stage)));
-        if (!x->splits)
-            most = th_max(most, there + busy - last.now + last.made + back);
-        there += first.made + x->message_ps;
-        back += last.made + x->message_ps;
-    }
-    return most;
 }
 
 typedef struct follow {

@@ -27,9 +27,9 @@ void th_plan_units_clear(th_plan_units *u);
 /* Of its rate, that a computation loses to a message beside it, as a task has it. */
 double th_plan_overlap_share(const th_work_context *c, th_plan_group group);
 
-/* plan_quick.c: the mean stage computes for every micro-batch and receives what it waits for as fast
- * as its links are; the last one waits for a chunk of each other stage. n.chunks 0: whatever chunks
- * and schedule are. Seconds. */
+/* plan_quick.c: the mean stage computes for every micro-batch and receives what it waits for as
+ * fast as its links are; the last one waits for a chunk of each other stage. n.chunks 0: whatever
+ * chunks and schedule are. Seconds. */
 double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c);
 /* Bytes that some accelerator holds at least, whatever the schedule is. */
 double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);
@@ -41,9 +41,6 @@ th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work
                                            const th_pipeline_shape *shape,
                                            th_collective_times *times, th_error *err);
 void th_plan_operations_free(th_plan_operations *x); /* accepts NULL */
-/* Every stage does all its operations, the first after the forward pass of the stages before, and
- * behind its last one is their backward pass; ps. */
-th_time th_plan_bound_stages(const th_plan_operations *x);
 /* Operation after operation, each when it can, in the order of the schedule; ps, -1 on failure. */
 th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_schedule *s,
                                th_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan_search.c - see plan_search.h.
  *   new: all groups -> queue
- *   iterate: next -> refine (group -> members -> bound of stages -> memory, bound of the schedule)
+ *   iterate: next -> refine (group -> members -> memory, bound of the schedule)
  *            until there are as many as threads -> simulate -> commit, in their order */
 #include <config.h>
 #include <math.h>
@@ -21,7 +21,7 @@ const char *const th_plan_objective_names[] = {"step", "tokens_per_joule", "toke
 
 /* ---- the queue ---- */
 
-typedef enum { LEVEL_GROUP, LEVEL_MEMBER, LEVEL_STAGES, LEVEL_READY } level;
+typedef enum { LEVEL_GROUP, LEVEL_MEMBER, LEVEL_READY } node_level;
 
 /* A plan, of which all else is the base of the space. */
 typedef struct node {
@@ -97,7 +97,7 @@ static int schedule_number(const th_pipeline_type *t)
     return (int)(t - th_pipeline_types);
 }
 
-static node node_of(th_plan_search *x, const th_parallel_plan *p, level level, double bound)
+static node node_of(th_plan_search *x, const th_parallel_plan *p, node_level level, double bound)
 {
     return (node){.bound = bound,
                   .number = x->n_made++,
@@ -241,14 +241,9 @@ static int add_member(void *own, const th_parallel_plan *p)
     return bound < cutoff(x) ? push(x, &n) : 0;
 }
 
-static double bytes_of(const th_work_context *c, const th_pipeline_schedule *s)
+static bool fits(const th_plan_search *x, const th_work_context *c, const th_pipeline_schedule *s)
 {
-    double most = 0;
-    for (int32_t i = 0; i < s->shape.stages; i++) {
-        const th_plan_memory m = th_plan_memory_of(c, s, i);
-        most = fmax(most, (double)th_plan_memory_sum(&m));
-    }
-    return most;
+    return (double)th_plan_memory_most(c, s, NULL) <= room(x);
 }
 
 /* Does a plan fit that differs in this alone? */
@@ -260,8 +255,7 @@ static bool fits_with(th_plan_search *x, const th_parallel_plan *p, const th_pip
     other.n.zero = zero;
     other.recompute = recompute;
     return th_plan_space_allows(x->space, TH_CHOICE_ZERO, zero) &&
-           th_plan_space_allows(x->space, TH_CHOICE_RECOMPUTE, recompute) &&
-           bytes_of(&c, s) <= room(x);
+           th_plan_space_allows(x->space, TH_CHOICE_RECOMPUTE, recompute) && fits(x, &c, s);
 }
 
 /* Sharing of gradients takes no time, so it is for plans that need the room, as is computing
@@ -276,35 +270,23 @@ static bool is_needless(th_plan_search *x, const th_parallel_plan *p, const th_p
     return false;
 }
 
-static int bound_stages(th_plan_search *x, node *n, const th_plan_operations *operations,
-                        const th_parallel_plan *p)
+/* 0 or -1; *out: the bound, ps. */
+static int bound_schedule(th_plan_search *x, const th_work_context *c,
+                          const th_pipeline_schedule *schedule, th_time *out)
 {
-    const double s = th_seconds(th_plan_bound_stages(operations));
-    n->bound = fmax(n->bound, value_of(x, p, s));
-    n->level = LEVEL_STAGES;
-    return n->bound < cutoff(x) ? push(x, n) : 0;
-}
-
-static int bound_schedule(th_plan_search *x, node *n, const th_plan_operations *operations,
-                          const th_work_context *c)
-{
-    const th_parallel_plan *p = c->p;
-    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    th_pipeline_schedule schedule;
-    if (th_pipeline_make(p->schedule, &shape, &schedule, x->err))
+    th_collective_times *times = th_collective_times_new(x->system, c->p, x->err);
+    if (!times)
         return -1;
-    int status = 0;
-    if (bytes_of(c, &schedule) <= room(x) && !is_needless(x, p, &schedule)) {
-        const th_time ps = th_plan_bound_schedule(operations, &schedule, x->err);
-        n->bound = fmax(n->bound, value_of(x, p, th_seconds(ps)));
-        n->level = LEVEL_READY;
-        status = ps < 0 || (n->bound < cutoff(x) && push(x, n)) ? -1 : 0;
-    }
-    th_pipeline_clear(&schedule);
-    return status;
+    th_collective_times_use(times, x->items[0].memo);
+    th_plan_operations *operations =
+        th_plan_operations_new(&x->units, c, &schedule->shape, times, x->err);
+    *out = operations ? th_plan_bound_schedule(operations, schedule, x->err) : -1;
+    th_plan_operations_free(operations);
+    th_collective_times_free(times);
+    return *out < 0 ? -1 : 0;
 }
 
-/* Puts back what a plan is known to take, or the members of a group. */
+/* Puts back the members of a group, or a plan that fits, with the bound of its schedule. */
 static int refine(th_plan_search *x, node *n)
 {
     const th_parallel_plan p = plan_of(x, n);
@@ -312,17 +294,20 @@ static int refine(th_plan_search *x, node *n)
         return th_plan_space_members(x->space, &p, add_member, x);
     const th_work_context c = context_of(x, &p);
     const th_pipeline_shape shape = {p.n.pipeline, p.n.chunks, th_plan_micro_batches(&p)};
-    th_collective_times *times = th_collective_times_new(x->system, &p, x->err);
-    if (!times)
+    th_pipeline_schedule schedule;
+    th_time ps;
+    if (th_pipeline_make(p.schedule, &shape, &schedule, x->err))
         return -1;
-    th_collective_times_use(times, x->items[0].memo);
-    th_plan_operations *operations = th_plan_operations_new(&x->units, &c, &shape, times, x->err);
-    int status = -1;
-    if (operations)
-        status = n->level == LEVEL_MEMBER ? bound_stages(x, n, operations, &p)
-                                          : bound_schedule(x, n, operations, &c);
-    th_plan_operations_free(operations);
-    th_collective_times_free(times);
+    int status = 0;
+    if (fits(x, &c, &schedule) && !is_needless(x, &p, &schedule)) {
+        status = bound_schedule(x, &c, &schedule, &ps);
+        if (status == 0)
+            n->bound = fmax(n->bound, value_of(x, &p, th_seconds(ps)));
+        n->level = LEVEL_READY;
+        if (status == 0 && n->bound < cutoff(x))
+            status = push(x, n);
+    }
+    th_pipeline_clear(&schedule);
     return status;
 }
 
@@ -354,7 +339,7 @@ static void *simulate(void *argument)
     c.memo = i->memo;
     if (th_pipeline_make(p.schedule, &shape, &schedule, &i->err))
         return NULL;
-    i->bytes = bytes_of(&c, &schedule);
+    i->bytes = (double)th_plan_memory_most(&c, &schedule, NULL);
     if (i->step_ps < 0)
         i->step_ps = th_plan_step_time(x->system, &c, &schedule, &i->err);
     th_pipeline_clear(&schedule);

@@ -35,13 +35,9 @@ static double bytes_of(const th_work_context *c, th_error *err)
     const int32_t m = th_plan_micro_batches(p);
     const th_pipeline_shape shape = {p->n.pipeline, 1, m < p->n.pipeline ? m : p->n.pipeline};
     th_pipeline_schedule s;
-    double most = 0;
     if (th_pipeline_make(p->schedule, &shape, &s, err))
         return INFINITY;
-    for (int32_t i = 0; i < shape.stages; i++) {
-        const th_plan_memory m_of = th_plan_memory_of(c, &s, i);
-        most = fmax(most, (double)th_plan_memory_sum(&m_of));
-    }
+    const double most = (double)th_plan_memory_most(c, &s, NULL);
     th_pipeline_clear(&s);
     return most;
 }

@@ -73,7 +73,7 @@ static int run_plans(th_call *c)
 }
 
 static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_schedule *schedule,
-                     th_time out[4])
+                     th_time out[3])
 {
     const th_system *system = c->session->system;
     th_plan_units u;
@@ -85,25 +85,24 @@ static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_
     th_plan_operations *x = th_plan_operations_new(&u, work, &schedule->shape, times, &c->err);
     if (x) {
         out[1] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
-        out[2] = th_plan_bound_stages(x);
-        out[3] = th_plan_bound_schedule(x, schedule, &c->err);
+        out[2] = th_plan_bound_schedule(x, schedule, &c->err);
         u.bytes_per_s_into = INFINITY;
         out[0] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
     }
-    const int failed = !x || out[3] < 0;
+    const int failed = !x || out[2] < 0;
     th_plan_operations_free(x);
     th_plan_units_clear(&u);
     th_collective_times_free(times);
     return failed ? -1 : 0;
 }
 
-/* plan_bounds: {COMPUTE LINKS STAGES SCHEDULE} of the step, ps; empty: the program is none, or has
+/* plan_bounds: {COMPUTE LINKS SCHEDULE} of the step, ps; empty: the program is none, or has
  * a schedule of a file. */
 static int run_plan_bounds(th_call *c)
 {
     const th_hand_built *m = c->session->hand_built;
     th_pipeline_schedule schedule;
-    th_time bounds[4];
+    th_time bounds[3];
     if (!m || !m->step || !m->plan->plan.schedule)
         return 0;
     const th_parallel_plan *p = &m->plan->plan;
@@ -119,7 +118,7 @@ static int run_plan_bounds(th_call *c)
     if (!failed)
         Tcl_SetObjResult(c->interp,
                          TH_LIB_LIST(Tcl_NewWideIntObj(bounds[0]), Tcl_NewWideIntObj(bounds[1]),
-                                     Tcl_NewWideIntObj(bounds[2]), Tcl_NewWideIntObj(bounds[3])));
+                                     Tcl_NewWideIntObj(bounds[2])));
     return failed;
 }
 
