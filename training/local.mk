@@ -27,3 +27,4 @@ unit_tests += \
 	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \
 	tests/unit/training/test_pipeline_schedule
+EXTRA_DIST += tests/unit/training/plan_help.h
