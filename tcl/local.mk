@@ -184,6 +184,7 @@ dist_experiments_DATA = \
 	scripts/experiments/own_design.tcl \
 	scripts/experiments/fpgas_and_gpu.cfg \
 	scripts/experiments/topology_choice.tcl \
+	scripts/experiments/train_gpt3.tcl \
 	scripts/experiments/unreliable_training.tcl \
 	scripts/experiments/what_to_buy.tcl \
 	scripts/experiments/systolic_array.tcl
