@@ -11,6 +11,7 @@ lib_scripts = \
 	lib/help.tcl \
 	lib/hub.tcl \
 	lib/memory.tcl \
+	lib/plan_search.tcl \
 	lib/plot.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \

@@ -247,6 +247,7 @@ proc ::tharsis::lib::change_from {value before} {
 # ---- report_bounds -what_if ----
 
 proc ::tharsis::lib::report_bounds {o} {
+    if {![dict exists $o what_if]} {return [plan_bounds $o]}
     lassign [core::next_run] - - n_events description
     set before [core::bound {}]
     set rows [list [bound_row none $before $before]]

@@ -80,6 +80,7 @@ void th_hand_built_free(th_hand_built *m)
     if (m->plan)
         th_plan_file_clear(m->plan);
     th_free(m->plan);
+    th_plan_findings_free(m->search);
     for (size_t i = 0; i < m->n_schedules; i++)
         th_user_schedule_free(m->schedules[i]);
     th_free(m->schedules);

@@ -9,6 +9,7 @@
 #include "sim/execution_trace/lower_trace.h"
 #include "training/lower_step.h"
 #include "training/plan_file.h"
+#include "training/plan_search.h"
 #include "sim/collective/user_schedule.h"
 #include "sim/program/append.h"
 
@@ -19,8 +20,9 @@ typedef struct th_hand_built {
     char *name;
     th_trace *trace; /* what it was read from: then nothing can be added; NULL: none */
     th_roofline_choice roofline;
-    th_training_step *step; /* of training, that the program is; NULL: none */
-    th_plan_file *plan;     /* of that step */
+    th_training_step *step;   /* of training, that the program is; NULL: none */
+    th_plan_file *plan;       /* of that step */
+    th_plan_findings *search; /* that found the plan; NULL: none */
     th_program *program;
     th_user_schedule **schedules; /* that its collectives follow */
     size_t n_schedules, schedule_capacity;

@@ -27,6 +27,7 @@ const th_command *const th_command_families[] = {
     th_pipeline_commands,
     th_transformer_commands,
     th_parallel_commands,
+    th_plan_search_commands,
     th_step_commands,
     th_network_commands,
     th_breakpoint_commands,
@@ -53,11 +54,14 @@ const th_command *const th_command_families[] = {
 };
 
 const th_command *const th_core_families[] = {
-    th_core_session_commands,  th_core_table_commands,    th_core_reliability_commands,
-    th_core_what_if_commands,  th_core_plot_commands,     th_core_query_commands,
-    th_core_saved_commands,    th_core_run_commands,      th_core_mapping_commands,
-    th_core_where_commands,    th_core_parallel_commands, th_core_study_commands,
-    th_core_link_law_commands, th_core_help_commands,     NULL,
+    th_core_session_commands,     th_core_table_commands,
+    th_core_reliability_commands, th_core_what_if_commands,
+    th_core_plot_commands,        th_core_query_commands,
+    th_core_saved_commands,       th_core_run_commands,
+    th_core_mapping_commands,     th_core_where_commands,
+    th_core_parallel_commands,    th_core_study_commands,
+    th_core_plan_commands,        th_core_link_law_commands,
+    th_core_help_commands,        NULL,
 };
 
 /* What a Tcl command carries. */

@@ -137,7 +137,8 @@ struct th_call {
 };
 
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
-extern const th_command th_pipeline_commands[], th_transformer_commands[], th_parallel_commands[];
+extern const th_command th_pipeline_commands[], th_transformer_commands[], th_parallel_commands[],
+    th_plan_search_commands[];
 extern const th_command th_session_commands[], th_system_commands[], th_workload_commands[],
     th_write_commands[], th_object_commands[], th_examine_commands[], th_map_commands[],
     th_program_commands[], th_collective_commands[], th_step_commands[], th_breakpoint_commands[],
@@ -154,7 +155,8 @@ extern const th_command th_core_session_commands[], th_core_reliability_commands
     th_core_what_if_commands[], th_core_plot_commands[], th_core_query_commands[],
     th_core_saved_commands[], th_core_run_commands[], th_core_mapping_commands[],
     th_core_where_commands[], th_core_table_commands[], th_core_parallel_commands[],
-    th_core_study_commands[], th_core_link_law_commands[], th_core_help_commands[];
+    th_core_study_commands[], th_core_link_law_commands[], th_core_help_commands[],
+    th_core_plan_commands[];
 extern const th_command *const th_core_families[];
 
 /* removed.c: rows of names that are gone, which answer with the line that does the same now. They

@@ -149,6 +149,13 @@ static const th_example examples[] = {
                            "    -layer_pattern {near near near far}\n"
                            "report_transformer\n"},
     {"parallel_plan", TRAINING "report_memory\nrun\nreport_training\n"},
+    {"search_plan", "create_system dgx_a100 -size 2\n"
+                    "create_transformer -model llama3_8b -sequence 4096\n"
+                    "puts [search_plan -global_batch 64 -software 2024 -top 3]\n"
+                    "report_search\n"
+                    "run\n"
+                    "report_training\n"
+                    "report_bounds\n"},
     {"report_training", TRAINING "run\nreport_training\n"},
     {"report_reliability",
      "report_reliability -duration 54d -failures {{gpu 16384 50000h}} \\\n"

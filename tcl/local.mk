@@ -41,6 +41,11 @@ face_sources = \
 	tcl/core/table_read.c tcl/core/table_read.h \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \
+	tcl/commands/cmd_plan_search.c \
+	tcl/commands/plan_checkpoint.c \
+	tcl/commands/plan_options.h \
+	tcl/commands/plan_search_call.h \
+	tcl/core/core_plan.c \
 	tcl/commands/cmd_pipeline.c \
 	tcl/commands/cmd_transformer.c \
 	tcl/commands/cmd_workload.c \
@@ -179,6 +184,7 @@ dist_experiments_DATA = \
 	scripts/experiments/own_design.tcl \
 	scripts/experiments/fpgas_and_gpu.cfg \
 	scripts/experiments/topology_choice.tcl \
+	scripts/experiments/train_gpt3.tcl \
 	scripts/experiments/unreliable_training.tcl \
 	scripts/experiments/what_to_buy.tcl \
 	scripts/experiments/systolic_array.tcl

@@ -185,6 +185,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
 	tests/tcl/program/calibrate_network.test tests/tcl/program/inject_fault.test \
+	tests/tcl/program/plan_search.test \
 	tests/tcl/program/training.test \
 	tests/tcl/prompt.test \
 	tests/tcl/published.test \

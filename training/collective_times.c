@@ -18,17 +18,49 @@
 enum { MANY_ISLANDS = 32, PIPELINED_CHUNKS = 4, RING_MAX = 8, RANKS_MAX = 256 };
 
 typedef struct call_key {
-    int64_t kind, group, bytes; /* kind TH_N_COLLECTIVES: a message between stages */
+    int64_t kind, group, bytes;
 } call_key;
+
+struct th_collective_memo {
+    th_compute_cost_cache *costs;
+    th_machine *machine;
+    th_map *known; /* time by the digests of the collectives that run at the same time */
+};
 
 struct th_collective_times {
     const th_system *system;
     const th_parallel_plan *plan;
-    th_compute_cost_cache *costs;
-    th_machine *machine;
-    th_map *known; /* time by call_key */
+    th_collective_memo *memo, *own; /* own: NULL: memo is the caller's, or not there yet */
+    th_map *known;                  /* time by call_key */
     int32_t *ranks, *nodes;
 };
+
+th_collective_memo *th_collective_memo_new(const th_system *s, th_error *err)
+{
+    th_collective_memo *m = th_alloc_zero(1, sizeof *m);
+    if (!m || !(m->known = th_map_new())) {
+        th_free(m);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    m->costs = th_compute_cost_cache_new(s, err);
+    m->machine =
+        m->costs ? th_machine_new(s, m->costs, &(th_machine_options){.network = NULL}, err) : NULL;
+    if (m->machine)
+        return m;
+    th_collective_memo_free(m);
+    return NULL;
+}
+
+void th_collective_memo_free(th_collective_memo *m)
+{
+    if (!m)
+        return;
+    th_machine_free(m->machine);
+    th_compute_cost_cache_free(m->costs);
+    th_map_free(m->known);
+    th_free(m);
+}
 
 th_collective_times *th_collective_times_new(const th_system *s, const th_parallel_plan *p,
                                              th_error *err)
@@ -42,23 +74,23 @@ th_collective_times *th_collective_times_new(const th_system *s, const th_parall
     *x = (th_collective_times){.system = s, .plan = p, .known = th_map_new()};
     x->ranks = th_alloc_array(n, sizeof *x->ranks);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
-    x->costs = th_compute_cost_cache_new(s, err);
-    x->machine =
-        x->costs ? th_machine_new(s, x->costs, &(th_machine_options){.network = NULL}, err) : NULL;
-    if (x->machine && x->known && x->ranks && x->nodes)
+    if (x->known && x->ranks && x->nodes)
         return x;
-    if (x->machine)
-        th_error_no_memory(err);
+    th_error_no_memory(err);
     th_collective_times_free(x);
     return NULL;
+}
+
+void th_collective_times_use(th_collective_times *x, th_collective_memo *memo)
+{
+    x->memo = memo;
 }
 
 void th_collective_times_free(th_collective_times *x)
 {
     if (!x)
         return;
-    th_machine_free(x->machine);
-    th_compute_cost_cache_free(x->costs);
+    th_collective_memo_free(x->own);
     th_map_free(x->known);
     th_free(x->ranks);
     th_free(x->nodes);
@@ -201,40 +233,61 @@ static int add_groups(th_collective_times *x, th_program *p, const call_key *key
 /* The end of task 0. */
 static th_time run(th_collective_times *x, th_program *p, th_error *err)
 {
-    if (th_program_finish(p, err) || th_machine_load(x->machine, p, err))
+    th_machine *m = x->memo->machine;
+    if (th_program_finish(p, err) || th_machine_load(m, p, err))
         return -1;
-    if (th_machine_run_until(x->machine, TH_TIME_MAX, err) != TH_STOP_DONE)
+    if (th_machine_run_until(m, TH_TIME_MAX, err) != TH_STOP_DONE)
         return -1;
-    return th_machine_times(x->machine)[0].end_ps;
+    return th_machine_times(m)[0].end_ps;
 }
 
-static th_time simulate(th_collective_times *x, const call_key *key, th_error *err)
+/* What the collectives of a program are, in two digests. */
+typedef struct memo_key {
+    uint64_t of[2];
+} memo_key;
+
+static memo_key key_of(const th_program *p)
 {
-    th_program *p = th_program_new(err);
-    if (!p)
+    memo_key key = {{0, 1}};
+    for (int32_t i = 0; i < p->n_collectives; i++) {
+        const th_collective *c = &p->collectives[i];
+        const int64_t parts[] = {c->kind, c->n_ranks, c->bytes, c->chunks, c->n_dims};
+        for (int k = 0; k < 2; k++) {
+            uint64_t h = th_hash(parts, sizeof parts, key.of[k]);
+            h = th_hash(c->dims, (size_t)c->n_dims * sizeof *c->dims, h);
+            h = th_hash_text(c->algorithm->name, h);
+            key.of[k] = th_hash(c->rank_node, (size_t)c->n_ranks * sizeof *c->rank_node, h);
+        }
+    }
+    return key;
+}
+
+static th_time simulate_groups(th_collective_times *x, th_program *p, const call_key *key,
+                               th_error *err)
+{
+    int64_t known;
+    if (add_groups(x, p, key, err))
         return -1;
-    th_program_clear(p);
-    th_time end = add_groups(x, p, key, err) ? -1 : run(x, p, err);
-    th_program_free(p);
+    const memo_key groups = key_of(p);
+    if (th_map_get(x->memo->known, &groups, sizeof groups, &known))
+        return known;
+    th_time end = run(x, p, err);
+    if (end >= 0 && th_map_put(x->memo->known, &groups, sizeof groups, end))
+        return th_error_no_memory(err);
     return end;
 }
 
-static th_time simulate_message(th_collective_times *x, int64_t bytes, th_error *err)
+/* A message from stage 0 to stage 1. */
+static th_time simulate_message(th_collective_times *x, th_program *p, int64_t bytes, th_error *err)
 {
     const th_system *s = x->system;
-    th_program *p = th_program_new(err);
-    if (!p)
-        return -1;
-    th_program_clear(p);
     th_task t = {.kind = TH_TASK_TRANSFER,
                  .node = s->accel_node[th_plan_accel(x->plan, 0, 0)],
                  .peer = s->accel_node[th_plan_accel(x->plan, 1, 0)],
                  .compute_cost = -1,
                  .bytes = bytes,
                  .layer = -1};
-    th_time end = th_program_add(p, &t, err) < 0 ? -1 : run(x, p, err);
-    th_program_free(p);
-    return end;
+    return th_program_add(p, &t, err) < 0 ? -1 : run(x, p, err);
 }
 
 static th_time time_of(th_collective_times *x, const call_key *key, th_error *err)
@@ -242,8 +295,15 @@ static th_time time_of(th_collective_times *x, const call_key *key, th_error *er
     int64_t known;
     if (th_map_get(x->known, key, sizeof *key, &known))
         return known;
-    th_time end =
-        key->kind < TH_N_COLLECTIVES ? simulate(x, key, err) : simulate_message(x, key->bytes, err);
+    if (!x->memo && !(x->memo = x->own = th_collective_memo_new(x->system, err)))
+        return -1;
+    th_program *p = th_program_new(err);
+    if (!p)
+        return -1;
+    th_program_clear(p);
+    th_time end = key->kind == TH_SEND_RECV ? simulate_message(x, p, key->bytes, err)
+                                            : simulate_groups(x, p, key, err);
+    th_program_free(p);
     if (end >= 0 && th_map_put(x->known, key, sizeof *key, end))
         return th_error_no_memory(err);
     return end;
@@ -259,7 +319,5 @@ th_time th_collective_time(th_collective_times *x, th_collective_kind kind, th_p
 
 th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *err)
 {
-    if (x->plan->n.pipeline == 1)
-        return 0;
-    return time_of(x, &(call_key){.kind = TH_N_COLLECTIVES, .bytes = bytes}, err);
+    return x->plan->n.pipeline == 1 ? 0 : time_of(x, &(call_key){TH_SEND_RECV, 0, bytes}, err);
 }

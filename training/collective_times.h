@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective_times.h - how long the collectives of a plan take on its system: each is simulated
  * once, with all the groups that run at the same time on the same island.
- *   new -> time* -> free */
+ *   (memo_new) -> new -> (use) -> time* -> free -> (memo_free) */
 #ifndef TH_TRAINING_COLLECTIVE_TIMES_H
 #define TH_TRAINING_COLLECTIVE_TIMES_H
 #include "training/parallel_plan.h"
@@ -10,9 +10,17 @@
 
 typedef struct th_collective_times th_collective_times;
 
+/* What plans on a system find out for each other: groups of the same accelerators take as long. One
+ * thread uses it. The system must outlive it. NULL on failure. */
+typedef struct th_collective_memo th_collective_memo;
+th_collective_memo *th_collective_memo_new(const th_system *s, th_error *err);
+void th_collective_memo_free(th_collective_memo *m); /* accepts NULL */
+
 /* All arguments must outlive it. NULL: memory is out. */
 th_collective_times *th_collective_times_new(const th_system *s, const th_parallel_plan *p,
                                              th_error *err);
+/* Before the first time is asked for: with this memo, which must outlive it; NULL: with its own. */
+void th_collective_times_use(th_collective_times *x, th_collective_memo *memo);
 void th_collective_times_free(th_collective_times *x);
 
 /* The time of a collective of a rank of stage 0 with its group; 0 for a group of one. -1 on

@@ -20,6 +20,7 @@ typedef struct th_work_context {
     const th_parallel_plan *p;
     th_training_device device;
     th_training_numbers numbers;
+    struct th_collective_memo *memo; /* of plans on the same system; NULL: none */
 } th_work_context;
 
 /* What the kernels of a computation do. */

@@ -9,14 +9,22 @@ libtharsis_la_SOURCES += \
 	training/pipeline_file.c \
 	training/pipeline_program.c training/pipeline_program.h \
 	training/pipeline_schedule.c training/pipeline_schedule.h \
+	training/plan_bound.c training/plan_bound.h \
 	training/plan_file.c training/plan_file.h training/plan_read.c \
 	training/plan_memory.c training/plan_memory.h \
+	training/plan_quick.c \
+	training/plan_search.c training/plan_search.h training/plan_smallest.c training/plan_text.c \
+	training/plan_space.c training/plan_space.h \
+	training/plan_step.c training/plan_step.h \
 	training/step_tasks.c training/step_tasks.h \
 	training/training_numbers.c training/training_numbers.h
 
 unit_tests += \
 	tests/unit/training/test_parallel_plan \
+	tests/unit/training/test_plan_bound \
+	tests/unit/training/test_plan_search \
 	tests/unit/training/test_launches \
 	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \
 	tests/unit/training/test_pipeline_schedule
+EXTRA_DIST += tests/unit/training/plan_help.h

@@ -557,6 +557,7 @@ int th_lower_step(const th_system *s, const th_work_context *c,
                               .n_ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline};
     if (th_step_tasks_init(&tasks, s, c->p, merges, p, err))
         return -1;
+    th_collective_times_use(tasks.times, c->memo);
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
     out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);
     l.made = th_alloc_array((size_t)schedule->shape.chunks, sizeof *l.made);

@@ -14,6 +14,7 @@ const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", "
                                                NULL};
 const char *const th_plan_launch_names[] = {"auto", "python", "compiled", "graph", NULL};
 const char *const th_plan_exchange_names[] = {"direct", "by_node", NULL};
+const char *const th_plan_recompute_names[] = {"none", "selective", "needed", "full", NULL};
 const char *const th_plan_gradient_names[] = {"fp32", "16bit", NULL};
 
 /* ---- software ---- */

@@ -23,7 +23,8 @@ extern const char *const th_plan_overlap_names[],
                                        *const th_plan_attention_names[],
                                            *const th_plan_launch_names[],
                                                *const th_plan_gradient_names[],
-                                                   *const th_plan_exchange_names[];
+                                                   *const th_plan_exchange_names[],
+                                                       *const th_plan_recompute_names[];
 
 /* What the backward operation of a layer computes again, in rising order. */
 typedef enum {

@@ -133,6 +133,23 @@ static void put_gradients(th_strbuf *out, const void *base)
     th_config_put_text(out, th_plan_gradient_names[f->plan.gradient_bytes == 2]);
 }
 
+/* Not there: as the model has it. */
+static int read_recompute(const th_config_node *g, void *base, th_error *err)
+{
+    th_parallel_plan *p = &((th_plan_file *)base)->plan;
+    int at = (int)p->recompute;
+    if (th_config_word(g, "recompute", th_plan_recompute_names, &at, err) < 0)
+        return -1;
+    p->recompute = (th_recompute)at;
+    return 0;
+}
+
+static void put_recompute(th_strbuf *out, const void *base)
+{
+    const th_plan_file *f = base;
+    th_config_put_text(out, th_plan_recompute_names[f->plan.recompute]);
+}
+
 /* ---- the table ---- */
 
 #define DEGREE(key, member, text, default_text)                                                    \
@@ -167,6 +184,9 @@ const th_field th_plan_fields[] = {
      TH_FIELD_REQUIRED, 1, BATCH_MAX, .says = "sequences of a step"},
     {"schedule", .read = read_schedule, .put = put_schedule,
      .says = "of the pipeline: a name, or a file", .otherwise = "`1f1b`, or `interleaved`"},
+    {"recompute", .read = read_recompute, .put = put_recompute,
+     .says = "what the backward operation computes again: `none`, `selective`, `needed`, `full`",
+     .otherwise = "that of `create_transformer`"},
     FLAG("sequence_parallel", plan.sequence_parallel, false, "norms are shared by tensor ranks"),
     WORD("layout", plan.layout, th_plan_layout_names, 0, "how layers are spread over stages"),
     {"overlap", .read = read_overlap, .put = put_overlap,

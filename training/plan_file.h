@@ -19,7 +19,8 @@ typedef struct th_plan_file {
 extern const th_field th_plan_fields[];
 void th_plan_file_clear(th_plan_file *f);
 
-/* Of a file; the plan's sequence, precision, recomputation and skew stay. 0, or -1 and nothing to
+/* Of a file; the plan's sequence, precision and skew stay, and
+ * recomputation where the file has none. 0, or -1 and nothing to
  * clear. */
 int th_plan_file_read(const char *path, th_plan_file *f, th_error *err);
 int th_plan_file_read_text(const char *text, const char *name, th_plan_file *f, th_error *err);

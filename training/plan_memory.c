@@ -163,26 +163,31 @@ static const char *remedy(const th_work_context *c, int term)
                                 : "a greater -tensor, -pipeline or -zero_group");
 }
 
+int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage)
+{
+    int64_t most = 0;
+    for (int32_t i = 0; i < s->shape.stages; i++) {
+        const th_plan_memory m = th_plan_memory_of(c, s, i);
+        const int64_t sum = th_plan_memory_sum(&m);
+        if (stage && sum > most)
+            *stage = i;
+        most = th_max(most, sum);
+    }
+    return most;
+}
+
 int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err)
 {
-    static const double MODEL_ERROR = 0.09;
     const double there = (double)c->device.memory_bytes;
     int32_t fullest = 0;
-    double most = 0;
-    for (int32_t stage = 0; stage < s->shape.stages; stage++) {
-        const th_plan_memory m = th_plan_memory_of(c, s, stage);
-        if ((double)th_plan_memory_sum(&m) > most) {
-            most = (double)th_plan_memory_sum(&m);
-            fullest = stage;
-        }
-    }
+    const double most = (double)th_plan_memory_most(c, s, &fullest);
     const th_plan_memory m = th_plan_memory_of(c, s, fullest);
     int largest = 0;
     for (int i = 1; i < TH_N_MEMORY_TERMS; i++)
         largest = m.of[i] > m.of[largest] ? i : largest;
     if (most <= there)
         return 0;
-    const bool may_fit = most <= there * (1 + MODEL_ERROR);
+    const bool may_fit = most <= there * TH_PLAN_FILL_MAX;
     th_error_set(err, "MAP-0430",
                  "stage %d needs %.1f GB of the accelerator's %.1f GB%s; %s take %.1f GB: %s %s",
                  (int)fullest, most / 1e9, there / 1e9,

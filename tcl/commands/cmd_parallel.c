@@ -6,45 +6,19 @@
 #include "base/alloc.h"
 #include "session/sections/sections.h"
 #include "tcl/command.h"
+#include "tcl/commands/plan_options.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 
-enum {
-    PLAN_TENSOR,
-    PLAN_PIPELINE,
-    PLAN_VIRTUAL,
-    PLAN_CONTEXT,
-    PLAN_EXPERT,
-    PLAN_EXPERT_TENSOR,
-    PLAN_DATA,
-    PLAN_ZERO,
-    PLAN_ZERO_GROUP,
-    PLAN_SEQUENCE_PARALLEL,
-    PLAN_MICRO_BATCH,
-    PLAN_GLOBAL_BATCH,
-    PLAN_SCHEDULE,
-    PLAN_LAYOUT,
-    PLAN_OVERLAP,
-    PLAN_ORDER,
-    PLAN_EXPERT_EXCHANGE,
-    PLAN_KERNELS,
-    PLAN_ATTENTION,
-    PLAN_LAUNCH,
-    PLAN_SOFTWARE,
-    PLAN_GRADIENTS,
-    PLAN_FROZEN,
-    PLAN_NUMBERS,
-    PLAN_IGNORE_MEMORY,
-    PLAN_MERGE
-};
+enum { PLAN_ZERO_GROUP = PLAN_N_SHARED, PLAN_IGNORE_MEMORY, PLAN_MERGE };
 
 static const char *schedule_name(int i)
 {
     return th_pipeline_types[i].name;
 }
 
-static const char *fitted_name(int i)
+const char *th_plan_fitted_name(int i)
 {
     return i < TH_N_NUMBERS ? th_number_meanings[i].name : NULL;
 }
@@ -66,64 +40,18 @@ static const th_option plan_options[] = {
                    "What is sharded over data and context: 0 nothing (the default), 1 states of "
                    "the optimizer, 2 also gradients, 3 also weights.",
                    0, 3},
-    [PLAN_ZERO_GROUP] = DEGREE("-zero_group", "Sharded over so many ranks (all of them)."),
     [PLAN_SEQUENCE_PARALLEL] = {"-sequence_parallel", TH_OPTION_FLAG, NULL,
                                 "Activations outside of products are split over tensor ranks too."},
     [PLAN_MICRO_BATCH] = DEGREE("-micro_batch", "Sequences of a micro-batch of a replica (1)."),
-    [PLAN_GLOBAL_BATCH] = {"-global_batch", TH_OPTION_INTEGER, "N", "Sequences of a step.", 1,
-                           1 << 24, .required = true},
+    [PLAN_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "WHAT",
+                        "What the backward operation computes again: none, selective, needed or "
+                        "full, as of create_transformer (what that says).",
+                        .names = th_plan_recompute_names},
     [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
                        "Pipeline schedule, or a file with one (1f1b; with -virtual interleaved).",
                        .choice = schedule_name},
-    [PLAN_LAYOUT] = {"-layout", TH_OPTION_CHOICE, "WHAT",
-                     "What is cut into equal chunks: layers (the default), or embedding and output "
-                     "layer as one layer each too; uneven: the last chunks have one layer less "
-                     "where the layers do not divide.",
-                     .names = th_plan_layout_names},
-    [PLAN_OVERLAP] =
-        {"-overlap", TH_OPTION_CHOICE, "LIST", .names = th_plan_overlap_names, .most = TH_MANY,
-         .help = "Which messages overlap computation: data, tensor, pipeline (none). Those of "
-                 "context do. A stage whose pipeline messages do not waits for what it "
-                 "sends and receives."},
-    [PLAN_ORDER] =
-        {"-order", TH_OPTION_TEXT, "LIST", .least = 1, .most = TH_N_AXES + 1,
-         .help =
-             "Ranks onto accelerators, neighbours first ({tensor context expert data pipeline}). "
-             "Ranks of experts are neighbours, or far apart where expert is behind data."},
-    [PLAN_EXPERT_EXCHANGE] =
-        {"-expert_exchange", TH_OPTION_CHOICE, "HOW",
-         "Tokens go to their experts direct (the default), from rank to rank, or by_node: to "
-         "another node once, while the ranks of a node pass on what has come.",
-         .names = th_plan_exchange_names},
-    [PLAN_KERNELS] = {"-kernels", TH_OPTION_CHOICE, "KIND",
-                      "fused (the default), or eager: every elementwise operation is a pass over "
-                      "memory.",
-                      .names = th_plan_kernel_names},
-    [PLAN_ATTENTION] =
-        {"-attention", TH_OPTION_CHOICE, "KIND",
-         "fused (the default): the vendor's kernels; portable: FlashAttention or Triton; "
-         "unfused: scores are written to memory; fused_softmax: they are, and one kernel masks and "
-         "normalizes them where it takes their shape.",
-         .names = th_plan_attention_names},
-    [PLAN_LAUNCH] =
-        {"-launch", TH_OPTION_CHOICE, "HOW",
-         "The host launches kernels one by one from python or from compiled code, or as a graph, "
-         "in host_python, host_kernel or host_graph of -numbers each; auto (the default): "
-         "eager kernels from Python, fused ones from compiled code.",
-         .names = th_plan_launch_names},
-    [PLAN_SOFTWARE] = {"-software", TH_OPTION_CHOICE, "YEAR",
-                       "What is not said of -kernels, -attention, -launch and -overlap is that of "
-                       "releases of 2022, 2024 or 2026 (docs/models/training.md).",
-                       .names = th_software_names},
-    [PLAN_GRADIENTS] = {"-gradients", TH_OPTION_CHOICE, "P",
-                        "Gradients are added in fp32 (the default) or 16bit.",
-                        .names = th_plan_gradient_names},
-    [PLAN_FROZEN] = {"-frozen", TH_OPTION_FLAG, NULL,
-                     "Weights are frozen, and small adapters trained (LoRA)."},
-    [PLAN_NUMBERS] = {"-numbers", TH_OPTION_NUMBER, "{NAME X ...}", .choice = fitted_name,
-                      .high = TH_NUMBER_MAX, .most = TH_MANY, .is_pairs = true,
-                      .help =
-                          "Other fitted numbers than the shipped ones (docs/models/training.md)."},
+    TH_PLAN_SHARED_OPTIONS,
+    [PLAN_ZERO_GROUP] = DEGREE("-zero_group", "Sharded over so many ranks (all of them)."),
     [PLAN_IGNORE_MEMORY] = {"-ignore_memory", TH_OPTION_FLAG, NULL,
                             "Simulates what does not fit into memory too."},
     [PLAN_MERGE] = {"-merge", TH_OPTION_INTEGER, "0|1",
@@ -205,15 +133,12 @@ static th_parallel_plan plan_of_model(const th_session_model *m)
                               .expert_skew = m->expert_skew};
 }
 
-static int parse_plan(th_call *c, th_plan_file *f)
+int th_call_parse_plan(th_call *c, th_plan_file *f)
 {
     th_parallel_plan *p = &f->plan;
-    f->ignores_memory = th_call_has(c, PLAN_IGNORE_MEMORY);
-    f->merges = th_call_number(c, PLAN_MERGE, 1) != 0;
     *p = plan_of_model(&c->session->model);
-    p->batch.micro_batch = degree(c, PLAN_MICRO_BATCH);
+    f->merges = true;
     p->batch.global_batch = degree(c, PLAN_GLOBAL_BATCH);
-    p->sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL);
     p->layout = (th_plan_layout)th_call_number(c, PLAN_LAYOUT, 0);
     p->exchanges_by_node = th_call_number(c, PLAN_EXPERT_EXCHANGE, 0) == 1;
     p->frozen_weights = th_call_has(c, PLAN_FROZEN);
@@ -221,10 +146,22 @@ static int parse_plan(th_call *c, th_plan_file *f)
     take_software(c, p);
     take_overlap(c, p);
     take_numbers(c, &f->numbers);
+    return parse_order(c, p);
+}
+
+static int parse_plan(th_call *c, th_plan_file *f)
+{
+    th_parallel_plan *p = &f->plan;
+    if (th_call_parse_plan(c, f))
+        return -1;
+    f->ignores_memory = th_call_has(c, PLAN_IGNORE_MEMORY);
+    f->merges = th_call_number(c, PLAN_MERGE, 1) != 0;
+    p->batch.micro_batch = degree(c, PLAN_MICRO_BATCH);
+    p->sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL);
+    p->recompute = (th_recompute)th_call_number(c, PLAN_RECOMPUTE, p->recompute);
     parse_degrees(c, &p->n);
-    return parse_order(c, p) ||
-                   (th_call_has(c, PLAN_SCHEDULE) &&
-                    th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
+    return (th_call_has(c, PLAN_SCHEDULE) &&
+            th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
                ? -1
                : 0;
 }
@@ -259,7 +196,7 @@ static int make_schedule(const th_parallel_plan *p, th_pipeline_schedule *out, t
     return -1;
 }
 
-static int need_model(th_call *c)
+int th_call_need_model(th_call *c)
 {
     if (c->session->model.name[0])
         return 0;
@@ -299,16 +236,22 @@ static void warn_of_unmeasured(const th_call *c, const th_work_context *w)
             precision[0] ? (has_runs ? "in " : " in ") : "", precision);
 }
 
-/* The step becomes the session's program, which takes over f. */
-static int make_step(th_call *c, th_plan_file *f)
+int th_call_plan_work(th_call *c, const th_plan_file *f, th_work_context *out)
+{
+    const th_session *s = c->session;
+    *out = (th_work_context){.t = &s->model.shape, .p = &f->plan, .numbers = f->numbers};
+    return th_training_device_of(s->system, &out->device, &c->err) || check_precision(c, out) ? -1
+                                                                                              : 0;
+}
+
+int th_call_make_plan(th_call *c, th_plan_file *f)
 {
     th_session *s = c->session;
     th_pipeline_schedule schedule;
-    th_work_context work = {.t = &s->model.shape, .p = &f->plan, .numbers = f->numbers};
+    th_work_context work;
     if (th_plan_file_fill(f, s->system->n_accels, &c->err) ||
         th_plan_check(&f->plan, &s->model.shape, s->system->n_accels, &c->err) ||
-        th_training_device_of(s->system, &work.device, &c->err) || check_precision(c, &work) ||
-        make_schedule(&f->plan, &schedule, &c->err))
+        th_call_plan_work(c, f, &work) || make_schedule(&f->plan, &schedule, &c->err))
         return -1;
     if (f->plan.exchanges_by_node)
         f->plan.experts_on_node = th_plan_experts_on_node(s->system, &f->plan);
@@ -330,7 +273,7 @@ static int make_step(th_call *c, th_plan_file *f)
 static int run_parallel_plan(th_call *c)
 {
     th_plan_file f = {.schedule_file = NULL};
-    if (need_model(c) || parse_plan(c, &f) || make_step(c, &f)) {
+    if (th_call_need_model(c) || parse_plan(c, &f) || th_call_make_plan(c, &f)) {
         th_plan_file_clear(&f);
         return -1;
     }
@@ -341,9 +284,9 @@ static int run_parallel_plan(th_call *c)
 int th_call_read_plan(th_call *c, const char *path)
 {
     th_plan_file f = {.plan = plan_of_model(&c->session->model)};
-    if (need_model(c) || th_plan_file_read(path, &f, &c->err))
+    if (th_call_need_model(c) || th_plan_file_read(path, &f, &c->err))
         return -1;
-    if (make_step(c, &f) == 0)
+    if (th_call_make_plan(c, &f) == 0)
         return 0;
     th_plan_file_clear(&f);
     return -1;

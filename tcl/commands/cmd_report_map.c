@@ -47,6 +47,8 @@ static int check_search_report(th_call *c)
 static int run_report_search(th_call *c)
 {
     th_session *s = c->session;
+    if (s->hand_built && s->hand_built->search)
+        return th_lib_run(c);
     if (th_session_need_mapping(s, &c->err) != 0 || check_search_report(c) != 0)
         return -1;
     th_report *r = th_report_of_call(c, "search", "Search");
@@ -81,6 +83,9 @@ static const th_option bounds_options[] = {
 
 static int run_report_bounds(th_call *c)
 {
+    const th_hand_built *m = c->session->hand_built;
+    if (m && m->step && m->plan->plan.schedule && !th_call_has(c, BOUNDS_WHAT_IF))
+        return th_lib_run(c);
     if (th_session_need_problem(c->session, &c->err) != 0)
         return -1;
     if (th_call_has(c, BOUNDS_WHAT_IF))
@@ -108,9 +113,9 @@ const th_command th_report_map_commands[] = {
     {"report_search", GROUP, "", 0, 0, search_report_options,
      "print the algorithm, budget and result of the search",
      "All figures hold for the network and stream of map_workload; if the run has others, the line "
-     "\"searched under\" names those of the search. Stopped early counts the simulations that "
-     "ended as soon as they could not beat the best mapping; nodes, the mappings of an exhaustive "
-     "search.",
+     "\"searched under\" names those of the search. After search_plan: the plans that it simulated, "
+     "the best first. Stopped early counts the simulations that ended as soon as they could not "
+     "beat the best mapping; nodes, the mappings of an exhaustive search.",
      .run = run_report_search, .is_report = true},
     {"report_bounds", GROUP, "", 0, 0, bounds_options,
      "print lower bounds on the makespan, and the gap to them",
@@ -126,7 +131,9 @@ const th_command th_report_map_commands[] = {
      "-what_if, one table instead: the largest bound as it is, and on systems that each differ in "
      "one thing: links of twice the bandwidth, or without latency; twice the bandwidth of DRAMs; "
      "twice the clock; one accelerator more, or as many as the topology needs. The change that "
-     "lowers the bound is one that makes a shorter makespan possible.",
+     "lowers the bound is one that makes a shorter makespan possible. Of a step of training under "
+     "a "
+     "parallel plan: the bounds that search_plan uses, of that plan.",
      .run = run_report_bounds, .is_report = true},
     {.name = NULL},
 };

@@ -111,13 +111,11 @@ static const th_option transformer_options[] = {
                          "Of products: bf16 (the default), fp16; in the layers fp8 with a scale "
                          "per tensor, fp8_rows per row, mxfp8 or nvfp4 per block.",
                          .names = precisions},
-    [MODEL_RECOMPUTE] =
-        {"-recompute", TH_OPTION_CHOICE, "WHAT",
-         "What the backward operation computes again: none (the default), "
-         "selective (the scores of attention), full (the layer), needed (the "
-         "layer up to the last tensor that a gradient needs).",
-         .names = TH_NAMES([TH_RECOMPUTE_NONE] = "none", [TH_RECOMPUTE_SELECTIVE] = "selective",
-                           [TH_RECOMPUTE_NEEDED] = "needed", [TH_RECOMPUTE_FULL] = "full")},
+    [MODEL_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "WHAT",
+                         "What the backward operation computes again: none (the default), "
+                         "selective (the scores of attention), full (the layer), needed (the "
+                         "layer up to the last tensor that a gradient needs).",
+                         .names = th_plan_recompute_names},
     [MODEL_SKEW] = {"-expert_skew", TH_OPTION_NUMBER, "FACTOR", .low = 1, .high = 1e6,
                     .help = "Tokens of the busiest rank's experts over the mean (1: balanced)."},
     [MODEL_FORWARD] = {"-forward", TH_OPTION_FLAG, NULL,

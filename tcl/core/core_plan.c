@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* core_plan.c - core commands about the search that found a parallel plan, and about bounds of the
+ * plan that is the program. */
+#include <config.h>
+#include <math.h>
+#include "base/units.h"
+#include "tcl/core/lib_report.h"
+#include "tcl/tcl_session.h"
+#include "training/plan_bound.h"
+
+static Tcl_Obj *text(const char *t)
+{
+    return Tcl_NewStringObj(t, -1);
+}
+
+static Tcl_Obj *number_if_finite(double x)
+{
+    return isfinite(x) ? Tcl_NewDoubleObj(x) : Tcl_NewObj();
+}
+
+/* Of what a step of the plan computes for the model, at the peak of its accelerators. */
+static double utilization(const th_session *s, const th_found_plan *f)
+{
+    const th_transformer *t = &s->model.shape;
+    const th_parallel_plan *p = &f->plan;
+    const double tokens = (double)p->batch.global_batch * p->batch.sequence;
+    const double ranks = (double)th_plan_stage_ranks(p) * p->n.pipeline;
+    return tokens * th_transformer_operations(t, p->batch.sequence, !t->is_encoder) /
+           (s->hand_built->step->device.operations_per_s * ranks * th_seconds(f->step_ps));
+}
+
+static Tcl_Obj *row_of(const th_session *s, const th_plan_findings *all, int i)
+{
+    const th_found_plan *f = &all->of[i];
+    const th_parallel_plan *p = &f->plan;
+    char name[80];
+    th_strbuf options = TH_STRBUF_INIT;
+    th_plan_short_name(p, name, sizeof name);
+    th_plan_describe(p, &options);
+    Tcl_Obj *row = TH_LIB_LIST(
+        text(name), text(p->n.pipeline > 1 ? p->schedule->name : ""), Tcl_NewIntObj(p->n.zero),
+        Tcl_NewIntObj(p->batch.micro_batch), text(th_plan_recompute_names[p->recompute]),
+        text(p->sequence_parallel ? "yes" : "no"), Tcl_NewWideIntObj(f->step_ps),
+        Tcl_NewDoubleObj(f->value), Tcl_NewDoubleObj(utilization(s, f)),
+        Tcl_NewIntObj(th_plan_stage_ranks(p) * p->n.pipeline), Tcl_NewWideIntObj((int64_t)f->bytes),
+        Tcl_NewDoubleObj(f->bound), text(th_plan_is_proven(all, i) ? "yes" : "no"),
+        Tcl_NewWideIntObj(f->evaluation), text(options.text ? options.text : ""));
+    th_strbuf_clear(&options);
+    return row;
+}
+
+/* plans: {OBJECTIVE TOKENS EVALUATIONS IS_DONE BOUND ELAPSED TOP} of the search, and of each plan
+ * that it simulated {NAME SCHEDULE ZERO MICRO_BATCH RECOMPUTE SEQUENCE_PARALLEL STEP_PS VALUE
+ * UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS}, the best first; empty: the program was
+ * not searched for. */
+static int run_plans(th_call *c)
+{
+    const th_session *s = c->session;
+    const th_plan_findings *f = s->hand_built ? s->hand_built->search : NULL;
+    if (!f)
+        return 0;
+    const th_batch *b = &f->of[0].plan.batch;
+    Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < f->n; i++)
+        Tcl_ListObjAppendElement(NULL, rows, row_of(s, f, i));
+    Tcl_Obj *search = TH_LIB_LIST(text(th_plan_objective_names[f->options.objective]),
+                                  Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
+                                  Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
+                                  number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s),
+                                  Tcl_NewIntObj(f->options.top));
+    Tcl_SetObjResult(c->interp, TH_LIB_LIST(search, rows));
+    return 0;
+}
+
+static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_schedule *schedule,
+                     th_time out[3])
+{
+    const th_system *system = c->session->system;
+    th_plan_units u;
+    th_collective_times *times = th_collective_times_new(system, work->p, &c->err);
+    if (!times || th_plan_units_init(&u, system, work, &c->err)) {
+        th_collective_times_free(times);
+        return -1;
+    }
+    th_plan_operations *x = th_plan_operations_new(&u, work, &schedule->shape, times, &c->err);
+    if (x) {
+        out[1] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
+        out[2] = th_plan_bound_schedule(x, schedule, &c->err);
+        u.bytes_per_s_into = INFINITY;
+        out[0] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
+    }
+    const int failed = !x || out[2] < 0;
+    th_plan_operations_free(x);
+    th_plan_units_clear(&u);
+    th_collective_times_free(times);
+    return failed ? -1 : 0;
+}
+
+/* plan_bounds: {COMPUTE LINKS SCHEDULE} of the step, ps; empty: the program is none, or has
+ * a schedule of a file. */
+static int run_plan_bounds(th_call *c)
+{
+    const th_hand_built *m = c->session->hand_built;
+    th_pipeline_schedule schedule;
+    th_time bounds[3];
+    if (!m || !m->step || !m->plan->plan.schedule)
+        return 0;
+    const th_parallel_plan *p = &m->plan->plan;
+    const th_work_context work = {.t = &c->session->model.shape,
+                                  .p = p,
+                                  .device = m->step->device,
+                                  .numbers = m->plan->numbers};
+    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    if (th_pipeline_make(p->schedule, &shape, &schedule, &c->err))
+        return -1;
+    const int failed = bounds_of(c, &work, &schedule, bounds);
+    th_pipeline_clear(&schedule);
+    if (!failed)
+        Tcl_SetObjResult(c->interp,
+                         TH_LIB_LIST(Tcl_NewWideIntObj(bounds[0]), Tcl_NewWideIntObj(bounds[1]),
+                                     Tcl_NewWideIntObj(bounds[2])));
+    return failed;
+}
+
+const th_command th_core_plan_commands[] = {
+    TH_CORE_ROW("plans", "", 0, 0, run_plans),
+    TH_CORE_ROW("plan_bounds", "", 0, 0, run_plan_bounds),
+    {.name = NULL},
+};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_plan_search.c - the plan of a search is the best of all, which are simulated one by one; it
+ * does not depend on threads; what is known is not simulated again. */
+#include <config.h>
+#include "base/random.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/training/plan_help.h"
+#include "training/plan_memory.h"
+#include "training/plan_search.h"
+#include "training/plan_step.h"
+
+typedef struct problem {
+    th_system *system;
+    th_transformer model;
+    th_work_context work;
+    th_plan_space space;
+    th_plan_search_options options;
+} problem;
+
+/* By hand, PLAN_SEARCH_ALL=1: twenty systems, and spaces that take minutes. */
+static bool is_thorough(void)
+{
+    return getenv("PLAN_SEARCH_ALL") != NULL;
+}
+
+static const int64_t few_batches[] = {2, 1, 4}, few_contexts[] = {1, 2};
+
+static void random_problem(gsl_rng *r, problem *x)
+{
+    th_error err;
+    *x = (problem){.system = random_system(r, (int)pick(r, 1, 12)), .model = random_model(r)};
+    x->model.layers = 4;
+    x->space = (th_plan_space){.t = &x->model, .n_accels = x->system->n_accels};
+    x->space.base =
+        (th_parallel_plan){.batch = {.sequence = 1024, .global_batch = is_thorough() ? 16 : 8},
+                           .order = {0, 1, 2, 3},
+                           .has_fused_kernels = true,
+                           .overlaps_data = pick(r, 0, 1),
+                           .overlaps_tensor = pick(r, 0, 1),
+                           .overlaps_pipeline = pick(r, 0, 1),
+                           .gradient_bytes = 4,
+                           .expert_skew = 1};
+    x->space.only[TH_CHOICE_MICRO_BATCH].of = few_batches;
+    x->space.only[TH_CHOICE_MICRO_BATCH].n = is_thorough() ? 3 : 1;
+    x->space.only[TH_CHOICE_CONTEXT].of = few_contexts;
+    x->space.only[TH_CHOICE_CONTEXT].n = is_thorough() ? 2 : 1;
+    x->work = (th_work_context){.t = &x->model, .numbers = th_training_numbers_shipped()};
+    CU_ASSERT_EQUAL_FATAL(th_training_device_of(x->system, &x->work.device, &err), 0);
+    x->options = (th_plan_search_options){.threads = 1, .top = 1, .fill = TH_PLAN_FILL_MAX};
+}
+
+/* ---- all plans ---- */
+
+typedef struct exhaustive {
+    const problem *of;
+    th_collective_memo *memo;
+    th_time best;
+    int64_t n;
+} exhaustive;
+
+static int simulate(void *own, const th_parallel_plan *p)
+{
+    exhaustive *x = own;
+    th_error err;
+    th_pipeline_schedule schedule;
+    th_work_context c = x->of->work;
+    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    c.p = p;
+    c.memo = x->memo;
+    CU_ASSERT_EQUAL_FATAL(th_pipeline_make(p->schedule, &shape, &schedule, &err), 0);
+    if (th_plan_memory_check(&c, &schedule, &err) >= 0) {
+        const th_time step = th_plan_step_time(x->of->system, &c, &schedule, &err);
+        CU_ASSERT_TRUE_FATAL(step > 0);
+        x->best = x->n++ == 0 || step < x->best ? step : x->best;
+    }
+    th_pipeline_clear(&schedule);
+    return 0;
+}
+
+static int all_members(void *own, const th_parallel_plan *group)
+{
+    exhaustive *x = own;
+    return th_plan_space_members(&x->of->space, group, simulate, x);
+}
+
+/* ---- a search ---- */
+
+static th_plan_findings *search(const problem *x, const th_plan_findings *known)
+{
+    th_error err;
+    th_plan_search *s = th_plan_search_new(x->system, &x->work, &x->space, &x->options, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+    for (int i = 0; known && i < known->n; i++) {
+        th_strbuf text = TH_STRBUF_INIT;
+        th_plan_describe(&known->of[i].plan, &text);
+        CU_ASSERT_EQUAL(th_plan_search_know(s, text.text, known->of[i].step_ps + 1, &err), 0);
+        th_strbuf_clear(&text);
+    }
+    while (!th_plan_search_is_done(s))
+        CU_ASSERT_EQUAL_FATAL(th_plan_search_iterate(s, &err), 0);
+    const th_plan_findings f = th_plan_search_found(s);
+    th_plan_findings *copy = th_plan_findings_copy(&f);
+    th_plan_search_free(s);
+    return copy;
+}
+
+static void clear(problem *x, th_plan_findings *f)
+{
+    th_plan_findings_free(f);
+    th_system_free(x->system);
+}
+
+TEST(the_plan_is_the_best_of_all)
+{
+    const int n_systems = is_thorough() ? 20 : 3;
+    auto_rng *r = th_random_stream(45, "searches of plans", 0);
+    for (int i = 0; i < n_systems; i++) {
+        problem x;
+        th_error err;
+        random_problem(r, &x);
+        exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
+        th_plan_findings *f = search(&x, NULL);
+        CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, all_members, &all), 0);
+        CU_ASSERT_EQUAL(f->n > 0, all.n > 0);
+        if (f->n > 0) {
+            CU_ASSERT_EQUAL(f->of[0].step_ps, all.best);
+            CU_ASSERT_TRUE(th_plan_is_proven(f, 0));
+        }
+        printf("# %d accelerators: %lld plans fit, %lld were simulated\n", x.system->n_accels,
+               (long long)all.n, (long long)f->evaluations);
+        th_collective_memo_free(all.memo);
+        clear(&x, f);
+    }
+}
+
+static bool are_same(const th_plan_findings *a, const th_plan_findings *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++)
+        same = a->of[i].step_ps == b->of[i].step_ps && a->of[i].evaluation == b->of[i].evaluation &&
+               a->of[i].bytes == b->of[i].bytes;
+    return same;
+}
+
+/* Threads change nothing, nor does a budget, but for plans behind it. */
+TEST(threads_and_budgets_change_nothing)
+{
+    auto_rng *r = th_random_stream(46, "searches of plans", 0);
+    problem x;
+    random_problem(r, &x);
+    x.options.top = 6;
+    x.work.device.memory_bytes = INT64_C(80000000000);
+    th_plan_findings *one = search(&x, NULL);
+    CU_ASSERT_TRUE(one->n >= 6);
+    for (int i = 0; i < 6 && i < one->n; i++)
+        CU_ASSERT_TRUE(th_plan_is_proven(one, i));
+    x.options.threads = 3;
+    th_plan_findings *three = search(&x, NULL);
+    CU_ASSERT_TRUE(are_same(one, three));
+    x.options.evaluations = 2;
+    th_plan_findings *two = search(&x, NULL);
+    CU_ASSERT_EQUAL(two->n, 2);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_TRUE(two->of[i].evaluation <= 2 && two->of[i].step_ps >= one->of[0].step_ps);
+    th_plan_findings_free(two);
+    th_plan_findings_free(three);
+    clear(&x, one);
+}
+
+/* Known steps, here a picosecond longer, are taken as they are. */
+TEST(what_is_known_is_not_simulated)
+{
+    auto_rng *r = th_random_stream(46, "searches of plans", 0);
+    problem x;
+    random_problem(r, &x);
+    th_plan_findings *first = search(&x, NULL), *again = search(&x, first);
+    CU_ASSERT_TRUE_FATAL(first->n > 0 && again->n >= first->n);
+    CU_ASSERT_EQUAL(again->of[0].step_ps, first->of[0].step_ps + 1);
+    th_plan_findings_free(again);
+    clear(&x, first);
+}
+
+static int polls_left;
+
+static bool is_interrupted(void)
+{
+    return polls_left-- == 0;
+}
+
+/* Wherever it is interrupted, a search goes on to the same plans. */
+TEST(an_interrupted_search_goes_on)
+{
+    auto_rng *r = th_random_stream(46, "searches of plans", 0);
+    problem x;
+    th_error err;
+    random_problem(r, &x);
+    x.options.threads = 2;
+    th_plan_findings *whole = search(&x, NULL);
+    for (int n = 1; n < 60; n += 7) {
+        x.options.is_interrupted = is_interrupted;
+        polls_left = n;
+        th_plan_search *s = th_plan_search_new(x.system, &x.work, &x.space, &x.options, &err);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+        while (!th_plan_search_is_done(s))
+            if (th_plan_search_iterate(s, &err))
+                CU_ASSERT_TRUE_FATAL(th_error_is_interrupted(&err));
+        const th_plan_findings f = th_plan_search_found(s);
+        CU_ASSERT_TRUE(are_same(&f, whole));
+        th_plan_search_free(s);
+    }
+    clear(&x, whole);
+}
+
+TAP_MAIN("plan_search")

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_bound.h - lower bounds of the simulated step of a plan, for searches: quick ones, of plans
+ * that are not chosen to the end, and one that follows the schedule, which is the step itself where
+ * nothing overlaps. docs/models/plan_search.md has them. */
+#ifndef TH_TRAINING_PLAN_BOUND_H
+#define TH_TRAINING_PLAN_BOUND_H
+#include "training/collective_times.h"
+#include "training/layer_work.h"
+
+/* Layers that do the same work, and how fast anything comes into an accelerator and an island. */
+typedef struct th_plan_units {
+    int32_t *class_of;         /* of each layer */
+    int32_t *first;            /* layer of each class */
+    int32_t *count;            /* layers of each class */
+    int32_t n;                 /* classes */
+    double bytes_per_s_into;   /* an accelerator, over all its links at once; the fastest one */
+    double island_bytes_per_s; /* an island, from outside; 0: unknown, or there are none */
+    int32_t island_accels;     /* of an island, if all have as many; else 0 */
+    const th_system *system;
+} th_plan_units;
+
+/* c: of any plan of the model; the system must outlive u. 0, or -1 and nothing to clear. */
+int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_context *c,
+                       th_error *err);
+void th_plan_units_clear(th_plan_units *u);
+
+/* Of its rate, that a computation loses to a message beside it, as a task has it. */
+double th_plan_overlap_share(const th_work_context *c, th_plan_group group);
+
+/* plan_quick.c: the mean stage computes for every micro-batch and receives what it waits for as
+ * fast as its links are; the last one waits for a chunk of each other stage. n.chunks 0: whatever
+ * chunks and schedule are. Seconds. */
+double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c);
+/* Bytes that some accelerator holds at least, whatever the schedule is. */
+double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);
+
+/* What the operations of a plan take on each step of the model. */
+typedef struct th_plan_operations th_plan_operations;
+/* All arguments must outlive it. NULL on failure. */
+th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work_context *c,
+                                           const th_pipeline_shape *shape,
+                                           th_collective_times *times, th_error *err);
+void th_plan_operations_free(th_plan_operations *x); /* accepts NULL */
+/* Operation after operation, each when it can, in the order of the schedule; ps, -1 on failure. */
+th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_schedule *s,
+                               th_error *err);
+
+#endif
