@@ -260,7 +260,7 @@ static int run_search_plan(th_call *c)
 }
 
 const th_command th_plan_search_commands[] = {
-    {"search_plan", "program", "", 0, 0, search_options,
+    {"search_plan", "training", "", 0, 0, search_options,
      "search for the best parallel plan of the language model",
      "Needs a system and create_transformer. Tries all degrees, micro-batches, schedules, chunks, "
      "ZeRO stages and recomputations that divide and fit. Plans are bounded from below and "
