@@ -9,18 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIT(f) (1u << (f))
-enum {
-    PLANE = BIT(TH_OP_IN_H) | BIT(TH_OP_IN_W) | BIT(TH_OP_KERNEL_H) | BIT(TH_OP_KERNEL_W) |
-            BIT(TH_OP_STRIDE_H) | BIT(TH_OP_STRIDE_W) | BIT(TH_OP_PAD_H) | BIT(TH_OP_PAD_W),
-    LAYER = BIT(TH_OP_BATCH) | BIT(TH_OP_CHANNELS_IN) | BIT(TH_OP_PRECISION),
-    WEIGHTED =
-        BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER)
-};
+#define BIT TH_OP_BIT
+#define PLANE                                                                                      \
+    (BIT(TH_OP_IN_H) | BIT(TH_OP_IN_W) | BIT(TH_OP_KERNEL_H) | BIT(TH_OP_KERNEL_W) |               \
+     BIT(TH_OP_STRIDE_H) | BIT(TH_OP_STRIDE_W) | BIT(TH_OP_PAD_H) | BIT(TH_OP_PAD_W))
+#define LAYER (BIT(TH_OP_BATCH) | BIT(TH_OP_CHANNELS_IN) | BIT(TH_OP_PRECISION))
+#define WEIGHTED                                                                                   \
+    (BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER))
 
 static const struct {
     const char *name;
-    unsigned fields;
+    uint64_t fields;
 } kinds[TH_N_OP_KINDS] = {
     [TH_OP_CONV] = {"conv", LAYER | PLANE | WEIGHTED},
     [TH_OP_POOLING] = {"pooling", LAYER | PLANE},
@@ -174,7 +173,7 @@ int th_phase_find(const char *name)
     return -1;
 }
 
-unsigned th_op_fields(th_op_kind k)
+uint64_t th_op_fields(th_op_kind k)
 {
     return kinds[k].fields;
 }

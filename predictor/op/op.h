@@ -70,12 +70,13 @@ typedef enum {
     TH_OP_LATENT,       /* numbers of a token that its keys and values are made of; 0: none */
     TH_OP_SCALES,       /* of products in 8 bits and less: 1: a scale for each block of numbers, to
                          which a kernel quantises the rows before; 0: one of a tensor */
-    TH_OP_N_EXPERTS,  /* of all ranks */
-    TH_OP_TOP_K,      /* experts of a token */
-    TH_OP_RANKS,      /* that share the experts; the operation is what the fullest one runs */
-    TH_OP_SKEW,       /* hundredths of the exponent of the experts' power law; 0: equal shares */
+    TH_OP_N_EXPERTS,    /* of all ranks */
+    TH_OP_TOP_K,        /* experts of a token */
+    TH_OP_RANKS,        /* that share the experts; the operation is what the fullest one runs */
+    TH_OP_SKEW,         /* hundredths of the exponent of the experts' power law; 0: equal shares */
     TH_N_OP_FIELDS
 } th_op_field;
+_Static_assert(TH_N_OP_FIELDS <= 64, "th_op_fields has a bit for each");
 
 /* Of numbers: products of four stay exact in doubles where networks are. */
 enum { TH_OP_EXTENT_MAX = 1 << 24, TH_OP_EXPERTS_MAX = 4096 };
@@ -176,7 +177,8 @@ int th_op_kind_find(const char *name); /* -1: none */
 int th_phase_find(const char *name);
 
 bool th_op_has(th_op_kind k, th_op_field f);
-unsigned th_op_fields(th_op_kind k); /* those that it has, a bit each: 1 << field */
+#define TH_OP_BIT(FIELD) ((uint64_t)1 << (FIELD))
+uint64_t th_op_fields(th_op_kind k); /* those that it has: TH_OP_BIT of each */
 /* 0, or -1: a field is out of its range, or the kernel is larger than the padded input. */
 int th_op_check(const th_op *op, th_error *err);
 

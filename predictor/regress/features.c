@@ -36,10 +36,10 @@ static inline double rest(double n, int piece)
 static void fields(row *f, const th_op *op)
 {
     /* the law knows what precisions mean (bytes and peaks), and which kernel runs */
-    static const unsigned of_the_law = 1u << TH_OP_PRECISION | 1u << TH_OP_KERNEL |
-                                       1u << TH_OP_KV_PRECISION | 1u << TH_OP_PAGED |
-                                       1u << TH_OP_LATENT | 1u << TH_OP_SCALES;
-    unsigned there = th_op_fields(op->kind) & ~of_the_law;
+    static const uint64_t of_the_law = TH_OP_BIT(TH_OP_PRECISION) | TH_OP_BIT(TH_OP_KERNEL) |
+                                       TH_OP_BIT(TH_OP_KV_PRECISION) | TH_OP_BIT(TH_OP_PAGED) |
+                                       TH_OP_BIT(TH_OP_LATENT) | TH_OP_BIT(TH_OP_SCALES);
+    uint64_t there = th_op_fields(op->kind) & ~of_the_law;
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         if (there >> i & 1)
             add(f, op->x[i], "field");

@@ -113,7 +113,8 @@ const th_command th_report_map_commands[] = {
     {"report_search", GROUP, "", 0, 0, search_report_options,
      "print the algorithm, budget and result of the search",
      "All figures hold for the network and stream of map_workload; if the run has others, the line "
-     "\"searched under\" names those of the search. After search_plan: the plans that it simulated, "
+     "\"searched under\" names those of the search. After search_plan: the plans that it "
+     "simulated, "
      "the best first. Stopped early counts the simulations that ended as soon as they could not "
      "beat the best mapping; nodes, the mappings of an exhaustive search.",
      .run = run_report_search, .is_report = true},

@@ -25,6 +25,19 @@ static th_op conv(conv_shape x)
 
 /* The first layer of AlexNet: 227 x 227 x 3, 96 kernels of 11 x 11, stride 4: 55 x 55 outputs of
  * 363 products each; 2 x 55 x 55 x 96 x 363 = 210830400 operations. */
+/* However many fields there are. */
+TEST(fields_are_bits)
+{
+    for (int k = 0; k < TH_N_OP_KINDS; k++) {
+        uint64_t fields = 0;
+        for (int f = 0; f < TH_N_OP_FIELDS; f++)
+            fields |= th_op_has((th_op_kind)k, (th_op_field)f) ? TH_OP_BIT(f) : 0;
+        CU_ASSERT_EQUAL(th_op_fields((th_op_kind)k), fields);
+        CU_ASSERT_TRUE(th_op_has((th_op_kind)k, TH_OP_BATCH));
+    }
+    CU_ASSERT_TRUE(th_op_has(TH_OP_EXPERTS, TH_OP_SKEW) && !th_op_has(TH_OP_CONV, TH_OP_SKEW));
+}
+
 TEST(a_convolution_by_hand)
 {
     th_op op = conv((conv_shape){2, 227, 3, 96, 11, 4, 0});
