@@ -31,7 +31,7 @@ namespace eval ::tharsis::lib::measured::known {
         "" fp16
     }
     # Of the result: of all tables, and of attention and of experts besides.
-    variable columns {kind phase precision scales batch channels_in channels_out}
+    variable columns {kind phase precision batch channels_in channels_out}
     variable more {
         moe {n_experts top_k ranks skew}
         "" {rows heads kv_heads keys causal window kv_precision paged latent members group}
@@ -60,10 +60,13 @@ proc ::tharsis::lib::measured::precision {where dtype} {
 
 # ---- rows: a dict of columns of the result; empty: left out ----
 
+# Products by blocks have no law.
 proc ::tharsis::lib::measured::gemm {where row} {
     dict with row {}
-    return [list kind dense phase execution precision [precision $where $dtype] batch $m \
-        channels_in $k channels_out $n scales [expr {$dtype eq "fp8_block" ? "block" : "tensor"}]]
+    set precision [precision $where $dtype]
+    if {$dtype eq "fp8_block"} {return {}}
+    return [list kind dense phase execution precision $precision batch $m channels_in $k \
+        channels_out $n]
 }
 
 # Queries attend to what is cached and to themselves. keys of an engine lie in pages.

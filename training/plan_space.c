@@ -146,7 +146,8 @@ int th_plan_space_members(const th_plan_space *x, const th_parallel_plan *group,
     for (int i = 0; th_pipeline_types[i].name; i++) {
         const th_pipeline_type *type = &th_pipeline_types[i];
         const bool is_plain = type == th_pipeline_find("1f1b");
-        if (!th_plan_space_allows(x, TH_CHOICE_SCHEDULE, i) ||
+        /* Messages beside a pair's computation: no bound follows them. */
+        if (type->has_pairs || !th_plan_space_allows(x, TH_CHOICE_SCHEDULE, i) ||
             (p.n.pipeline == 1 && x->only[TH_CHOICE_SCHEDULE].n == 0 && !is_plain))
             continue;
         for (int32_t v = type->min_chunks; v <= th_min(type->max_chunks, most); v++) {

@@ -23,9 +23,8 @@ static const struct {
 } kinds[TH_N_OP_KINDS] = {
     [TH_OP_CONV] = {"conv", LAYER | PLANE | WEIGHTED},
     [TH_OP_POOLING] = {"pooling", LAYER | PLANE},
-    [TH_OP_DENSE] = {"dense", LAYER | WEIGHTED | BIT(TH_OP_SCALES)},
-    [TH_OP_MATMUL] = {"matmul",
-                      LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_SCALES)},
+    [TH_OP_DENSE] = {"dense", LAYER | WEIGHTED},
+    [TH_OP_MATMUL] = {"matmul", LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT)},
     [TH_OP_ELEMENTWISE] = {"elementwise", LAYER | BIT(TH_OP_FUNCTION)},
     [TH_OP_NORM] = {"norm", LAYER},
     [TH_OP_SOFTMAX] = {"softmax", LAYER},
@@ -67,7 +66,6 @@ static const char *const precisions[TH_N_OP_PRECISIONS] = {"fp32", "tf32", "fp16
                                                            "bf16", "fp8",  "fp4"};
 static const char *const kv_precisions[TH_N_OP_PRECISIONS] = {"same", "tf32", "fp16",
                                                               "bf16", "fp8",  "fp4"};
-static const char *const scales[] = {"tensor", "block"};
 static const char *const kernels[TH_N_KERNELS] = {"best",   "flash2", "flash3",
                                                   "flash4", "cudnn",  "portable"};
 
@@ -103,7 +101,6 @@ static const struct {
     [TH_OP_KV_PRECISION] = {"kv_precision", 0, TH_N_OP_PRECISIONS - 1, kv_precisions},
     [TH_OP_PAGED] = {"paged", 0, 1, NULL},
     [TH_OP_LATENT] = {"latent", 0, TH_OP_EXTENT_MAX, NULL},
-    [TH_OP_SCALES] = {"scales", 0, 1, scales},
     [TH_OP_N_EXPERTS] = {"n_experts", 1, TH_OP_EXPERTS_MAX, NULL},
     [TH_OP_TOP_K] = {"top_k", 1, TH_OP_EXPERTS_MAX, NULL},
     [TH_OP_RANKS] = {"ranks", 1, TH_OP_EXPERTS_MAX, NULL},

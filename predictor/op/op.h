@@ -68,8 +68,6 @@ typedef enum {
     TH_OP_KV_PRECISION, /* th_op_precision of keys and values; 0: that of the operation */
     TH_OP_PAGED,        /* 1: keys and values lie in pages, where those of the rows are put first */
     TH_OP_LATENT,       /* numbers of a token that its keys and values are made of; 0: none */
-    TH_OP_SCALES,       /* of products in 8 bits and less: 1: a scale for each block of numbers, to
-                         which a kernel quantises the rows before; 0: one of a tensor */
     TH_OP_N_EXPERTS,    /* of all ranks */
     TH_OP_TOP_K,        /* experts of a token */
     TH_OP_RANKS,        /* that share the experts; the operation is what the fullest one runs */

@@ -38,7 +38,7 @@ static void fields(row *f, const th_op *op)
     /* the law knows what precisions mean (bytes and peaks), and which kernel runs */
     static const uint64_t of_the_law = TH_OP_BIT(TH_OP_PRECISION) | TH_OP_BIT(TH_OP_KERNEL) |
                                        TH_OP_BIT(TH_OP_KV_PRECISION) | TH_OP_BIT(TH_OP_PAGED) |
-                                       TH_OP_BIT(TH_OP_LATENT) | TH_OP_BIT(TH_OP_SCALES);
+                                       TH_OP_BIT(TH_OP_LATENT);
     uint64_t there = th_op_fields(op->kind) & ~of_the_law;
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         if (there >> i & 1)

@@ -10,9 +10,10 @@
 #include "base/units.h"
 #include "tcl/commands/plan_search_call.h"
 
+/* Of those that are searched; the one of pairs, for which there is no bound, is the last. */
 static const char *schedule_name(int i)
 {
-    return th_pipeline_types[i].name;
+    return th_pipeline_types[i].has_pairs ? NULL : th_pipeline_types[i].name;
 }
 
 #define ONLY(NAME, VALUE, LOW, HIGH, HELP)                                                         \

@@ -579,7 +579,7 @@ const th_command th_predict_commands[] = {
      "predict the time of one layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
      "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
-     "optimizer, precision, scales, heads, kv_heads, keys, causal, window, unsplit, attention, "
+     "optimizer, precision, heads, kv_heads, keys, causal, window, unsplit, attention, "
      "kv_precision, paged, latent, n_experts, top_k, ranks, skew), and in_size, kernel, stride, "
      "padding for both axes. Numbers "
      "outside those of "

@@ -97,13 +97,13 @@ static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_
 }
 
 /* plan_bounds: {COMPUTE LINKS SCHEDULE} of the step, ps; empty: the program is none, or has
- * a schedule of a file. */
+ * a schedule of a file or of pairs. */
 static int run_plan_bounds(th_call *c)
 {
     const th_hand_built *m = c->session->hand_built;
     th_pipeline_schedule schedule;
     th_time bounds[3];
-    if (!m || !m->step || !m->plan->plan.schedule)
+    if (!m || !m->step || !m->plan->plan.schedule || m->plan->plan.schedule->has_pairs)
         return 0;
     const th_parallel_plan *p = &m->plan->plan;
     const th_work_context work = {.t = &c->session->model.shape,

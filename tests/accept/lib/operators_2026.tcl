@@ -13,19 +13,18 @@
 # With it: all of TRAIN is fitted, all of TEST asked for (unseen). Where there is one device alone,
 # and always at the end, the predictor that comes with Tharsis is asked (default).
 # A line for each family and device: rows, median and ninetieth percentile of the error, and the
-# share of rows within the interval of 80 %. fp8 by blocks: rows above four times the shortest one
-# alone, which quantises the activations. Latent attention: a call of an engine, with its host.
+# share of rows within the interval of 80 %. Latent attention: a call of an engine, with its host.
 namespace eval operators_2026 {
     variable tables {gemm attention latent_attention moe}
     variable share 20
     # Most the median may be, in percent.
     variable bars {
         unseen {
-            {bf16 products} 10 {fp8 products} 15 {fp8 by blocks} 15 {nvfp4 products} 20
+            {bf16 products} 10 {fp8 products} 15 {nvfp4 products} 20
             {decode attention} 15 {prefill attention} 15 {latent attention} 18 experts 18
         }
         shapes {
-            {bf16 products} 5 {fp8 products} 5 {fp8 by blocks} 5 {nvfp4 products} 6
+            {bf16 products} 5 {fp8 products} 5 {nvfp4 products} 6
             {decode attention} 7 {prefill attention} 7 {latent attention} 7 experts 7
         }
         default {}
@@ -43,21 +42,12 @@ proc operators_2026::files_of {folder table} {
     return [lsort $all]
 }
 
-# {digest line} of the lines that are taken. Products in fp8 by blocks below four floors are not.
+# {digest line} of the lines that are taken. Products in fp8 by blocks, which have no law, are not.
 proc operators_2026::lines_of {table lines} {
     variable share
-    set floor 0
-    foreach line $lines {
-        if {$table eq "gemm" && [string match fp8_block,* $line]} {
-            set time [lindex [split $line ,] end]
-            if {$floor == 0 || $time < $floor} {set floor $time}
-        }
-    }
     return [lmap line $lines {
-        set at [string last , $line]
-        set digest [zlib crc32 [string range $line 0 [expr {$at - 1}]]]
-        if {$digest % $share || ([string match fp8_block,* $line] &&
-            [string range $line $at+1 end] < 4 * $floor)} continue
+        set digest [zlib crc32 [string range $line 0 [string last , $line]-1]]
+        if {$digest % $share || ($table eq "gemm" && [string match fp8_block,* $line])} continue
         list [expr {$digest / $share}] $line
     }]
 }
@@ -67,8 +57,7 @@ proc operators_2026::family {table line} {
     if {$table eq "latent_attention"} {return "latent attention"}
     if {$table eq "attention"} {return "$word attention"}
     if {$table eq "moe"} {return experts}
-    return [dict get {bfloat16 "bf16 products" fp8 "fp8 products" fp8_block "fp8 by blocks"\
-            nvfp4 "nvfp4 products"} $word]
+    return [dict get {bfloat16 "bf16 products" fp8 "fp8 products" nvfp4 "nvfp4 products"} $word]
 }
 
 # {device family digest row columns} of all rows of a folder, a row as format tharsis has it.
