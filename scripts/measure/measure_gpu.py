@@ -85,13 +85,14 @@ def is_unsplit(layer):
 
 
 class DryGpu:
-    """No GPU: times made up from sizes (5 us, and bytes at 100 GB/s, twice for training), to try out the rest."""
+    """No GPU: times made up from sizes (5 us, and bytes at 100 GB/s, twice for training), to try out the rest.
+    Computation is free, so its peaks are above any real one's."""
     name = "dry_run"
 
     def describe(self):
-        return {"device": self.name, "memory_bandwidth_GBps": 100, "sms": 10, "cores_per_sm": 64, "clock_MHz": 1000,
-                "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "tf32_GFLOPs": 5120, "fp16_GFLOPs": 10240,
-                "bf16_GFLOPs": 10240, "fp8_GFLOPs": 20480, "fp4_GFLOPs": 40960, "aliases": "", "source": "assumed"}
+        return {"device": self.name, "memory_bandwidth_GBps": 100, "sms": 1000, "cores_per_sm": 128, "clock_MHz": 4000,
+                "fp32_GFLOPs": 1024000, "l2_MB": 1, "memory_GB": 4, "tf32_GFLOPs": 4096000, "fp16_GFLOPs": 8192000,
+                "bf16_GFLOPs": 8192000, "fp8_GFLOPs": 16384000, "fp4_GFLOPs": 32768000, "aliases": "", "source": "assumed"}
 
     def measure(self, layer, phases, _optimizer):
         for phase in phases_of(layer, phases):
