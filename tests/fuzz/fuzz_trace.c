@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_trace.c - the bytes as the file of each of two ranks of a trace, and as the files of groups
- * and of memory beside one; leniently; and as the algorithm of the collectives of a trace. A trace that can be read is matched, and written so that it reads back
- * with as many nodes. */
+ * and of memory beside one; leniently; and as the algorithm of the collectives of a trace. A trace
+ * that can be read is matched, and written so that it reads back with as many nodes. */
 #include <config.h>
 #include <stdio.h>
 #include <stdlib.h>
