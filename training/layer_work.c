@@ -334,12 +334,18 @@ static double reached(const th_work_context *c, double n)
     return n * (1 - none);
 }
 
+/* The bytes of a rank's tokens, once for each rank that has one of their experts. */
+static double tokens_sent(const th_work_context *c)
+{
+    return ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * reached(c, c->p->n.expert);
+}
+
 /* A token goes once to every rank that has one of its experts. Or once to every node, while ranks
  * of that node pass on what has come. */
 static void exchange_tokens(const th_work_context *c, th_pieces *out)
 {
     double all = ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden;
-    double direct = all * reached(c, c->p->n.expert);
+    double direct = tokens_sent(c);
     double nodes = th_plan_group_size(c->p, TH_GROUP_EXPERT_NODES);
     int n = out->n;
     if (c->p->experts_on_node <= 1 || nodes <= 1) {
@@ -351,6 +357,26 @@ static void exchange_tokens(const th_work_context *c, th_pieces *out)
         out->of[n].local_bytes = (int64_t)direct;
 }
 
+/* Ranks that share experts have the tokens of all of them, each for its columns; their sums go back
+ * to the rank that a token came to. */
+static void share_tokens(const th_work_context *c, th_collective_kind kind, th_pieces *out)
+{
+    communicate(c, out, kind, TH_GROUP_EXPERT_SHARED, c->p->n.expert_tensor * tokens_sent(c),
+                false);
+}
+
+static void take_tokens(const th_work_context *c, th_pieces *out)
+{
+    exchange_tokens(c, out);
+    share_tokens(c, TH_ALL_GATHER, out);
+}
+
+static void return_tokens(const th_work_context *c, th_pieces *out)
+{
+    share_tokens(c, TH_REDUCE_SCATTER, out);
+    exchange_tokens(c, out);
+}
+
 static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
@@ -358,10 +384,10 @@ static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, 
     add_ffn_passes(c, layer, 1, &x);
     add_products_of_ffn(c, layer, has_last, &x);
     if (is_sparse)
-        exchange_tokens(c, out);
+        take_tokens(c, out);
     close_piece(c, out, &x);
     if (is_sparse && has_last)
-        exchange_tokens(c, out);
+        return_tokens(c, out);
 }
 
 static void forward_mixer(const th_work_context *c, int32_t layer, th_pieces *out)
@@ -437,10 +463,10 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
         if (early)
             leave_tensor(c, out);
         if (part == 0 && is_sparse)
-            exchange_tokens(c, out);
+            take_tokens(c, out);
         close_piece(c, out, part == 0 ? &f : &a);
         if (part == 0 && is_sparse)
-            exchange_tokens(c, out);
+            return_tokens(c, out);
         if (!early)
             leave_tensor(c, out);
     }
@@ -558,9 +584,9 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
         mixed = (double)k.weights / t->hidden / 2;
     /* of them, inputs of products: what norms and the activation function made, and the tokens of
      * experts; attention needs its output in 16 bits */
-    double copies = k.experts ? t->experts.top_k : 0;
+    double copies = k.experts ? t->experts.top_k : 0, shared = copies * c->p->n.expert_tensor;
     double parts = th_kind_has_mixer(&k) + th_kind_has_ffn(&k);
-    double inputs = (parts + copies) * t->hidden / whole + width / n;
+    double inputs = (parts + shared) * t->hidden / whole + width / n;
     double elements = inputs + (parts + copies) * t->hidden / whole + 2.0 * mixed / n +
                       (t->gated ? 2 : 1) * width / n;
     const narrow *x = narrow_of(c);

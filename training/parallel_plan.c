@@ -232,6 +232,8 @@ int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind)
         return p->n.expert / experts_on_node(p);
     case TH_GROUP_EXPERT_LOCAL:
         return experts_on_node(p);
+    case TH_GROUP_EXPERT_SHARED:
+        return p->n.expert_tensor;
     case TH_GROUP_GRADIENT:
         return gradient;
     case TH_GROUP_ZERO:
@@ -284,6 +286,9 @@ void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t ran
             break;
         case TH_GROUP_EXPERT_LOCAL:
             ranks[i] = first + (expert / node * node + i) * expert_stride;
+            break;
+        case TH_GROUP_EXPERT_SHARED:
+            ranks[i] = rank / n * n + i;
             break;
         case TH_GROUP_GRADIENT:
             ranks[i] = same_weights(p, rank, i);

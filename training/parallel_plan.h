@@ -136,11 +136,12 @@ typedef enum {
     TH_GROUP_TENSOR,
     TH_GROUP_CONTEXT,
     TH_GROUP_EXPERT,
-    TH_GROUP_EXPERT_NODES, /* of these, one on each node */
-    TH_GROUP_EXPERT_LOCAL, /* of these, those of a node */
-    TH_GROUP_GRADIENT,     /* data x context: all that hold the same weights */
-    TH_GROUP_ZERO,         /* zero_group of these */
-    TH_GROUP_REPLICA,      /* the ranks that hold the same part of a zero group */
+    TH_GROUP_EXPERT_NODES,  /* of these, one on each node */
+    TH_GROUP_EXPERT_LOCAL,  /* of these, those of a node */
+    TH_GROUP_EXPERT_SHARED, /* the expert_tensor ranks that share the same experts */
+    TH_GROUP_GRADIENT,      /* data x context: all that hold the same weights */
+    TH_GROUP_ZERO,          /* zero_group of these */
+    TH_GROUP_REPLICA,       /* the ranks that hold the same part of a zero group */
     TH_N_GROUPS
 } th_plan_group;
 int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind);

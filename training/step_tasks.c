@@ -191,6 +191,7 @@ static th_step_task kind_of_group(th_plan_group group)
     case TH_GROUP_EXPERT:
     case TH_GROUP_EXPERT_NODES:
     case TH_GROUP_EXPERT_LOCAL:
+    case TH_GROUP_EXPERT_SHARED:
         return TH_STEP_EXPERT;
     case TH_GROUP_GRADIENT:
     case TH_GROUP_ZERO:

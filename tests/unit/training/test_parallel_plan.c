@@ -66,6 +66,7 @@ TEST(groups_by_hand)
     assert_group(&p, TH_GROUP_REPLICA, 7, (int32_t[]){1, 7}, 2);
     p.n.expert = 3, p.n.expert_tensor = 2;
     assert_group(&p, TH_GROUP_EXPERT, 7, (int32_t[]){7, 9, 11}, 3);
+    assert_group(&p, TH_GROUP_EXPERT_SHARED, 7, (int32_t[]){6, 7}, 2);
     p.n.expert = 6, p.experts_on_node = 2;
     assert_group(&p, TH_GROUP_EXPERT_LOCAL, 7, (int32_t[]){5, 7}, 2);
     assert_group(&p, TH_GROUP_EXPERT_NODES, 7, (int32_t[]){3, 7, 11}, 3);
@@ -429,6 +430,34 @@ static th_time time_of(const th_system *s, th_program *program)
 static th_time step_time(const th_system *s, const th_parallel_plan *p, bool merges)
 {
     return time_of(s, program_of(s, p, p->n.expert > 1 ? &sparse_model : &model, merges));
+}
+
+/* Ranks that share experts gather the tokens of all before, and scatter their sums behind, each way
+ * of a layer: as many bytes as tokens came to all of them. */
+TEST(ranks_that_share_experts_exchange_tokens)
+{
+    th_parallel_plan p = plan_of((th_degrees){1, 1, 1, 1, 8, 2, 4, 0, 1});
+    th_work_context c = context_of(&sparse_model, &p);
+    th_pieces pieces;
+    for (int kind = TH_PIPELINE_FORWARD; kind <= TH_PIPELINE_BACKWARD; kind++) {
+        int64_t exchanged = 0;
+        int n_gathers = 0, n_scatters = 0;
+        th_layer_work(&c, 0, (th_pipeline_kind)kind, false, &pieces);
+        for (int i = 0; i < pieces.n; i++) {
+            const th_piece *x = &pieces.of[i];
+            if (x->bytes > 0 && x->group == TH_GROUP_EXPERT)
+                exchanged = x->bytes;
+        }
+        for (int i = 0; i < pieces.n; i++) {
+            const th_piece *x = &pieces.of[i];
+            if (x->bytes == 0 || x->group != TH_GROUP_EXPERT_SHARED)
+                continue;
+            CU_ASSERT_EQUAL(x->bytes, 4 * exchanged);
+            n_gathers += x->collective == TH_ALL_GATHER;
+            n_scatters += x->collective == TH_REDUCE_SCATTER;
+        }
+        CU_ASSERT_TRUE(exchanged > 0 && n_gathers == 1 && n_scatters == 1);
+    }
 }
 
 /* GPipe on two stages of one layer: of a micro-batch, stage 0 computes embedding and layer (two

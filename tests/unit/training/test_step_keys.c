@@ -23,7 +23,7 @@ TEST(a_collective_is_known_by_all_of_it)
     enum { CALLS = 3 * TH_N_GROUPS * 3 };
     th_error err;
     auto_system *s = shipped_system("islands_4x8");
-    th_parallel_plan p = plan_of((th_degrees){2, 1, 1, 2, 8, 8, 1, 1, 4});
+    th_parallel_plan p = plan_of((th_degrees){2, 1, 1, 2, 8, 8, 2, 1, 4});
     p.experts_on_node = 2;
     p.exchanges_by_node = true;
     th_collective_times *asked = th_collective_times_new(s, &p, &err);
