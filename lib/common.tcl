@@ -8,6 +8,7 @@ namespace eval ::tharsis::lib {namespace path ::tharsis}
 # Ends the command with this error.
 proc ::tharsis::lib::fail {id text} {
     regexp {^([A-Z]+)-0*(\d+)$} $id -> area number
+    regsub -all {[[:cntrl:]]} $text { } text ;# one line, whatever a file's words hold
     return -level 2 -code error -errorcode [list THARSIS $area $number $text] $text
 }
 
@@ -17,7 +18,9 @@ proc ::tharsis::lib::fail_if {condition id text} {
 }
 
 # The text is none of these names: an error with what is near.
-proc ::tharsis::lib::fail_unknown {id what text names} {core::fail_unknown $id $what $text $names}
+proc ::tharsis::lib::fail_unknown {id what text names} {
+    core::fail_unknown $id $what [regsub -all {[[:cntrl:]]} $text { }] $names
+}
 
 # Runs a script; an error in it is told as one about this.
 proc ::tharsis::lib::about {what script} {
