@@ -37,8 +37,9 @@ foreach pattern {vidur_*100 attention_*} {
     if {$files eq ""} {error "$llm_ops has no $pattern"}
     foreach file $files {llm_ops::read $file -name default}
 }
-foreach table {gemm {[a-z0-9]*_attention} latent_attention moe} {
+foreach table {gemm attention latent_attention moe} {
     set files [lsort [glob -nocomplain -directory $operators *_$table.csv*]]
+    if {$table eq "attention"} {set files [lsearch -all -inline -not $files *_latent_attention.*]}
     if {$files eq ""} {error "$operators has no *_$table"}
     foreach file $files {read_measurements $file -name default}
 }
