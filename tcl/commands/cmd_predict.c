@@ -117,8 +117,10 @@ static int measured_text(th_call *c, const char *path, th_strbuf *text, th_strbu
     Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), Tcl_NewStringObj(text->text, -1),
                         Tcl_NewIntObj(th_call_has(c, READ_DEVICE))};
     int failed = th_lib_read(c, "measured::own", 3, words, &own, notes);
-    if (failed || own.length == 0)
+    if (failed || own.length == 0) {
+        th_strbuf_clear(&own);
         return failed;
+    }
     th_strbuf_clear(text);
     *text = own;
     return 0;
@@ -131,6 +133,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     th_strbuf notes = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
     if (measured_text(c, path, &text, &notes)) {
         th_strbuf_clear(&text);
+        th_strbuf_clear(&notes);
         return -1;
     }
     const th_measurement_source source = {
@@ -557,7 +560,8 @@ const th_command th_predict_commands[] = {
      "Adds the rows of a file of comma-separated values, or the operators of a trace of PyTorch's "
      "profiler (Chrome's JSON, with shapes) whose kind is known, with the time of their kernels; "
      "plain or packed by xz or gzip; or a table of operators of aiconfigurator (gemm, attention, "
-     "latent_attention, power), or of attention with unequal lengths of Frontier. Returns how many "
+     "latent_attention, moe, power), or of attention with unequal lengths of Frontier. Returns how "
+     "many "
      "rows there are then; evaluate_predictor "
      "-groups then tells the operators' times and their predictions. A device is known by its name "
      "or by other names of it; "
