@@ -4,6 +4,7 @@ lib_scripts = \
 	lib/common.tcl \
 	lib/advice.tcl \
 	lib/astra.tcl \
+	lib/critical_path.tcl \
 	lib/infragraph.tcl \
 	lib/measured.tcl \
 	lib/nccl.tcl \

@@ -228,36 +228,6 @@ proc ::tharsis::lib::report_latency {o} {
     }]]]
 }
 
-# ---- the critical path by kind, or by layer ----
-
-# Of a step of training kinds are purposes, and layers those of the model.
-proc ::tharsis::lib::path_tables {by} {
-    set layer {layer layer text {ifnull(model_layer, layer)}}
-    set kind {kind kind text {ifnull(purpose, kind)}}
-    set pass {pass pass text pass}
-    set shared {{tasks tasks count count(*)} {time time time sum(path_time_ps)}
-        {share share share {sum(path_time_ps) * 1.0 / (SELECT makespan_ps FROM run)}}}
-    lassign [expr {$by eq "kind" ? {{1, 2} {sum(path_time_ps) DESC}} :
-        {{1, 2, 3} {min(start_ps), sum(path_time_ps) DESC}}}] group order
-    set columns [list {*}[expr {$by eq "kind" ? "" : [list $layer]}] $kind $pass {*}$shared]
-    set is_step [dict get [core::about] is_step]
-    if {!$is_step} {set columns [lreplace $columns end-3 end-3 {pass {} text pass}]}
-    return [dict create tables [list [table path_by_$by "Critical path by $by" "tasks WHERE\
-        path_time_ps IS NOT NULL GROUP BY $group ORDER BY $order" $columns absent -]]]
-}
-
-proc ::tharsis::lib::path_groups {} {
-    return [dict create tables [concat {*}[lmap by {kind layer} {
-        dict get [path_tables $by] tables
-    }]]]
-}
-
-proc ::tharsis::lib::report_critical_path {o} {
-    core::need run
-    return [report critical_path "Critical path" [dict get [path_tables [dict get $o by]] tables] \
-        arranged 1]
-}
-
 # ---- energy, memory ----
 
 ::tharsis::lib::columns energy energy {layers accels run} {

@@ -163,14 +163,12 @@ static void add_attention_products(const th_work_context *c, int32_t layer, cost
 {
     const th_transformer *t = c->t;
     const th_transformer_kind k = th_transformer_layer(t, layer);
-    double rows = tokens(c), n = c->p->n.tensor, h = t->hidden;
-    double d = (double)k.head_dim;
+    double rows = tokens(c), n = c->p->n.tensor, h = t->hidden, d = (double)k.head_dim;
     const th_latent_attention *l = &t->latent;
-    if (k.weights > 0 || k.heads == 0) {
-        if (k.weights > 0)
-            add_product(c, x, rows, (double)k.weights / h / n, h);
+    if (k.weights > 0)
+        add_product(c, x, rows, (double)k.weights / h / n, h);
+    if (k.weights > 0 || k.heads == 0)
         return;
-    }
     if (l->kv_rank > 0) {
         double key = d + l->rope_dim;
         add_product(c, x, rows, l->q_rank + l->kv_rank + l->rope_dim, h);
@@ -334,35 +332,33 @@ static double reached(const th_work_context *c, double n)
     return n * (1 - none);
 }
 
-/* The bytes of a rank's tokens, once for each rank that has one of their experts. */
-static double tokens_sent(const th_work_context *c)
+/* The bytes of a rank's tokens, once for each of n ranks or nodes that has one of their experts. */
+static double sent_to(const th_work_context *c, double n)
 {
-    return ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * reached(c, c->p->n.expert);
+    return ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * reached(c, n);
 }
 
 /* A token goes once to every rank that has one of its experts. Or once to every node, while ranks
  * of that node pass on what has come. */
 static void exchange_tokens(const th_work_context *c, th_pieces *out)
 {
-    double all = ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden;
-    double direct = tokens_sent(c);
+    double direct = sent_to(c, c->p->n.expert);
     double nodes = th_plan_group_size(c->p, TH_GROUP_EXPERT_NODES);
     int n = out->n;
     if (c->p->experts_on_node <= 1 || nodes <= 1) {
         communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT, direct, false);
         return;
     }
-    communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT_NODES, all * reached(c, nodes), false);
+    communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT_NODES, sent_to(c, nodes), false);
     if (out->n > n)
         out->of[n].local_bytes = (int64_t)direct;
 }
 
-/* Ranks that share experts have the tokens of all of them, each for its columns; their sums go back
- * to the rank that a token came to. */
+/* Ranks that share experts gather the tokens of all of them, and scatter the sums back. */
 static void share_tokens(const th_work_context *c, th_collective_kind kind, th_pieces *out)
 {
-    communicate(c, out, kind, TH_GROUP_EXPERT_SHARED, c->p->n.expert_tensor * tokens_sent(c),
-                false);
+    double all = c->p->n.expert_tensor * sent_to(c, c->p->n.expert);
+    communicate(c, out, kind, TH_GROUP_EXPERT_SHARED, all, false);
 }
 
 static void take_tokens(const th_work_context *c, th_pieces *out)
