@@ -95,6 +95,7 @@ void th_machine_free(th_machine *m)
     if (m->network)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
+    th_machine_drop_tuned(m);
     th_collective_choices_free(m->choices);
     th_events_free(m->events);
     if (!m->options.completions)
@@ -128,6 +129,7 @@ static void reset(th_machine *m)
     th_events_reset(m->events);
     m->options.network->reset(m->network);
     th_property_events_reset(m);
+    th_machine_drop_tuned(m);
     reset_accels(m);
     th_hosts_reset(m);
     th_ready_queue_reset(&m->tasks.ready);

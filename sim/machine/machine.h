@@ -50,7 +50,7 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
 void th_machine_free(th_machine *m);
 
 /* The context for tuning collectives on this machine's system and options; *m must outlive it. */
-th_tuner_context th_machine_tuner_context(const th_machine *m);
+th_tuner_context th_machine_tuner_context(th_machine *m);
 
 /* Resets to time 0. The program is not copied. 0 or -1. */
 int th_machine_load(th_machine *m, const th_program *p, th_error *err);

@@ -151,6 +151,12 @@ typedef struct th_machine_properties {
     size_t n_scaled, scaled_capacity;
 } th_machine_properties;
 
+/* tuning.c: the simulation of the candidate that the tuner has chosen since load, as it ended. */
+typedef struct th_tuned_run {
+    th_machine *machine; /* NULL: there is none */
+    th_collective_choice_key of;
+} th_tuned_run;
+
 struct th_machine {
     th_memory memory; /* of arrays by accelerator, host, link and medium */
     const th_system *system;
@@ -160,6 +166,7 @@ struct th_machine {
     th_network *network;
     th_replay *replay;              /* of collectives */
     th_collective_choices *choices; /* NULL: those of the options */
+    th_tuned_run tuned;
     th_events *events;
     th_observer *observers; /* NULL: none */
     th_time watches_change; /* th_machine_watch again before the run passes this time */
@@ -251,6 +258,10 @@ void th_hosts_reset(th_machine *m);
 int th_hosts_add(th_machine *m, int32_t task);
 int th_hosts_start(th_machine *m, int32_t host, th_error *err);
 int th_hosts_ended(th_machine *m, int32_t task);
+
+/* tuning.c: drops m->tuned; is it the run of this collective? */
+void th_machine_drop_tuned(th_machine *m);
+bool th_machine_is_tuned(const th_machine *m, const th_collective *c);
 
 /* dead_end.c. report_dead_end: why nothing is left to do before the run is done; always ERROR.
  * report_time_limit: of a task that would end after TH_TIME_MAX; -1, or 0 if there is none. */

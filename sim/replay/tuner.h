@@ -10,7 +10,7 @@
 /* Simulates a program for the tuner; the machine, which is above this folder, provides it. */
 typedef struct th_simulator {
     /* setup: th_tuner_context.setup. NULL on failure. */
-    void *(*create)(const void *setup, th_error *err);
+    void *(*create)(void *setup, th_error *err);
     /* The end time of program p, or TH_TIME_MAX where that lies behind bound. 0 or -1. */
     int (*run)(void *simulation, const th_program *p, th_time bound, th_time *end, th_error *err);
     void (*destroy)(void *simulation);
@@ -21,7 +21,7 @@ typedef struct th_simulator {
 typedef struct th_tuner_context {
     const th_system *system;
     const th_simulator *simulator;
-    const void *setup;              /* the simulator's */
+    void *setup;                    /* the simulator's */
     th_collective_choices *choices; /* what has been chosen; NULL: nothing is remembered */
     th_collective_kept *kept;       /* of the group of the next choice; NULL: by the tuner */
     uint64_t options;               /* a digest of the network and its options, for choices */

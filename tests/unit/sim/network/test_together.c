@@ -105,12 +105,14 @@ TEST(classes_of_messages_end_when_each_does)
 /* Every observer sees events; this one looks at none. */
 static const th_observer_type blind = {0};
 
-static void run_collective(const th_system *s, const th_collective *c, bool is_seen, th_result *out)
+static void run_collective(const th_system *s, const th_collective *c, const char *network,
+                           bool is_seen, th_result *out)
 {
+    const th_machine_options o = {.network = th_network_find(network)};
     const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
     th_observer observer = {.type = &blind};
     auto_costs *w = th_compute_cost_cache_new(s, NULL);
-    auto_machine *m = th_machine_new(s, w, NULL, NULL);
+    auto_machine *m = th_machine_new(s, w, &o, NULL);
     auto_program *p = th_program_new(NULL);
     th_time end;
     CU_ASSERT_TRUE(!th_program_add_collective(p, c, NULL) && !th_program_add(p, &task, NULL) &&
@@ -123,6 +125,32 @@ static void run_collective(const th_system *s, const th_collective *c, bool is_s
     CU_ASSERT_EQUAL(th_machine_result(m, out, NULL), 0);
 }
 
+/* Of the run with one step and of that event by event. */
+static void expect_equal_results(const th_system *s, const th_collective *c, const char *network)
+{
+    th_result all = {0}, one = {0};
+    run_collective(s, c, network, false, &all);
+    run_collective(s, c, network, true, &one);
+    CU_ASSERT_EQUAL(all.elapsed_ps, one.elapsed_ps);
+    CU_ASSERT_EQUAL(all.moved_bytes, one.moved_bytes);
+    CU_ASSERT_EQUAL(all.n_events, one.n_events);
+    for (int l = 0; l < s->n_links; l++) {
+        const th_link_result *x = &all.links[l], *y = &one.links[l];
+        CU_ASSERT_TRUE(x->bytes == y->bytes && x->busy_ps == y->busy_ps &&
+                       x->flow_ps == y->flow_ps && x->peak_flows == y->peak_flows);
+    }
+    for (int a = 0; a < s->n_accels; a++)
+        CU_ASSERT_TRUE(all.accels[a].sent_bytes == one.accels[a].sent_bytes &&
+                       all.accels[a].received_bytes == one.accels[a].received_bytes &&
+                       all.accels[a].idle_ps == one.accels[a].idle_ps);
+    CU_ASSERT_EQUAL(all.tasks[0].ready_ps, one.tasks[0].ready_ps);
+    CU_ASSERT_EQUAL(all.tasks[0].start_ps, one.tasks[0].start_ps);
+    CU_ASSERT_EQUAL(all.tasks[0].end_ps, one.tasks[0].end_ps);
+    CU_ASSERT_EQUAL(all.tasks[0].cause, one.tasks[0].cause);
+    th_result_clear(&all);
+    th_result_clear(&one);
+}
+
 TEST(a_run_of_one_collective_has_the_same_results)
 {
     static const char *const algorithms[] = {"direct", "direct"};
@@ -130,26 +158,25 @@ TEST(a_run_of_one_collective_has_the_same_results)
     auto_system *s = generated("fattree", (int[]){66, 1}, 2);
     for (int i = 0; i < 2; i++) {
         th_collective c = collective(s, kinds[i], algorithms[i], 1000003);
-        th_result all = {0}, one = {0};
-        run_collective(s, &c, false, &all);
-        run_collective(s, &c, true, &one);
-        CU_ASSERT_EQUAL(all.elapsed_ps, one.elapsed_ps);
-        CU_ASSERT_EQUAL(all.moved_bytes, one.moved_bytes);
-        CU_ASSERT_EQUAL(all.n_events, one.n_events);
-        for (int l = 0; l < s->n_links; l++) {
-            const th_link_result *x = &all.links[l], *y = &one.links[l];
-            CU_ASSERT_TRUE(x->bytes == y->bytes && x->busy_ps == y->busy_ps &&
-                           x->flow_ps == y->flow_ps && x->peak_flows == y->peak_flows);
-        }
-        for (int a = 0; a < s->n_accels; a++)
-            CU_ASSERT_TRUE(all.accels[a].sent_bytes == one.accels[a].sent_bytes &&
-                           all.accels[a].received_bytes == one.accels[a].received_bytes);
-        CU_ASSERT_EQUAL(all.tasks[0].ready_ps, one.tasks[0].ready_ps);
-        CU_ASSERT_EQUAL(all.tasks[0].start_ps, one.tasks[0].start_ps);
-        CU_ASSERT_EQUAL(all.tasks[0].end_ps, one.tasks[0].end_ps);
-        CU_ASSERT_EQUAL(all.tasks[0].cause, one.tasks[0].cause);
-        th_result_clear(&all);
-        th_result_clear(&one);
+        expect_equal_results(s, &c, "fluid");
+    }
+}
+
+/* The tuner's simulation of the algorithm that it has chosen is the run, on every network. */
+TEST(a_run_after_a_choice_has_the_same_results)
+{
+    static const char *const networks[] = {"fluid", "packet", "ideal"};
+    auto_rng *r = th_random_stream(1, "tuned", 0);
+    for (size_t i = 0; i < 4 * sizeof shapes / sizeof *shapes; i++) {
+        const shape *of = &shapes[i / 4];
+        auto_system *s = generated_with(of->type, of->dims, of->n_dims, i % 4 == 3);
+        th_collective c =
+            collective(s, draw(r, TH_ALL_REDUCE, TH_SCATTER), "direct", draw(r, 1, 300000));
+        c.algorithm = NULL;
+        c.chunks = draw(r, 0, 1);
+        c.root = draw(r, 0, c.n_ranks - 1);
+        c.delay_ps = draw(r, 0, 1) * draw(r, 1, 900000);
+        expect_equal_results(s, &c, networks[i % 3]);
     }
 }
 
