@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* collective_times.c - see collective_times.h.
  *   th_collective_time -> known? -> gather the groups of the island -> a program of them -> run
+ *   th_stage_message_time -> known? -> a program of the messages of all ranks -> run
  *
  * Algorithms: a ring inside an island (all ranks where there are none); along islands and then
  * between them (hierarchical, 4 chunks) where groups have several ranks on each of several islands,
@@ -18,13 +19,13 @@
 enum { MANY_ISLANDS = 32, PIPELINED_CHUNKS = 4, RING_MAX = 8, RANKS_MAX = 256 };
 
 typedef struct call_key {
-    int64_t kind, group, bytes;
+    int64_t kind, group, bytes; /* group: of a message, the numbers of both stages */
 } call_key;
 
 struct th_collective_memo {
     th_compute_cost_cache *costs;
     th_machine *machine;
-    th_map *known; /* time by the digests of the collectives that run at the same time */
+    th_map *known; /* time by the digests of what runs at the same time */
 };
 
 struct th_collective_times {
@@ -230,7 +231,23 @@ static int add_groups(th_collective_times *x, th_program *p, const call_key *key
     return 0;
 }
 
-/* The end of task 0. */
+/* The messages of all ranks of a stage to another. */
+static int add_messages(th_collective_times *x, th_program *p, const call_key *key, th_error *err)
+{
+    const th_system *s = x->system;
+    const int32_t stages = x->plan->n.pipeline;
+    const int32_t from = (int32_t)key->group / stages, to = (int32_t)key->group % stages;
+    th_task t = {.kind = TH_TASK_TRANSFER, .compute_cost = -1, .bytes = key->bytes, .layer = -1};
+    for (int32_t rank = 0; rank < th_plan_stage_ranks(x->plan); rank++) {
+        t.node = s->accel_node[th_plan_accel(x->plan, from, rank)];
+        t.peer = s->accel_node[th_plan_accel(x->plan, to, rank)];
+        if (th_program_add(p, &t, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The end of the collective of rank 0, or of the last message. */
 static th_time run(th_collective_times *x, th_program *p, th_error *err)
 {
     th_machine *m = x->memo->machine;
@@ -238,10 +255,10 @@ static th_time run(th_collective_times *x, th_program *p, th_error *err)
         return -1;
     if (th_machine_run_until(m, TH_TIME_MAX, err) != TH_STOP_DONE)
         return -1;
-    return th_machine_times(m)[0].end_ps;
+    return p->n_collectives > 0 ? th_machine_times(m)[0].end_ps : th_machine_elapsed(m);
 }
 
-/* What the collectives of a program are, in two digests. */
+/* What the tasks of a program are, in two digests. */
 typedef struct memo_key {
     uint64_t of[2];
 } memo_key;
@@ -249,6 +266,12 @@ typedef struct memo_key {
 static memo_key key_of(const th_program *p)
 {
     memo_key key = {{0, 1}};
+    for (int32_t i = 0; i < p->n_tasks; i++) {
+        const th_task *t = &p->tasks[i];
+        const int64_t parts[] = {t->kind, t->node, t->peer, t->bytes};
+        for (int k = 0; k < 2; k++)
+            key.of[k] = th_hash(parts, sizeof parts, key.of[k]);
+    }
     for (int32_t i = 0; i < p->n_collectives; i++) {
         const th_collective *c = &p->collectives[i];
         const int64_t parts[] = {c->kind, c->n_ranks, c->bytes, c->chunks, c->n_dims};
@@ -262,32 +285,18 @@ static memo_key key_of(const th_program *p)
     return key;
 }
 
-static th_time simulate_groups(th_collective_times *x, th_program *p, const call_key *key,
-                               th_error *err)
+static th_time simulate(th_collective_times *x, th_program *p, const call_key *key, th_error *err)
 {
     int64_t known;
-    if (add_groups(x, p, key, err))
+    if (key->kind == TH_SEND_RECV ? add_messages(x, p, key, err) : add_groups(x, p, key, err))
         return -1;
-    const memo_key groups = key_of(p);
-    if (th_map_get(x->memo->known, &groups, sizeof groups, &known))
+    const memo_key tasks = key_of(p);
+    if (th_map_get(x->memo->known, &tasks, sizeof tasks, &known))
         return known;
     th_time end = run(x, p, err);
-    if (end >= 0 && th_map_put(x->memo->known, &groups, sizeof groups, end))
+    if (end >= 0 && th_map_put(x->memo->known, &tasks, sizeof tasks, end))
         return th_error_no_memory(err);
     return end;
-}
-
-/* A message from stage 0 to stage 1. */
-static th_time simulate_message(th_collective_times *x, th_program *p, int64_t bytes, th_error *err)
-{
-    const th_system *s = x->system;
-    th_task t = {.kind = TH_TASK_TRANSFER,
-                 .node = s->accel_node[th_plan_accel(x->plan, 0, 0)],
-                 .peer = s->accel_node[th_plan_accel(x->plan, 1, 0)],
-                 .compute_cost = -1,
-                 .bytes = bytes,
-                 .layer = -1};
-    return th_program_add(p, &t, err) < 0 ? -1 : run(x, p, err);
 }
 
 static th_time time_of(th_collective_times *x, const call_key *key, th_error *err)
@@ -301,8 +310,7 @@ static th_time time_of(th_collective_times *x, const call_key *key, th_error *er
     if (!p)
         return -1;
     th_program_clear(p);
-    th_time end = key->kind == TH_SEND_RECV ? simulate_message(x, p, key->bytes, err)
-                                            : simulate_groups(x, p, key, err);
+    th_time end = simulate(x, p, key, err);
     th_program_free(p);
     if (end >= 0 && th_map_put(x->known, key, sizeof *key, end))
         return th_error_no_memory(err);
@@ -317,7 +325,9 @@ th_time th_collective_time(th_collective_times *x, th_collective_kind kind, th_p
     return time_of(x, &(call_key){kind, group, bytes}, err);
 }
 
-th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *err)
+th_time th_stage_message_time(th_collective_times *x, int32_t from, int32_t to, int64_t bytes,
+                              th_error *err)
 {
-    return x->plan->n.pipeline == 1 ? 0 : time_of(x, &(call_key){TH_SEND_RECV, 0, bytes}, err);
+    const int64_t stages = (int64_t)from * x->plan->n.pipeline + to;
+    return from == to ? 0 : time_of(x, &(call_key){TH_SEND_RECV, stages, bytes}, err);
 }

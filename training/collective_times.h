@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective_times.h - how long the collectives of a plan take on its system: each is simulated
- * once, with all the groups that run at the same time on the same island.
+/* collective_times.h - how long the collectives and messages of a plan take on its system: each is
+ * simulated once, with all the groups that run at the same time on the same island, or with those
+ * of all ranks of its stage.
  *   (memo_new) -> new -> (use) -> time* -> free -> (memo_free) */
 #ifndef TH_TRAINING_COLLECTIVE_TIMES_H
 #define TH_TRAINING_COLLECTIVE_TIMES_H
@@ -27,8 +28,10 @@ void th_collective_times_free(th_collective_times *x);
  * failure. */
 th_time th_collective_time(th_collective_times *x, th_collective_kind kind, th_plan_group group,
                            int64_t bytes, th_error *err);
-/* Of a message between neighbouring stages. */
-th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *err);
+/* Of the messages of all ranks of a stage to those of another, all at once: until the last is
+ * there. -1 on failure. */
+th_time th_stage_message_time(th_collective_times *x, int32_t from, int32_t to, int64_t bytes,
+                              th_error *err);
 
 /* How many ranks of the expert group of rank 0 share a node, if its ranks are on all its nodes as
  * many in a row; else, or on failure to allocate, 1. */

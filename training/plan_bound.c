@@ -48,9 +48,9 @@ struct th_plan_operations {
     const th_work_context *c;
     th_pipeline_shape shape;
     bool splits, is_v;
-    unit_work *work; /* of classes, embedding, output layer */
-    operation *of;   /* by kind * steps + step */
-    th_time message_ps;
+    unit_work *work;                            /* of classes, embedding, output layer */
+    operation *of;                              /* by kind * steps + step */
+    th_time *message_ps;                        /* by stage: to the one before, and the next */
     th_time *engine_ps, *end_ps, *optimizer_ps; /* by stage */
     double message_host_s;
 };
@@ -309,6 +309,22 @@ static int time_ends(th_plan_operations *x, th_collective_times *times, th_error
 
 /* ---- operations ---- */
 
+/* Round the ring of stages where there are chunks. */
+static int time_messages(th_plan_operations *x, th_collective_times *times, th_error *err)
+{
+    const int32_t n = x->shape.stages;
+    const int64_t bytes = th_boundary_bytes(x->c);
+    for (int32_t i = 0; i < 2 * n; i++) {
+        const int32_t from = i / 2, to = from + (i % 2 ? 1 : -1);
+        if ((to < 0 || to == n) && x->shape.chunks == 1 && n > 2)
+            continue;
+        x->message_ps[i] = th_stage_message_time(times, from, (to + n) % n, bytes, err);
+        if (x->message_ps[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int fill(th_plan_operations *x, th_collective_times *times, th_error *err)
 {
     const int32_t steps = x->shape.stages * x->shape.chunks;
@@ -318,10 +334,9 @@ static int fill(th_plan_operations *x, th_collective_times *times, th_error *err
     for (int kind = 0; kind < (x->splits ? 3 : 2); kind++)
         for (int32_t step = 0; step < steps; step++)
             x->of[kind * steps + step] = walk_step(x, kind, step);
-    x->message_ps = th_stage_message_time(times, th_boundary_bytes(x->c), err);
     x->message_host_s = th_kernels_of(x->c->p, TH_KERNELS_MESSAGE, false) *
                         x->c->numbers.of[th_launch_number(x->c->p)];
-    return x->message_ps < 0 || time_ends(x, times, err) ? -1 : 0;
+    return time_messages(x, times, err) || time_ends(x, times, err) ? -1 : 0;
 }
 
 th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work_context *c,
@@ -339,9 +354,10 @@ th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work
                                   .is_v = c->p->schedule->is_v};
         x->work = th_alloc_zero((size_t)u->n + 2, sizeof *x->work);
         x->of = th_alloc_array(TH_PIPELINE_N_KINDS * steps, sizeof *x->of);
-        x->engine_ps = th_alloc_zero(3 * stages, sizeof *x->engine_ps);
+        x->engine_ps = th_alloc_zero(5 * stages, sizeof *x->engine_ps);
         x->end_ps = x->engine_ps ? x->engine_ps + stages : NULL;
         x->optimizer_ps = x->engine_ps ? x->end_ps + stages : NULL;
+        x->message_ps = x->engine_ps ? x->optimizer_ps + stages : NULL;
     }
     int status =
         x && x->work && x->of && x->engine_ps ? fill(x, times, err) : th_error_no_memory(err);
@@ -449,7 +465,8 @@ static void follow_operation(follow *f, int32_t i)
         g->reduced = th_max(g->reduced, g->made + last_reduce_ps(x, step));
     if (!moves || to < 0 || to >= steps || stage_of(x, to) == at)
         return;
-    const th_time there = g->made + x->message_ps;
+    const bool is_next = stage_of(x, to) == (at + 1) % x->shape.stages;
+    const th_time there = g->made + x->message_ps[2 * at + is_next];
     f->came[th_pipeline_number(f->s, op->kind, step, op->micro_batch)] = there;
     if (!x->c->p->overlaps_pipeline)
         g->now = th_max(g->now, there);

@@ -248,8 +248,8 @@ int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t byte
                         th_error *err)
 {
     if (x->is_merged)
-        return add_delay(x, th_stage_message_time(x->times, bytes, err), from, 0, TH_STEP_PIPELINE,
-                         after, err);
+        return add_delay(x, th_stage_message_time(x->times, from, to, bytes, err), from, 0,
+                         TH_STEP_PIPELINE, after, err);
     th_task t = {.kind = TH_TASK_TRANSFER, .compute_cost = -1, .bytes = bytes, .layer = -1};
     return add_all(x, &t, from, to, TH_STEP_PIPELINE, after, err);
 }

@@ -475,7 +475,7 @@ TEST(messages_between_stages)
     auto_system *s = pod(1, 8);
     th_work_context c = context_of(&two, &p);
     th_collective_times *x = th_collective_times_new(s, &p, &err);
-    th_time message = th_stage_message_time(x, th_boundary_bytes(&c), &err), part[14];
+    th_time message = th_stage_message_time(x, 0, 1, th_boundary_bytes(&c), &err), part[14];
     th_collective_times_free(x);
     th_program *one = program_of(s, &p, &two, true);
     int n = 0;

@@ -52,12 +52,12 @@ TEST(a_message_between_stages_is_simulated_once)
     auto_system *s = shipped_system("islands_4x8");
     th_parallel_plan p = plan_of((th_degrees){2, 4, 1, 1, 4, 1, 1, 0, 1});
     th_collective_times *x = th_collective_times_new(s, &p, &err);
-    const th_time first = th_stage_message_time(x, 64000, &err);
+    const th_time first = th_stage_message_time(x, 0, 1, 64000, &err);
     const th_time all_reduce = th_collective_time(x, TH_ALL_REDUCE, TH_GROUP_TENSOR, 64000, &err);
     CU_ASSERT_TRUE(first > 0 && all_reduce > 0 && first != all_reduce);
-    CU_ASSERT_TRUE(th_stage_message_time(x, 128000, &err) > first);
+    CU_ASSERT_TRUE(th_stage_message_time(x, 0, 1, 128000, &err) > first);
     const int64_t calls = th_alloc_calls();
-    CU_ASSERT_EQUAL(th_stage_message_time(x, 64000, &err), first);
+    CU_ASSERT_EQUAL(th_stage_message_time(x, 0, 1, 64000, &err), first);
     CU_ASSERT_EQUAL(th_alloc_calls(), calls);
     th_collective_times_free(x);
 }
