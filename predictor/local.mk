@@ -17,6 +17,7 @@ libtharsis_la_SOURCES += \
 	predictor/law/law_matrix.c \
 	predictor/law/law_passes.c \
 	predictor/law/law_pooling.c \
+	predictor/law/law_power.c predictor/law/law_power.h \
 	predictor/law/law_product.c \
 	predictor/law/law_rows.c \
 	predictor/law/link_law.c predictor/law/link_law.h \

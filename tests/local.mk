@@ -45,11 +45,13 @@ source_checks = \
 EXTRA_DIST += \
 	tests/accept/astra.tcl \
 	tests/accept/collectives.tcl \
+	tests/accept/collectives_2026.tcl \
 	tests/accept/mars.tcl \
 	tests/accept/faults.tcl \
 	tests/accept/h2h.tcl \
 	tests/accept/lib/h2h_models.tcl \
 	tests/accept/lib/measured_networks.tcl \
+	tests/accept/lib/nccl_ways.tcl \
 	tests/accept/lib/operators_2026.tcl \
 	tests/accept/lib/training_rows.tcl \
 	tests/accept/known_misses \

@@ -23,6 +23,7 @@
 #include <math.h>
 
 #include "predictor/law/law.h"
+#include "predictor/law/law_power.h"
 
 enum { OF_16, OF_8, OF_4, N_WIDTHS }; /* bits of a number; OF_16: or more */
 
@@ -43,14 +44,10 @@ static int width_of(th_op_precision p)
  * the same power in 4, 8 and 16 bits. */
 static double ceiling_of(const th_gpu *gpu, th_op_precision p)
 {
-    double pj = gpu->extra[TH_GPU_FP16_ENERGY], board = gpu->extra[TH_GPU_BOARD_POWER];
-    double ceiling = CEILING[width_of(p)];
-    th_op_precision half = th_gpu_nearest_precision(gpu, TH_PRECISION_FP16);
-    if (p == TH_PRECISION_FP32 || !(pj > 0 && board > 0))
+    double ceiling = CEILING[width_of(p)], wanted = th_law_products_w(gpu, ceiling);
+    if (p == TH_PRECISION_FP32 || !(wanted > 0))
         return USUAL * ceiling;
-    double wanted = pj * ceiling * th_gpu_peak(gpu, half) * 1e-3,
-           there = board - gpu->extra[TH_GPU_IDLE_POWER];
-    return ceiling * sqrt(fmin(1, fmax(0, there / wanted)));
+    return ceiling * th_law_clock(gpu, wanted);
 }
 
 /* --- one multiprocessor ----------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
+#include "predictor/law/law_power.h"
 #include "predictor/model/operator_time.h"
 #include "predictor/model/predictor.h"
 #include "predictor/op/members.h"
@@ -348,7 +349,14 @@ static int run_read(th_call *c)
 
 /* ---- predict_layer ---- */
 
-enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL, PREDICT_MEMBERS, PREDICT_ATTENTION };
+enum {
+    PREDICT_DEVICE,
+    PREDICT_PHASE,
+    PREDICT_INTERVAL,
+    PREDICT_MEMBERS,
+    PREDICT_ATTENTION,
+    PREDICT_POWER
+};
 
 static const char *attention_name(int i)
 {
@@ -372,6 +380,9 @@ static const th_option predict_options[] = {
                            "Kernel of an attention (the field of that name): best, the default, is "
                            "the newest that the vendor has for the GPU.",
                            .choice = attention_name},
+    [PREDICT_POWER] = {"-power", TH_OPTION_FLAG, NULL,
+                       "Returns the mean power of the board while the layer runs, of phase "
+                       "execution or call: by the data sheet (docs/models/energy.md)."},
     {.name = NULL},
 };
 
@@ -517,6 +528,23 @@ static int take_members(th_call *c, th_op *op, int32_t **out)
     return th_op_set_members(op, *out, members->n, &c->err);
 }
 
+static int return_power(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu, double ms)
+{
+    bool is_forward = phase == TH_PHASE_EXECUTION || phase == TH_PHASE_CALL;
+    double watts = is_forward ? th_law_power_w(op, gpu, ms) : 0;
+    if (!is_forward)
+        return th_error_set(&c->err, "TCL-0334",
+                            "-power: phase %s: must be one of execution, call",
+                            th_phase_name(phase));
+    if (watts == 0)
+        return th_error_set(&c->err, "TCL-0335",
+                            "-power: %s: its power is not known: board_W and idle_W of -devices "
+                            "were expected",
+                            gpu->name);
+    Tcl_SetObjResult(c->interp, Tcl_ObjPrintf("%.1fW", watts));
+    return 0;
+}
+
 static int predict(th_call *c, const th_op *op, const int32_t *members)
 {
     const th_predictor *p = c->session->gpu_models->predictor;
@@ -529,6 +557,8 @@ static int predict(th_call *c, const th_op *op, const int32_t *members)
     warn_of_range(c, op, phase, gpu, e.model);
     if (!members && e.model)
         warn_of_fewer(c, op, phase, gpu, e.ms);
+    if (th_call_has(c, PREDICT_POWER))
+        return return_power(c, op, phase, gpu, e.ms);
     if (th_call_has(c, PREDICT_INTERVAL))
         return_interval(c, &e);
     else

@@ -21,7 +21,7 @@ folders() {
     predictor) echo gpu ;;
     onnx) echo onnx onnx_exports ;;
     operators) echo llm_ops ;;
-    operators_2026) echo gpu_operators_2026 ;;
+    operators_2026 | collectives_2026) echo gpu_operators_2026 ;;
     plans) echo plan_vtrain plan_sailor ;;
     *) echo "$1" ;;
     esac
