@@ -4,7 +4,7 @@
 th.takeControls = function () {
     const {data, painter, usage, end, view, look, now, rowsBox, overview, ask, arrange, timeAt, show, zoom} =
         th.timeline;
-    const {pan, scrollRows, spanAt, faultAt, showTip, hideTip, pick, step, pathTrack, rowInView} = th.timeline;
+    const {pan, scrollRows, spanAt, faultAt, showTip, hideTip, pick, step, pathTrack, rowInView, reveal, openFolds} = th.timeline;
     const {tasks} = data;
 
     // ---- keys ----
@@ -29,7 +29,7 @@ th.takeControls = function () {
     };
 
     rowsBox.addEventListener("keydown", (e) => {
-        if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
+        if (!keys[e.key] || (e.target !== rowsBox && e.key === "Enter") || e.ctrlKey || e.metaKey || e.altKey) return;
         e.preventDefault();
         keys[e.key](e);
     });
@@ -143,6 +143,12 @@ th.takeControls = function () {
         arrange();
     });
     toggle(th.find("engines"), now.hasEngines);
+    th.find("open-links").hidden = painter.folds.size === 0;
+    th.find("open-links").addEventListener("click", (e) => {
+        const isOpen = e.currentTarget.getAttribute("aria-pressed") !== "true";
+        toggle(e.currentTarget, isOpen);
+        openFolds([...painter.folds.values()], isOpen);
+    });
     const search = th.find("find-layer"),
         sought = data.groups || "layer";
     search.hidden = data.layers.length === 0;
@@ -212,6 +218,8 @@ th.takeControls = function () {
 
     (function () {
         const notes = [];
+        if (painter.folds.size > 0)
+            notes.push("The links of one host, switch or island are one row, which shows the part of them that is in use; its name opens it, and All links opens each.");
         if (data.computes)
             notes.push(
                 "Engines shows below each accelerator, engine by engine, the part of each task's time that its array computes, and that its " +
@@ -253,6 +261,7 @@ th.takeControls = function () {
 
     // The row of an accelerator or a link comes to the top.
     function goToRow(kind, name) {
+        reveal(data.tracks.find((t) => t.kind === kind && t.name === name));
         const row = now.layout.rows.find(
             (r) => r.type === "spans" && r.track.kind === kind && r.track.name === name,
         );

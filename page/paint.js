@@ -7,6 +7,8 @@ th.painter = function (data) {
         ENGINE = 9,
         GAP = 5,
         HEADING = 22,
+        FOLD = 20,
+        LEAST_FOLDED = 3, // links of a group that has fewer have rows of their own
         MOST_LANES = 6;
     const ENGINES = ["array", "inputs", "weights", "sums", "outputs"];
     const LEVELS = 4; // shades of what a column of pixels is filled with
@@ -69,11 +71,28 @@ th.painter = function (data) {
 
     const used = ENGINES.map((name, engine) => engine === 0 || tasks[name].some((time) => time > 0));
 
-    function makeRows(withEngines) {
+    // Links of one group in one run are a fold: one row of their mean, and rows of their own where it is open.
+    const folds = new Map();
+    for (const track of data.tracks.filter((t) => t.group)) {
+        const key = `${track.run} ${track.group}`;
+        if (!folds.has(key)) folds.set(key, {key, name: track.group, tracks: []});
+        folds.get(key).tracks.push(track);
+    }
+    for (const [key, fold] of folds) {
+        if (fold.tracks.length < LEAST_FOLDED) folds.delete(key);
+        else for (const track of fold.tracks) track.fold = fold;
+        const faults = fold.tracks.flatMap((t) => t.faults.map((f) => ({...f, of: `link/${t.name}`})));
+        Object.assign(fold, {label: `${fold.name}, mean of ${fold.tracks.length}`, kind: "fold", run: fold.tracks[0].run, faults});
+    }
+
+    // Rows of one group follow each other.
+    const tracks = data.tracks.flatMap((t) => (!t.fold ? [t] : t === t.fold.tracks[0] ? t.fold.tracks : []));
+
+    function makeRows(withEngines, opened) {
         const rows = [];
         let y = 4,
             kind = "";
-        for (const track of data.tracks) {
+        for (const track of tracks) {
             if (data.runs.length > 1 && track.kind === "path") {
                 rows.push({type: "heading", label: data.runs[track.run].name, y, height: HEADING, isRun: true});
                 y += HEADING;
@@ -85,6 +104,11 @@ th.painter = function (data) {
                 y += HEADING;
             }
             kind = track.kind;
+            if (track.fold && track === track.fold.tracks[0]) {
+                rows.push({type: "fold", track: track.fold, label: `\u25b8 ${track.fold.label}`, y, height: FOLD});
+                y += FOLD + GAP;
+            }
+            if (track.fold && !opened.has(track.fold.key)) continue;
             track.lanes = track.lanes || th.lanesOf(track, MOST_LANES);
             const height = Math.max(1, track.lanes.length) * LANE;
             const label =
@@ -216,21 +240,46 @@ th.painter = function (data) {
                 if (x1 < x0) continue;
                 const length = track.end[span] - track.start[span];
                 const share = engineShare(task, row.engine) * (length > 0 ? track.busy[span] / length : 0);
-                for (let x = Math.floor(x0); x < x1 && x < box.width; x++) {
-                    filled[x] += share * (Math.min(x + 1, x1) - Math.max(x, x0));
-                    filledBy[x] = isDim(task, look) ? 1 : 0;
-                }
+                fillColumns(box, x0, x1, share, isDim(task, look) ? 1 : 0);
                 first = Math.min(first, Math.floor(x0));
                 last = Math.max(last, Math.min(box.width, Math.ceil(x1)));
             }
-            paintColumns(ctx, box, first, last, row.engine);
+            paintColumns(ctx, box, first, last, row.engine === 0 ? color.span[0] : color.muted);
         }
     }
 
+    function fillColumns(box, x0, x1, share, by) {
+        for (let x = Math.floor(x0); x < x1 && x < box.width; x++) {
+            filled[x] += share * (Math.min(x + 1, x1) - Math.max(x, x0));
+            filledBy[x] = by;
+        }
+    }
+
+    // The part of a group's links that are in use; where some tasks stand out, once more that of theirs alone.
+    function paintFold(ctx, box, {track: fold}, view, look) {
+        const scale = box.width / (view.to - view.from);
+        const paintMean = (coverOf, by) => {
+            for (const cover of fold.tracks.map(coverOf))
+                for (let i = 0; i < cover.n; i++) {
+                    if (cover.end[i] <= view.from || cover.start[i] >= view.to) continue;
+                    const x0 = Math.max(0, (cover.start[i] - view.from) * scale),
+                        x1 = Math.min(box.width, (cover.end[i] - view.from) * scale),
+                        share = cover.busy[i] / (cover.end[i] - cover.start[i]);
+                    fillColumns(box, x0, x1, share / fold.tracks.length, by);
+                }
+            paintColumns(ctx, box, 0, box.width, color.span[look.critical && by === 0 ? CRITICAL : TRANSFER]);
+        };
+        const isStanding = look.critical || look.layers !== null;
+        ctx.fillStyle = color.idle;
+        ctx.fillRect(box.left, box.y + box.height - 1, box.width, 1);
+        paintMean((track) => (track.cover = track.cover || th.coverOf(track)), isStanding ? 1 : 0);
+        if (isStanding) paintMean((track) => th.coverOf(track, (task) => !isDim(task, look)), 0);
+    }
+
     // As heights, in quarters of a pixel: one shape for what is to be seen well, one for the rest.
-    function paintColumns(ctx, box, from, to, engine) {
+    function paintColumns(ctx, box, from, to, fill) {
         const bottom = box.y + box.height;
-        ctx.fillStyle = engine === 0 ? color.span[0] : color.muted;
+        ctx.fillStyle = fill;
         for (const isDim of [0, 1]) {
             let isEmpty = true;
             for (let x = from; x < to;) {
@@ -322,11 +371,12 @@ th.painter = function (data) {
         ctx.fillStyle = row.type === "engine" ? color.muted : color.text;
         ctx.textAlign = "right";
         ctx.font = row.type === "engine" ? look.fonts.small : look.fonts.text;
-        ctx.fillText(row.label, gutter - 8, box.y + Math.min(row.height, LANE) / 2 + 0.5, gutter - 12);
+        if (row.type !== "fold") ctx.fillText(row.label, gutter - 8, box.y + Math.min(row.height, LANE) / 2 + 0.5, gutter - 12);
         ctx.font = look.fonts.span;
         ctx.textAlign = "left";
-        if (row.type === "spans") paintFaults(ctx, {...box, height: row.height}, row.track, view);
+        if (row.type !== "engine") paintFaults(ctx, {...box, height: row.height}, row.track, view);
         if (row.type === "engine") paintEngine(ctx, {...box, height: ENGINE}, row, view, look);
+        else if (row.type === "fold") paintFold(ctx, {...box, height: FOLD}, row, view, look);
         else
             row.track.lanes.forEach((lane, i) =>
                 paintLane(ctx, {...box, y: box.y + i * LANE, height: LANE - 1}, row.track, lane, view, look),
@@ -361,6 +411,7 @@ th.painter = function (data) {
     return {
         colorBy,
         GROUP_COLORS,
+        folds,
         makeRows,
         paint,
         readTheme,

@@ -97,7 +97,7 @@ th.readRun = async function (block) {
         return t;
     }
 
-    function readTrack(column, {kind, stage, name, n, faults = []}, tasks) {
+    function readTrack(column, {kind, stage, name, n, group, faults = []}, tasks) {
         const task = column(Int32Array, n);
         const [count, start, end, busy] = [1, 2, 3, 4].map(() => column(Float64Array, n));
         for (let i = 0; i < n; i++) {
@@ -108,7 +108,7 @@ th.readRun = async function (block) {
         }
         const own = stage < 0 ? name : `stage ${stage}.${name}`; // "stage 2.16": accelerator 16 of stage 2
         const marks = faults.map(([what, from, to]) => ({what, from, to}));
-        return {kind, name: own, n, faults: marks, task, count, start, end, busy};
+        return {kind, name: own, n, group, faults: marks, task, count, start, end, busy};
     }
 
     const column = columnsOf(await inflate(block.stream));
@@ -222,6 +222,23 @@ th.lanesOf = function (track, most) {
         spans: Int32Array.from(list),
         longest: list.reduce((longest, i) => Math.max(longest, track.end[i] - track.start[i]), 0),
     }));
+};
+
+// When a row is in use at all: its spans (of tasks that are wanted), each without what those before it cover.
+th.coverOf = function (track, isWanted = () => true) {
+    const cover = {n: 0, start: [], end: [], busy: []};
+    let covered = 0;
+    for (let i = 0; i < track.n; i++) {
+        const from = Math.max(track.start[i], covered),
+            to = track.end[i];
+        if (to <= from || !isWanted(track.task[i])) continue;
+        cover.n++;
+        cover.start.push(from);
+        cover.end.push(to);
+        cover.busy.push(Math.min(1, track.busy[i] / (to - track.start[i])) * (to - from));
+        covered = to;
+    }
+    return cover;
 };
 
 // The first place in a lane whose span starts at a time or later.

@@ -22,6 +22,7 @@ th.showTimeline = function (data) {
         gutter: 100,
         layout: null,
         selected: null,
+        opened: new Set(), // keys of folds
         hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 4 && data.computes,
     };
     let isAsked = false;
@@ -56,12 +57,14 @@ th.showTimeline = function (data) {
         const {track, span} = hit;
         const lane = track.lanes.findIndex((l) => l.spans.includes(span));
         const row = now.layout.rows.find((r) => r.type === "spans" && r.track === track);
+        if (!row) return null; // folded
         return {y: row.y + Math.max(0, lane) * painter.LANE, height: painter.LANE - 1};
     }
 
     function markSelected() {
-        if (now.selected === null) return;
-        const {y, height} = placeOf(now.selected);
+        const place = now.selected && placeOf(now.selected);
+        if (!place) return;
+        const {y, height} = place;
         const top = y - rowsBox.scrollTop + painter.AXIS;
         const x0 = Math.max(now.gutter, xOf(now.selected.track.start[now.selected.span])),
             x1 = Math.min(now.size.width, xOf(now.selected.track.end[now.selected.span]));
@@ -85,11 +88,11 @@ th.showTimeline = function (data) {
         const longest = Math.max(
             ...now.layout.rows.filter((r) => r.type !== "heading").map((r) => ctx.measureText(r.label).width),
         );
-        return Math.round(Math.min(Math.max(76, longest + 14), width < 560 ? 96 : 220));
+        return Math.round(Math.min(Math.max(76, longest + 14), width < 560 ? 112 : 220));
     }
 
     function arrange() {
-        now.layout = painter.makeRows(now.hasEngines);
+        now.layout = painter.makeRows(now.hasEngines, now.opened);
         const style = getComputedStyle(document.body);
         look.fonts = {
             text: `12px ${style.fontFamily}`,
@@ -106,8 +109,43 @@ th.showTimeline = function (data) {
             `${Math.max(0, now.layout.height + painter.AXIS - now.size.height)}px`;
         scaleCanvas(canvas, width, now.size.height);
         scaleCanvas(overview, overview.clientWidth, OVERVIEW);
+        placeFolds();
         painter.readTheme();
         ask();
+    }
+
+    // ---- groups of links in one row ----
+
+    // The name of the row is the button that opens it.
+    function buttonOf(fold) {
+        const button = th.make("button", {type: "button", class: "fold", title: `${fold.label} links in use: open or fold`});
+        button.addEventListener("click", () => openFolds([fold], !now.opened.has(fold.key)));
+        button.addEventListener("pointerdown", (e) => e.stopPropagation());
+        return button;
+    }
+
+    const foldButtons = new Map([...painter.folds.values()].map((fold) => [fold, buttonOf(fold)]));
+    rowsBox.append(...foldButtons.values());
+
+    function placeFolds() {
+        for (const row of now.layout.rows.filter((r) => r.type === "fold")) {
+            const button = foldButtons.get(row.track),
+                isOpen = now.opened.has(row.track.key);
+            const {name, tracks} = row.track;
+            button.replaceChildren(`${isOpen ? "\u25be" : "\u25b8"} ${name}, mean`, th.make("span", {}, ` of ${tracks.length}`));
+            button.setAttribute("aria-expanded", String(isOpen));
+            button.style.cssText = `top: ${row.y + painter.AXIS}px; width: ${now.gutter - 4}px; height: ${row.height}px`;
+        }
+    }
+
+    function openFolds(folds, isOpen) {
+        for (const {key} of folds) now.opened[isOpen ? "add" : "delete"](key);
+        arrange();
+    }
+
+    // A row of its own for a link of a group.
+    function reveal({fold}) {
+        if (fold && !now.opened.has(fold.key)) openFolds([fold], true);
     }
 
     // ---- the whole run, small ----
@@ -160,7 +198,7 @@ th.showTimeline = function (data) {
     function spanAt(x, y) {
         const at = y - painter.AXIS + rowsBox.scrollTop;
         const row = now.layout.rows.find((r) => r.type !== "heading" && at >= r.y && at < r.y + r.height);
-        if (!row || x < now.gutter) return null;
+        if (!row || row.type === "fold" || x < now.gutter) return null;
         const track = row.track,
             time = timeAt(x),
             near = (3 * (view.to - view.from)) / (now.size.width - now.gutter);
@@ -184,7 +222,7 @@ th.showTimeline = function (data) {
     function faultAt(x, y) {
         const at = y - painter.AXIS + rowsBox.scrollTop;
         const row = now.layout.rows.find(
-            (r) => r.type === "spans" && at >= r.y && at < r.y + r.height + painter.STRIP,
+            (r) => (r.type === "spans" || r.type === "fold") && at >= r.y && at < r.y + r.height + painter.STRIP,
         );
         if (!row || x < now.gutter) return null;
         const near = (2 * (view.to - view.from)) / (now.size.width - now.gutter),
@@ -246,7 +284,7 @@ th.showTimeline = function (data) {
         track.count[span] > 1 ? `${track.count[span]} tasks` : th.nameOf(data, track.task[span]);
     const rowNameOf = ({track}) => {
         const row =
-            {path: "critical path", collective: "collectives"}[track.kind] || `${track.kind}/${track.name}`;
+            {path: "critical path", collective: "collectives", fold: `links of ${track.name}`}[track.kind] || `${track.kind}/${track.name}`;
         return data.runs.length > 1 ? `${row} of ${data.runs[track.run].name}` : row;
     };
 
@@ -257,7 +295,7 @@ th.showTimeline = function (data) {
         for (const [name, value] of facts)
             list.append(th.make("div", {}, th.make("dt", {}, name), th.make("dd", {}, String(value))));
         tip.replaceChildren(
-            th.make("b", {}, hit.fault ? hit.fault.what : titleOf(hit)),
+            th.make("b", {}, hit.fault ? [hit.fault.of, hit.fault.what].filter(Boolean).join(" ") : titleOf(hit)),
             document.createTextNode(` on ${rowNameOf(hit)}`),
             list,
         );
@@ -279,6 +317,7 @@ th.showTimeline = function (data) {
             ask();
             return;
         }
+        reveal(hit.track);
         const facts = factsOf(hit)
             .map(([name, value]) => `${name} ${value}`)
             .join(", ");
@@ -351,6 +390,8 @@ th.showTimeline = function (data) {
         step,
         pathTrack,
         rowInView,
+        reveal,
+        openFolds,
     };
     document.addEventListener("theme", arrange);
     addEventListener("resize", arrange);

@@ -19,7 +19,7 @@ th.picture = function (topology) {
     }
     const named = (names) => (values) => Object.fromEntries(names.map((name, i) => [name, values[i]]));
     const nodes = topology.nodes.map(
-        named(["kind", "name", "level", "leafFirst", "nLeaves", "group", "busy", "set"]),
+        named(["kind", "name", "level", "leafFirst", "nLeaves", "group", "busy", "set", "design"]),
     );
     const links = topology.links.map(named(["from", "to", "load", "name", "bytes", "rate"]));
     const places = th.layout({...topology, nodes, links});
@@ -94,8 +94,19 @@ th.picture = function (topology) {
     const word = (x, y, text, attributes = {}) =>
         th.shape("text", {x: x.toFixed(0), y: y.toFixed(0), ...attributes}, text);
 
-    // An accelerator is a box, filled by its busy share; where there are several sets, its own is named below.
-    function drawAccel({name, busy, set}, {x, y}) {
+    // A name within its node: in smaller letters where it is long, and shortened where they would be too small.
+    function nodeName(x, y, name, most, room) {
+        const LETTER = 0.68; // its width, of the size of a wide one
+        const size = Math.max(8, Math.min(most, room / (LETTER * name.length)));
+        return word(x, y + 0.35 * size, th.fitName(name, Math.floor(room / (LETTER * size))), {style: `font-size: ${size.toFixed(1)}px`});
+    }
+
+    const designs = [...new Set(nodes.filter((n) => n.design).map((n) => n.design))];
+
+    // An accelerator is a box, filled by its busy share; below it its set and its design, where there are several.
+    function drawAccel({name, busy, set, design}, {x, y}) {
+        const LETTERS = 11; // of a design, between neighbours
+        const below = [...(set >= 0 ? [`set ${set}`] : []), ...(designs.length > 1 ? [th.fitName(design, LETTERS)] : [])];
         const box = (kind, above) =>
             th.shape("rect", {
                 class: kind,
@@ -108,11 +119,11 @@ th.picture = function (topology) {
         return th.shape(
             "g",
             {},
-            th.shape("title", {}, `accel/${name}: busy ${(100 * busy).toFixed(2)} %`),
+            th.shape("title", {}, `accel/${name}: ${design}, busy ${(100 * busy).toFixed(2)} %`),
             box("box", 0),
             box("fill", 2 * RADIUS * (1 - busy)),
-            word(x, y + 5, name),
-            ...(set >= 0 ? [word(x, y + RADIUS + 11, `set ${set}`, {class: "set"})] : []),
+            nodeName(x, y, name, 14, 2 * RADIUS - 2),
+            ...below.map((text, i) => word(x, y + RADIUS + 11 + 10 * i, text, {class: "set"})),
         );
     }
 
@@ -124,7 +135,7 @@ th.picture = function (topology) {
             {class: kind},
             th.shape("title", {}, `node/${name}`),
             th.shape("circle", {cx: x.toFixed(0), cy: y.toFixed(0), r: r.toFixed(1)}),
-            ...(isHost ? [word(x, y + 4, name)] : []),
+            ...(isHost ? [nodeName(x, y, name, 11, 2 * r - 4)] : []),
         );
     }
 
@@ -141,6 +152,7 @@ th.picture = function (topology) {
             th.make("li", {class: "what"}, "Load of links"),
             item("h0", "0"),
             ...SHADE_ENDS.map((end, i) => item(`h${i + 1}`, `${i === 0 ? "to " : ""}${th.round(100 * end, 3)}\u202f%`)),
+            ...(designs.length === 1 ? [th.make("li", {class: "what"}, `design ${designs[0]}`)] : []),
             ...(isBusy ? [item("busy", ` ${busy}`, {class: "what"})] : []),
         );
     }

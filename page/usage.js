@@ -9,23 +9,25 @@ th.usageOf = function (data, painter) {
         BOTTOM = 8;
     const width = Math.max(1, data.end) / BINS;
 
-    // Mean over rows of one kind of what spans fill, bin by bin; shareOf: the part of a span's busy time that counts.
+    // Mean over rows of one kind of when they are in use, bin by bin; with shareOf of the part of each span that counts.
     function meanOf(run, kind, shareOf) {
         const rows = data.tracks.filter((t) => t.kind === kind && t.run === run),
             sum = new Float64Array(BINS);
-        for (const track of rows)
-            for (let i = 0; i < track.n; i++) {
-                const from = track.start[i],
-                    to = track.end[i];
-                const part = to > from ? (track.busy[i] / (to - from)) * shareOf(track.task[i]) : 0;
+        for (const track of rows) {
+            const spans = shareOf ? track : th.coverOf(track);
+            for (let i = 0; i < spans.n; i++) {
+                const from = spans.start[i],
+                    to = spans.end[i];
+                const part = to > from ? (spans.busy[i] / (to - from)) * (shareOf ? shareOf(track.task[i]) : 1) : 0;
                 for (let b = Math.floor(from / width); part > 0 && b < BINS && b * width < to; b++)
                     sum[b] += (part * (Math.min(to, (b + 1) * width) - Math.max(from, b * width))) / width;
             }
+        }
         return rows.length > 0 ? sum.map((s) => Math.min(1, s / rows.length)) : null;
     }
 
     const curvesOf = (run) => [
-        {name: "accelerators at work", color: 0, alpha: 0.35, isFilled: true, at: meanOf(run, "accel", () => 1)},
+        {name: "accelerators at work", color: 0, alpha: 0.35, isFilled: true, at: meanOf(run, "accel")},
         {
             name: "arrays computing",
             color: 0,
@@ -33,8 +35,8 @@ th.usageOf = function (data, painter) {
             isFilled: true,
             at: data.computes ? meanOf(run, "accel", (task) => painter.engineShare(task, 0)) : null,
         },
-        {name: "links in use", color: 9, alpha: 1, isFilled: false, at: meanOf(run, "link", () => 1)},
-        {name: "collectives in flight", color: 8, alpha: 0.5, isFilled: true, at: meanOf(run, "collective", () => 1)},
+        {name: "links in use", color: 9, alpha: 1, isFilled: false, at: meanOf(run, "link")},
+        {name: "collectives in flight", color: 8, alpha: 0.5, isFilled: true, at: meanOf(run, "collective")},
     ];
     const charts = data.runs.map((_, run) => curvesOf(run).filter((curve) => curve.at !== null));
     const heightOf = (run, share) => (run + 1) * CHART - BOTTOM - share * (CHART - TOP - BOTTOM);

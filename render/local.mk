@@ -31,8 +31,8 @@ libtharsis_la_SOURCES += \
 
 # What a page carries, as C texts.
 page_files = page/page.html page/page.css \
-	page/page.js page/verdict.js page/layout.js page/topology.js page/document.js page/curve.js page/tables.js \
-	page/groups.js page/spans.js page/paint.js page/usage.js page/timeline.js page/controls.js page/study.js page/start.js
+	page/page.js page/groups.js page/verdict.js page/layout.js page/topology.js page/document.js page/curve.js page/tables.js \
+	page/spans.js page/paint.js page/usage.js page/timeline.js page/controls.js page/study.js page/start.js
 EXTRA_DIST += render/html/embed.awk $(page_files)
 nodist_libtharsis_la_SOURCES = render/html/assets.c
 CLEANFILES += render/html/assets.c

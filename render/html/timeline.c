@@ -176,6 +176,25 @@ static void add_marks(const th_spans_page *g, const th_html_track *t)
         add_mark(g, open, to, n);
 }
 
+/* The links that are shown as one row belong to one host or switch (of two switches the higher one),
+ * or connect the accelerators of one island. */
+static void add_link_group(const th_spans_page *g, const th_link *l)
+{
+    const th_system *s = g->session->system;
+    if (l->from < 0)
+        return;
+    const th_node *a = &s->nodes[l->from], *b = &s->nodes[l->to];
+    const th_node *hub =
+        a->kind == TH_NODE_ACCEL || (b->kind != TH_NODE_ACCEL && b->level > a->level) ? b : a;
+    if (hub->kind != TH_NODE_ACCEL)
+        th_html_field(g->out, "group",
+                      a->level == b->level && a->kind == b->kind ? "between switches" : hub->name);
+    else if (a->group != b->group)
+        th_html_field(g->out, "group", "between islands");
+    else
+        th_strbuf_printf(g->out, ",\"group\":\"island %d\"", a->group);
+}
+
 static void add_tracks(th_spans_page *g)
 {
     static const char *const kinds[TH_N_HTML_TRACK_KINDS] = {"path", "accel", "link", "collective"};
@@ -186,6 +205,8 @@ static void add_tracks(th_spans_page *g)
         th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"n\":%zu,\"stage\":%d", i > 0 ? "," : "",
                          kinds[t->kind], t->n, (int)t->stage);
         th_html_field(out, "name", t->name);
+        if (t->link >= 0)
+            add_link_group(g, &g->session->system->links[t->link]);
         if (g->faults.n > 0 && t->faults >= 0) {
             th_strbuf_add(out, ",\"faults\":[");
             add_marks(g, t);

@@ -3,7 +3,8 @@
  * and links; dims, the sizes of its dimensions, and isLine, whether the first is a line; of a
  * system that is small enough to be seen:
  *   nodes  kind ("accel" "host" "switch"), name, level, leafFirst, nLeaves, group; of an
- *          accelerator also its busy share and its set (-1: the only one)
+ *          accelerator also its busy share, its set (-1: the only one) and its designs: that of its
+ *          set, or all it can take
  *   links  from, to (nodes), load; of few links also name, bytes, bits per second */
 #include <config.h>
 #include <inttypes.h>
@@ -13,15 +14,28 @@
 
 enum { NODES_MAX = 2048, LINKS_MAX = 10000, NAMED_LINKS_MAX = 600 };
 
-/* Of an accelerator, where there are several; of those that it is in the smallest; -1: none. */
+/* Of those that an accelerator is in the smallest; -1: none. */
 static int set_of(const th_mapping *m, int accel)
 {
     int set = -1;
-    for (int k = 0; m && m->n_sets > 1 && k < m->n_sets; k++)
+    for (int k = 0; m && k < m->n_sets; k++)
         if (th_set_place(&m->sets[k], accel) >= 0 &&
             (set < 0 || m->sets[k].n_accels < m->sets[set].n_accels))
             set = k;
     return set;
+}
+
+static void add_designs(const th_session *s, const th_node *n, int set, th_strbuf *out)
+{
+    const th_set *own = set >= 0 ? &s->mapping->sets[set] : NULL;
+    int32_t chosen = own ? th_set_design(own, th_set_place(own, n->accel), s->system) : -1;
+    th_strbuf names = TH_STRBUF_INIT;
+    for (int i = 0; i < (chosen >= 0 ? 1 : n->a.n_designs); i++)
+        th_strbuf_printf(&names, "%s%s", i > 0 ? ", " : "",
+                         s->system->designs[chosen >= 0 ? chosen : n->a.designs[i]].name);
+    th_strbuf_add(out, ",");
+    th_strbuf_add_json(out, names.text ? names.text : "");
+    th_strbuf_clear(&names);
 }
 
 static void add_nodes(const th_session *s, const th_result *x, th_strbuf *out)
@@ -35,11 +49,14 @@ static void add_nodes(const th_session *s, const th_result *x, th_strbuf *out)
         th_strbuf_add_json(out, n->name);
         th_strbuf_printf(out, ",%d,%d,%d,%d", (int)n->level, (int)n->leaf_first, (int)n->n_leaves,
                          n->group);
-        if (n->kind == TH_NODE_ACCEL)
+        if (n->kind == TH_NODE_ACCEL) {
+            int set = set_of(s->mapping, n->accel);
             th_strbuf_printf(
                 out, ",%.6g,%d",
                 th_ratio((double)x->accels[n->accel].stats.busy_ps, (double)x->elapsed_ps),
-                set_of(s->mapping, n->accel));
+                s->mapping && s->mapping->n_sets > 1 ? set : -1);
+            add_designs(s, n, set, out);
+        }
         th_strbuf_add(out, "]");
     }
     th_strbuf_add(out, "]");

@@ -23,8 +23,8 @@ th_time th_html_tracks_end(const th_html_tracks *k, int32_t task)
 
 static int add_track(th_html_tracks *k, th_html_track_kind kind)
 {
-    k->tracks[k->n] =
-        (th_html_track){.kind = kind, .name = "", .faults = -1, .stage = -1, .open = -1};
+    k->tracks[k->n] = (th_html_track){
+        .kind = kind, .name = "", .faults = -1, .link = -1, .stage = -1, .open = -1};
     return k->n++;
 }
 
@@ -63,6 +63,7 @@ static void add_link_track(th_html_tracks *k, int link)
     int track = k->track_of_link[link] = add_track(k, TH_HTML_TRACK_LINK);
     k->tracks[track].name = l->name;
     k->tracks[track].faults = l->medium;
+    k->tracks[track].link = link;
 }
 
 static void add_link_tracks(th_html_tracks *k, th_time least)

@@ -33,6 +33,7 @@ typedef struct th_html_track {
     th_html_track_kind kind;
     const char *name;    /* of its accelerator or link */
     int32_t faults;      /* its place in the index of faults; -1: none */
+    int32_t link;        /* -1: it is none */
     int32_t stage;       /* of a step of training; -1: none */
     th_html_span *spans; /* by start */
     size_t n, capacity;

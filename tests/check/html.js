@@ -363,12 +363,16 @@ async function checkTimeline(page) {
     await frame(page);
     check((await viewOf(page)).from < moved.from, "dragging moves back");
     check(near(await lengthAfter(page, () => rows.press("Home")), end), "Home shows all of it");
+    await page.click("#open-links"); // more rows than fit
+    await rows.focus();
     const paged = [];
     for (const key of ["PageDown", "PageUp"]) {
         await rows.press(key);
         paged.push(await rows.evaluate((box) => box.scrollTop));
     }
     check(paged[0] > 0 && paged[1] === 0, "Page Down and Page Up go through the rows", paged);
+    await page.click("#open-links");
+    await rows.focus();
     await rows.press("]");
     await rows.press("]");
     const picked = await page.evaluate(() => document.getElementById("picked").textContent);
@@ -449,6 +453,88 @@ async function checkTools(page) {
     await page.click("#fit");
     const other = await lengthAfter(page, () => page.locator("#table-contention .go").nth(1).click());
     check(other < 0.9 * end, "and who held it up", other / end);
+}
+
+// ---- links of a group ----
+
+const foldsOf = (page) =>
+    page.evaluate(() => [...document.querySelectorAll("#rows .fold")].map((e) => [e.textContent, e.getAttribute("aria-expanded"), e.getBoundingClientRect().top]));
+
+const linkRows = (page) => page.evaluate(() => th.timeline.now.layout.rows.filter((r) => r.type === "spans" && r.track.kind === "link").length);
+
+async function checkFolds(browser, colorScheme) {
+    const page = await open(browser, "run.html", {viewport: DESK, colorScheme});
+    const folds = await foldsOf(page);
+    check(
+        folds.map(([text]) => text.slice(2)).join("; ") === "island 0, mean of 12; island 1, mean of 12; host, mean of 16" &&
+            folds.every(([, isOpen]) => isOpen === "false") && (await linkRows(page)) === 0,
+        "links of an island or a host are one row, whose name says what it shows",
+        folds,
+    );
+    await page.locator("#rows .fold").nth(1).click();
+    const after = await foldsOf(page);
+    check(
+        after[1][1] === "true" && (await linkRows(page)) === 12 && after[2][2] - after[1][2] > folds[2][2] - folds[1][2] + 100,
+        "a click opens it, and the rows below move",
+        after,
+    );
+    await page.keyboard.press("Enter");
+    check((await linkRows(page)) === 0, "Enter folds it again, where the focus stayed");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press(" ");
+    check((await linkRows(page)) === 16, "Tab goes to the next one, and space opens it");
+    await page.keyboard.press(" ");
+    // Two spans of 10 that share 4 cover 16; a drawn-together one is in use for half of what is left to it.
+    const cover = await page.evaluate(() =>
+        th.coverOf({n: 4, task: [0, 1, 2, 3], start: [0, 6, 8, 20], end: [10, 16, 12, 30], busy: [10, 10, 4, 5]}),
+    );
+    check(
+        cover.start.join() === "0,10,20" && cover.end.join() === "10,16,30" && cover.busy.join() === "10,6,5",
+        "what overlaps on a link is counted once",
+        cover,
+    );
+    const loads = await page.evaluate(() => {
+        const {data} = th.timeline;
+        return data.tracks.filter((t) => t.kind === "link").map((t) => [t.name, th.coverOf(t).busy.reduce((a, b) => a + b, 0), data.end]);
+    });
+    const busy = new Map(facts.links.map((link) => [link.link, link.busy_ps]));
+    const wrong = loads.filter(([name, sum, end]) => !(sum >= busy.get(name) && sum <= end));
+    check(loads.length === 40 && wrong.length === 0, "a link is in use at least while it is busy, and at most all the time", wrong);
+    // The mean of the drawn row: heights of its columns beside the sum over its links.
+    const drawn = await page.evaluate(() => {
+        const {data, now} = th.timeline;
+        const row = now.layout.rows.find((r) => r.type === "fold"),
+            canvas = document.querySelector("#rows canvas"),
+            ratio = canvas.width / now.size.width;
+        const {data: pixels} = canvas.getContext("2d").getImageData(now.gutter * ratio, (row.y + 20) * ratio, (now.size.width - now.gutter) * ratio, 19 * ratio);
+        const rgb = getComputedStyle(document.documentElement).getPropertyValue("--transfer").trim();
+        const want = [1, 3, 5].map((at) => Number.parseInt(rgb.slice(at, at + 2), 16));
+        let n = 0;
+        for (let i = 0; i < pixels.length; i += 4) n += want.every((v, k) => Math.abs(pixels[i + k] - v) < 8) ? 1 : 0;
+        const sum = row.track.tracks.reduce((all, t) => all + th.coverOf(t).busy.reduce((a, b) => a + b, 0), 0);
+        return [n / (pixels.length / 4), sum / row.track.tracks.length / data.end];
+    });
+    check(drawn[0] > 0.3 * drawn[1] && drawn[0] < 1.2 * drawn[1], `the row is filled by the mean of its links, ${colorScheme}`, drawn);
+    await page.evaluate(() => document.querySelectorAll(".links .leads")[30].dispatchEvent(new MouseEvent("click")));
+    check((await linkRows(page)) > 0, "a link of the picture opens the row that has it");
+    check(page.complaints.length === 0, "no complaint about folded links", page.complaints);
+    await page.close();
+}
+
+// Names in boxes fit; designs that differ stand below.
+async function checkDesigns(browser, colorScheme) {
+    const page = await open(browser, "unlike.html", {viewport: DESK, colorScheme});
+    const {words, wide} = await page.evaluate(() => {
+        const boxes = [...document.querySelectorAll(".nodes g")].filter((g) => g.querySelector("rect"));
+        return {
+            words: boxes.map((g) => g.querySelector("text.set").textContent).sort(),
+            wide: boxes.map((g) => [g.querySelector("text").getBoundingClientRect(), g.querySelector("rect").getBoundingClientRect()])
+                .filter(([text, box]) => text.left < box.left || text.right > box.right).length,
+        };
+    });
+    check(words.join() === "array,array,tiled,tiled,v100", "the picture names the designs of unlike accelerators", words);
+    check(wide === 0, `names fit into their boxes, ${colorScheme}`, wide);
+    await page.close();
 }
 
 // ---- keyboard, themes, phone ----
@@ -714,9 +800,14 @@ async function main() {
     await checkTools(page);
     check(page.complaints.length === 0, "no error in the console, no request", page.complaints);
     await page.close();
+    for (const scheme of ["light", "dark"]) {
+        await checkFolds(browser, scheme);
+        await checkDesigns(browser, scheme);
+    }
     await checkKeyboard(browser);
     await checkThemes(browser);
     await checkPhone(browser, "run.html");
+    await checkPhone(browser, "unlike.html");
     await checkPhone(browser, "program.html");
     await checkPhone(browser, "compare.html");
     await checkPhone(browser, "study.html");

@@ -8,6 +8,7 @@
 #   many.html    a fat tree with more links than have names in its picture
 #   picture_*.html systems of every kind
 #   compare.html two runs of it side by side
+#   unlike.html  AlexNet on FPGAs of two designs and a GPU
 #   study.html   a study of 12 points, of which the front has three by construction
 #   wide.html    a study with long numbers, long words and long names, whose front has 20 points;
 #   odd.html     the same with more of one and less of the other as the better
@@ -27,6 +28,10 @@ puts $f "{\"summary\": [report_summary -return_string -format json],"
 puts $f "\"layers\": [report_layers -return_string -format json],"
 puts $f "\"bounds\": [report_bounds -return_string -format json],"
 puts $f "\"path\": [report_critical_path -return_string -format json],"
+puts $f "\"links\": \[[join [lmap link [get_links *] {
+    string cat "{\"link\": \"[string range $link 5 end]\"," \
+        "\"busy_ps\": [get_property -exact $link busy]}"
+}] ,]\],"
 set tasks [lmap task [lrange [get_tasks -filter {kind == transfer}] 0 20] {
     string cat "\[[string range $task 5 end], [get_property -exact $task start],\
             [get_property -exact $task end]," \
@@ -51,6 +56,13 @@ write_report [file join $folder large.html]
 save_run streamed
 
 write_report [file join $folder compare.html] -compare {searched streamed}
+
+read_system [file join [file dirname [file dirname [file dirname [file normalize \
+    [info script]]]]] scripts experiments fpgas_and_gpu.cfg]
+read_workload alexnet
+map_workload -algorithm greedy
+run
+write_report [file join $folder unlike.html]
 
 # Latencies a + b of cost (4 - a) (10 + b): those with b = 0 are better in both.
 create_study corners -file [file join $folder corners.db] \
