@@ -26,6 +26,8 @@
  * links of all axes are busy all the time. Parts are such that all are busy for as long (equal
  * axes: equal parts). With k links of bandwidth bw that leave each rank:
  *   all_reduce -> 2 S (n - 1) / (n k bw)      reduce_scatter, all_gather -> half of that
+ *   scatter, gather: as these, but only what comes from the root, or goes to it, has bytes; the
+ *     links of the root are busy all the time, and the farthest data leave first
  * A line is a ring that goes out and back, in one direction: k counts it as one.
  *
  * Chunks are pipelined through the dimensions (wavefront.h), so several dimensions are busy at
@@ -201,7 +203,8 @@ static int32_t port_to(const th_collective_schedule *cs, int32_t participant, in
 static bool scatters(const th_collective_schedule *cs, int32_t phase)
 {
     const hierarchical *h = cs->data;
-    return cs->collective->kind != TH_ALL_GATHER && phase < h->n_dims;
+    const int32_t kind = cs->collective->kind;
+    return kind != TH_ALL_GATHER && kind != TH_GATHER && phase < h->n_dims;
 }
 
 /* Dimension number i of a part. */
@@ -394,7 +397,8 @@ static bool find_move(const th_collective_schedule *cs, int32_t p, int32_t threa
     m->hops = th_wrap(hops, d->extent);
     m->coordinate = th_wrap(coordinate(d, m->place) + of, d->extent);
     m->before = th_wrap(m->dim - m->part, h->n_dims);
-    m->reduces = is_scatter && cs->collective->kind != TH_ALL_TO_ALL;
+    m->reduces = is_scatter && (cs->collective->kind == TH_ALL_REDUCE ||
+                                cs->collective->kind == TH_REDUCE_SCATTER);
     return true;
 }
 
@@ -426,6 +430,29 @@ static int32_t place_of_data(const hierarchical *h, const move *m)
     return m->place + (m->coordinate - coordinate(d, m->place)) * d->stride;
 }
 
+/* Is a move on the way from the root (scatter), or to it (gather)? Those of other kinds are. */
+static bool is_on_way(const th_collective_schedule *cs, const move *m)
+{
+    const hierarchical *h = cs->data;
+    const th_collective *c = cs->collective;
+    const dimension *d = &h->dim[m->dim];
+    const bool is_scatter = c->kind == TH_SCATTER;
+    if (!is_scatter && c->kind != TH_GATHER)
+        return true;
+    const int32_t root = place_of(h, c->root);
+    for (int32_t i = m->before + 1; i < h->n_dims; i++) {
+        const dimension *later = &h->dim[dim_of_part(h, m->part, i)];
+        if (coordinate(later, m->place) != coordinate(later, root))
+            return false;
+    }
+    const int32_t at = coordinate(d, m->place), of_root = coordinate(d, root), n = d->extent;
+    if (!d->is_ring)
+        return (is_scatter ? at : th_wrap(at + m->hops, n)) == of_root;
+    const int32_t from = is_scatter ? of_root : m->coordinate;
+    const int32_t to = is_scatter ? m->coordinate : of_root, way = m->hops == 1 ? 1 : -1;
+    return th_wrap(way * (at - from), n) < th_wrap(way * (to - from), n);
+}
+
 /* all_to_all: pair i of those whose bytes a move carries: from places that differ from this one in
  * earlier dimensions, to those that do in later ones. */
 static bool move_pair(const th_collective_schedule *cs, const move *m, int32_t i, int32_t *from,
@@ -453,6 +480,8 @@ static bool move_range(const th_collective_schedule *cs, const move *m, int32_t 
     const hierarchical *h = cs->data;
     const th_collective *c = cs->collective;
     int32_t from, to, n_beyond = places_along(h, m, m->before + 1, h->n_dims);
+    if (!is_on_way(cs, m))
+        return false;
     if (c->kind == TH_ALL_TO_ALL) {
         if (!move_pair(cs, m, i, &from, &to))
             return false;
@@ -550,7 +579,7 @@ const th_algorithm th_algorithm_hierarchical = {
 const th_algorithm th_algorithm_multi_axis = {
     .name = "multi_axis",
     .synopsis = "along all axes of a torus, mesh or hypercube at once, in rotated orders",
-    .kinds = KINDS,
+    .kinds = KINDS | 1u << TH_GATHER | 1u << TH_SCATTER,
     .prepare = prepare,
     .get_step = get_step,
     .range = range,

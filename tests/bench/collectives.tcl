@@ -9,9 +9,9 @@ set far {-accel npu_v1 -link_bandwidth {300GB/s 25GB/s} -link_latency {300ns 3us
 set kinds {all_reduce all_gather reduce_scatter all_to_all broadcast reduce gather scatter}
 # By shape, times the bound for each of kinds; -: none.
 set bars {
-    torus {1.15 1.15 1.15 1.25 1.5 1.5 - -}
-    mesh {1.35 1.35 1.35 - 1.5 1.5 - -}
-    hypercube {1.2 1.2 1.2 - 1.5 1.5 - -}
+    torus {1.15 1.15 1.15 1.25 1.5 1.5 1.5 1.5}
+    mesh {1.35 1.35 1.35 - 1.5 1.5 1.5 1.5}
+    hypercube {1.2 1.2 1.2 - 1.5 1.5 1.5 1.5}
     other {- - - - 1.5 1.5 - -}
 }
 set systems {

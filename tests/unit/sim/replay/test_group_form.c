@@ -200,9 +200,9 @@ TEST(a_group_chooses_what_it_chooses_alone)
 
 static int n_simulators;
 static th_simulator counted;
-static void *(*create)(const void *setup, th_error *err);
+static void *(*create)(void *setup, th_error *err);
 
-static void *create_counted(const void *setup, th_error *err)
+static void *create_counted(void *setup, th_error *err)
 {
     n_simulators++;
     return create(setup, err);

@@ -45,7 +45,7 @@ static bool answer(th_collective_schedule_cache *k, const th_collective *c, th_s
     return cs;
 }
 
-static th_collective_schedule_cache *cache_of(const th_machine *m)
+static th_collective_schedule_cache *cache_of(th_machine *m)
 {
     const th_tuner_context t = th_machine_tuner_context(m);
     th_collective_schedule_cache *k = th_collective_schedule_cache_new(&t);

@@ -168,7 +168,7 @@ static int n_simulators;
 static th_simulator counted;
 static const th_simulator *real;
 
-static void *create_counted(const void *setup, th_error *err)
+static void *create_counted(void *setup, th_error *err)
 {
     n_simulators++;
     return real->create(setup, err);
