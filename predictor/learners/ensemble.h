@@ -22,7 +22,6 @@ typedef struct th_ensemble {
 typedef struct th_fold_predictions {
     double *predicted[TH_N_LEARNERS]; /* by row; NULL: no candidate */
     double *measured;
-    int *fold; /* by row; NULL: all rows are of one fold */
     size_t n;
 } th_fold_predictions;
 

@@ -107,14 +107,19 @@ bool th_layer_model_has_measured(const th_layer_model *m, const th_gpu *gpu);
  * inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
+/* Where a predicted time comes from; the later, the less is known. */
+typedef enum { TH_FROM_MEASURED, TH_FROM_SHEET, TH_FROM_OUTSIDE, TH_N_ORIGINS } th_origin;
+const char *th_origin_name(th_origin o); /* "measured device" */
+/* layer_predict.c: the one rule. m: NULL where the operation has no model. */
+th_origin th_layer_model_origin(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 /* The index of a seen device by its name, or n_devices: unseen. */
 int th_layer_model_device(const th_layer_model *m, const char *name);
 /* layer_predict.c: ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 
 /* layer_predict.c: ms, and what a tenth and nine tenths of measurements will be below: by what was
- * held out when learning, the wider the further op or an unseen gpu lies outside of what training
- * had. */
+ * held out when learning; the wider the further op lies outside of what training had, and an unseen
+ * gpu outside of it than devices did that were left out. */
 typedef struct th_estimate {
     double ms, low_ms, high_ms;
 } th_estimate;

@@ -81,12 +81,14 @@ double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th
 
 /* --- what lies outside the training data ------------------------------------------------------ */
 
-/* The least and the most of a number of the devices of training. */
-static void device_range(const th_layer_model *m, int number, double *least, double *most)
+/* The least and the most of a number of the devices of training but one (n_devices: of all). */
+static void device_range(const th_layer_model *m, int number, int but, double *least, double *most)
 {
     *least = INFINITY;
     *most = 0;
     for (int d = 0; d < m->n_devices; d++) {
+        if (d == but)
+            continue;
         *least = fmin(*least, m->device[d].x[number]);
         *most = fmax(*most, m->device[d].x[number]);
     }
@@ -96,11 +98,12 @@ static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *tex
 {
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
         double least, most;
-        device_range(m, i, &least, &most);
+        device_range(m, i, m->n_devices, &least, &most);
         if (gpu->x[i] >= least && gpu->x[i] <= most)
             continue;
-        th_print(text, size, "%s %g of %.40s: training had %g to %g",
-                 th_gpu_number_column((th_gpu_number)i), gpu->x[i], gpu->name, least, most);
+        if (size > 0)
+            th_print(text, size, "%s %g of %.40s: training had %g to %g",
+                     th_gpu_number_column((th_gpu_number)i), gpu->x[i], gpu->name, least, most);
         return true;
     }
     return false;
@@ -154,6 +157,20 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
     return !th_layer_model_has_measured(m, gpu) && gpu_is_outside(m, gpu, text, size);
 }
 
+const char *th_origin_name(th_origin o)
+{
+    static const char *const names[TH_N_ORIGINS] = {"measured device", "device by its data sheet",
+                                                    "outside the measured range"};
+    return names[o];
+}
+
+th_origin th_layer_model_origin(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    if (m && th_layer_model_is_outside(m, op, gpu, NULL, 0))
+        return TH_FROM_OUTSIDE;
+    return m && th_layer_model_has_measured(m, gpu) ? TH_FROM_MEASURED : TH_FROM_SHEET;
+}
+
 /* --- uncertainty ------------------------------------------------------------------------------ */
 
 /* How far x lies outside, in logarithms. */
@@ -174,15 +191,26 @@ static double op_beyond(const th_layer_model *m, const th_op *op)
     return sum;
 }
 
-static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
+/* Of the devices of training but one (n_devices: of all). */
+static double beyond_others(const th_layer_model *m, const th_gpu *gpu, int but)
 {
     double sum = 0;
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
         double least, most;
-        device_range(m, i, &least, &most);
+        device_range(m, i, but, &least, &most);
         sum += beyond(gpu->x[i], least, most);
     }
     return sum;
+}
+
+/* Further than any device of training lay outside of the others when it was left out: up to there
+ * the residuals have the distance in them. */
+static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
+{
+    double furthest = 0, here = beyond_others(m, gpu, m->n_devices);
+    for (int d = 0; here > 0 && m->n_devices > 1 && d < m->n_devices; d++)
+        furthest = fmax(furthest, beyond_others(m, &m->device[d], d));
+    return fmax(0, here - furthest);
 }
 
 static const th_residual_quantiles *of_seen(const th_layer_model *m, const th_op *op)

@@ -216,8 +216,7 @@ static int join(const trainer *t, int first, int last, th_fold_predictions *out)
     for (int e = first; e < last; e++)
         n += t->fold[e].n;
     out->measured = th_alloc_array(n + 1, sizeof *out->measured);
-    out->fold = th_alloc_array(n + 1, sizeof *out->fold);
-    int failed = out->measured && out->fold ? 0 : -1;
+    int failed = out->measured ? 0 : -1;
     for (int l = 0; l < TH_N_LEARNERS; l++)
         if (is_candidate(t, l)) {
             out->predicted[l] = th_alloc_array(n + 1, sizeof *out->predicted[l]);
@@ -228,8 +227,6 @@ static int join(const trainer *t, int first, int last, th_fold_predictions *out)
         if (from->n == 0)
             continue;
         memcpy(out->measured + out->n, from->measured, from->n * sizeof *from->measured);
-        for (size_t i = 0; i < from->n; i++)
-            out->fold[out->n + i] = e;
         for (int l = 0; l < TH_N_LEARNERS; l++)
             if (out->predicted[l])
                 memcpy(out->predicted[l] + out->n, from->predicted[l],
@@ -244,19 +241,19 @@ static void clear_predictions(th_fold_predictions *b)
     for (int l = 0; l < TH_N_LEARNERS; l++)
         th_free(b->predicted[l]);
     th_free(b->measured);
-    th_free(b->fold);
     *b = (th_fold_predictions){.n = 0};
 }
 
-/* The residuals of the ensemble on these rows. */
-static int fit_residuals(const th_ensemble *e, const th_fold_predictions *b, const int *fold,
+/* The residuals of the ensemble on these rows: of devices left out those of all devices together,
+ * for a further one is like any of them. */
+static int fit_residuals(const th_ensemble *e, const th_fold_predictions *b,
                          th_residual_quantiles *out)
 {
     double *predicted = th_alloc_array(b->n + 1, sizeof *predicted);
     if (!predicted)
         return -1;
     th_ensemble_combine(e, b, predicted);
-    int failed = th_residual_quantiles_fit(out, predicted, b->measured, fold, b->n);
+    int failed = th_residual_quantiles_fit(out, predicted, b->measured, b->n);
     th_free(predicted);
     return failed;
 }
@@ -267,7 +264,7 @@ static int select_members(const th_fold_predictions *b, th_validated_ensemble *o
         out->scores.error[l] = th_fold_predictions_error(b, l);
     out->scores.n = b->n;
     out->scores.chosen = th_ensemble_select(&out->ensemble, b);
-    return out->scores.chosen < 0 ? -1 : fit_residuals(&out->ensemble, b, b->fold, &out->quantiles);
+    return out->scores.chosen < 0 ? -1 : fit_residuals(&out->ensemble, b, &out->quantiles);
 }
 
 static int choose_ensemble(const trainer *t, int first, int last, th_validated_ensemble *out,
@@ -287,7 +284,7 @@ static int fit_other_families(const trainer *t, th_error *err)
     if (t->n_folds == t->first_group)
         return 0;
     int failed = join(t, t->first_group, t->n_folds, &b) ||
-                 fit_residuals(&m->seen.ensemble, &b, NULL, &m->other_families);
+                 fit_residuals(&m->seen.ensemble, &b, &m->other_families);
     clear_predictions(&b);
     return failed ? th_error_no_memory(err) : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* residual_quantiles.c - intervals of predictions: empirical quantiles of the residuals of held-out
  * rows.
- *   fit: sort by prediction -> { sort a bin by group and residual -> { quantiles of a group } } */
+ *   fit: sort by prediction -> { sort a bin by residual -> its quantiles } */
 #include <config.h>
 
 #include "predictor/model/residual_quantiles.h"
@@ -11,12 +11,11 @@
 
 #include "base/alloc.h"
 
-enum { ROWS_PER_BIN_MIN = 40, ROWS_PER_GROUP_MIN = 20 };
+enum { ROWS_PER_BIN_MIN = 40 };
 static const double TAIL = 0.1;
 
 typedef struct {
     double predicted, residual;
-    int group;
 } row;
 enum { STRIDE = sizeof(row) / sizeof(double) };
 
@@ -26,12 +25,10 @@ static int by_prediction(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int by_group_and_residual(const void *a, const void *b)
+static int by_residual(const void *a, const void *b)
 {
-    const row *r = a, *s = b;
-    if (r->group != s->group)
-        return (r->group > s->group) - (r->group < s->group);
-    return (r->residual > s->residual) - (r->residual < s->residual);
+    double x = ((const row *)a)->residual, y = ((const row *)b)->residual;
+    return (x > y) - (x < y);
 }
 
 double th_quantile(const double *sorted, size_t stride, size_t n, double q)
@@ -41,24 +38,15 @@ double th_quantile(const double *sorted, size_t stride, size_t n, double q)
     return (size_t)below + 1 < n ? x[0] + (at - below) * (x[stride] - x[0]) : x[0];
 }
 
-/* Groups of few rows are passed over, unless there is but one. */
 static void fit_bin(row *rows, size_t n, struct th_residual_bin *out)
 {
-    out->low = out->high = 0;
-    qsort(rows, n, sizeof *rows, by_group_and_residual);
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && rows[to].group == rows[from].group; to++)
-            ;
-        if (to - from < ROWS_PER_GROUP_MIN && to - from < n)
-            continue;
-        const double *residual = &rows[from].residual;
-        out->low = fmin(out->low, th_quantile(residual, STRIDE, to - from, TAIL));
-        out->high = fmax(out->high, th_quantile(residual, STRIDE, to - from, 1 - TAIL));
-    }
+    qsort(rows, n, sizeof *rows, by_residual);
+    out->low = fmin(0, th_quantile(&rows->residual, STRIDE, n, TAIL));
+    out->high = fmax(0, th_quantile(&rows->residual, STRIDE, n, 1 - TAIL));
 }
 
 int th_residual_quantiles_fit(th_residual_quantiles *out, const double *predicted,
-                              const double *measured, const int *group, size_t n)
+                              const double *measured, size_t n)
 {
     *out = (th_residual_quantiles){.n_bins = 0};
     if (n == 0)
@@ -67,7 +55,7 @@ int th_residual_quantiles_fit(th_residual_quantiles *out, const double *predicte
     if (!rows)
         return -1;
     for (size_t i = 0; i < n; i++)
-        rows[i] = (row){predicted[i], measured[i] - predicted[i], group ? group[i] : 0};
+        rows[i] = (row){predicted[i], measured[i] - predicted[i]};
     qsort(rows, n, sizeof *rows, by_prediction);
     size_t bins = n / ROWS_PER_BIN_MIN;
     out->n_bins = bins < 1 ? 1 : bins > TH_RESIDUAL_BINS ? TH_RESIDUAL_BINS : (int)bins;

@@ -15,11 +15,10 @@ typedef struct th_residual_quantiles {
     } bin[TH_RESIDUAL_BINS];
 } th_residual_quantiles;
 
-/* Of n rows: ln of predicted and measured ms, and what they are grouped by (devices), or NULL. Bins
- * of equal numbers of rows; of the groups in one the worst counts, as a further one may be like it.
- * 0, or -1: memory is out. */
+/* Of n rows: ln of predicted and measured ms. Bins of equal numbers of rows. 0, or -1: memory is
+ * out. */
 int th_residual_quantiles_fit(th_residual_quantiles *out, const double *predicted,
-                              const double *measured, const int *group, size_t n);
+                              const double *measured, size_t n);
 /* The value that a share q of n > 0 ascending ones, each stride behind the one before, does not
  * exceed; between neighbours by their distance. */
 double th_quantile(const double *sorted, size_t stride, size_t n, double q);

@@ -267,23 +267,21 @@ TEST(quantiles_by_hand)
         predicted[N + i] = 5 + 0.001 * i;
         measured[N + i] = predicted[N + i] - 0.01 * (i + 1);
     }
-    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted + N, measured + N, NULL, 79), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted + N, measured + N, 79), 0);
     CU_ASSERT_EQUAL(s.n_bins, 1);
     th_residual_quantiles_at(&s, 0, &low, &high);
     CU_ASSERT_DOUBLE_EQUAL(low, -0.01 * (79 - 7.8), 1e-9);
     CU_ASSERT_EQUAL(high, -0.0);
-    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, NULL, 2 * N), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, 2 * N), 0);
     CU_ASSERT_EQUAL(s.n_bins, 5);
     CU_ASSERT_EQUAL(s.bin[1].ln_ms, predicted[79]);
-    int group[N];
     for (int i = 0; i < N; i++) {
-        group[i] = i % 2;
         predicted[i] = 0;
-        measured[i] = group[i] == 0 ? 0.3 : -0.1;
+        measured[i] = i % 2 == 0 ? 0.3 : -0.1;
     }
-    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, group, 79), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, 79), 0);
     CU_ASSERT(s.bin[0].low == -0.1 && s.bin[0].high == 0.3);
-    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, NULL, 0), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, 0), 0);
     th_residual_quantiles_at(&s, 0, &low, &high);
     CU_ASSERT(high == log(2) && low == -high);
 }
