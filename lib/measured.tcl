@@ -60,7 +60,7 @@ proc ::tharsis::lib::measured::precision {where dtype} {
 
 # ---- rows: a dict of columns of the result; empty: left out ----
 
-# Products by blocks have no law.
+# Times of products by blocks hold an engine's cast.
 proc ::tharsis::lib::measured::gemm {where row} {
     dict with row {}
     set precision [precision $where $dtype]

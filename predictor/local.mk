@@ -8,7 +8,6 @@ libtharsis_la_SOURCES += \
 	predictor/data/measurements_text.h \
 	predictor/data/profile_read.c predictor/data/profile_read.h \
 	predictor/data/decompress.c predictor/data/decompress.h \
-	predictor/law/algebra.c predictor/law/algebra.h \
 	predictor/law/law.c predictor/law/law.h \
 	predictor/law/law_attention.c \
 	predictor/law/law_conv.c \

@@ -152,13 +152,17 @@ static double compute_us(const product *p, const unit *u)
     enum { N_TILES = 8 };
     static const double tiles[N_TILES][2] = {{256, 256}, {256, 128}, {128, 256}, {128, 128},
                                              {64, 128},  {128, 64},  {64, 64},   {16, 64}};
+    static const double SURELY = 1 + 1e-9; /* whatever is rounded */
     double best = INFINITY;
     for (int i = !u->is_paired; i < N_TILES; i++) {
         double tm = tiles[i][0], tn = tiles[i][1], area = tm * tn;
         double number_us =
             larger_of(2 * (area + HALF_FILL) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us);
-        double us = split_us(u, tiles_of(p, tm, tn) / u->sms, p->inner,
-                             larger_of(number_us, u->step_us), u->wave_us + area / u->store_us);
+        double waves = tiles_of(p, tm, tn) / u->sms;
+        number_us = larger_of(number_us, u->step_us);
+        if (waves * p->inner * number_us > best * SURELY)
+            continue; /* no split leaves less than the operations */
+        double us = split_us(u, waves, p->inner, number_us, u->wave_us + area / u->store_us);
         best = us < best ? us : best;
     }
     return best;

@@ -13,8 +13,8 @@ allowed() {
 base/files/data_file.c: realpath # the program's own folder, to find what was installed with it
 base/files/open_file.c: open fdopen stat realpath # they are the policy
 base/files/write_file.c: stat lstat readlink faccessat rename unlink # behind th_file_may of the target; new files are beside it
-predictor/law/algebra.c: dlopen # a library of numerics, by a name that the build gives
 predictor/regress/boost.c: dlopen # XGBoost, by a name that the build gives
+predictor/regress/mlp_train.c: dlopen # a library of numerics, by a name that the build gives
 render/plot/gnuplot.c: tmpfile posix_spawnp # behind starts_no_programs; the files have no name
 session/query/query.c: sqlite3_open_v2 # in memory, and it may not attach a file
 session/store.c: sqlite3_open_v2 # behind th_file_may; its journal is beside it
