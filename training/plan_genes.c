@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/min_max.h"
 #include "base/random.h"
+#include "training/plan_memory.h"
 #include "training/plan_search.h"
 #include "training/plan_stages.h"
 
@@ -234,8 +235,9 @@ static void trade(genes *g, th_parallel_plan *p)
     *up *= 2;
     if (up == &p->batch.micro_batch && below(g, 2) == 0 && *up % 4 == 0)
         *up /= 4;
-    if (p->n.pipeline > TH_OWN_STAGES_MAX || p->n.pipeline > g->space->t->layers)
-        return;
+    if (p->n.pipeline > th_min(TH_OWN_STAGES_MAX, g->space->t->layers) ||
+        (int64_t)th_plan_stage_ranks(p) * p->n.pipeline > g->space->n_accels)
+        return; /* add does not take it */
     p->n.zero_group = p->n.data * p->n.context;
     for (int32_t i = 0; i < p->n.pipeline; i++)
         p->own[i].block = (int16_t)i;
@@ -292,21 +294,34 @@ static int breed(genes *g)
 
 /* ---- the search ---- */
 
-/* As the seed is, or with more that saves memory, as the search allows. */
-static int add_variants(genes *g, const th_parallel_plan *seed)
+static bool fits(const genes *g, const th_parallel_plan *p)
 {
-    static const int of_zero[] = {0, 1, 2, 3};
-    for (size_t z = 0; z < sizeof of_zero / sizeof *of_zero; z++)
-        for (int again = TH_RECOMPUTE_NONE; again <= TH_RECOMPUTE_FULL; again++) {
+    const th_pipeline_shape shape = {p->n.pipeline, 1, th_plan_micro_batches(p)};
+    th_pipeline_schedule schedule;
+    th_work_context c = *g->work;
+    th_error ignored;
+    double fill = INFINITY;
+    c.p = p;
+    if (th_pipeline_make(p->schedule, &shape, &schedule, &ignored))
+        return false;
+    th_plan_memory_most(&c, &schedule, NULL, &fill);
+    th_pipeline_clear(&schedule);
+    return fill <= th_plan_search_found(g->search).options.fill;
+}
+
+/* The first that fits, with as little as possible computed again. */
+static int add_fitting(genes *g, const th_parallel_plan *seed)
+{
+    for (int again = TH_RECOMPUTE_NONE; again <= TH_RECOMPUTE_FULL; again++)
+        for (int zero = 0; zero <= (seed->n.zero_group > 1 ? 3 : 0); zero++) {
             th_parallel_plan p = *seed;
-            p.n.zero = of_zero[z];
+            p.n.zero = zero;
             p.recompute = (th_recompute)again;
-            if (p.n.zero > 0 && p.n.zero_group == 1)
+            if (!is_allowed(g, &p) || !fits(g, &p))
                 continue;
             if (g->n_batch == OFFSPRING && run_batch(g) < 0)
                 return -1;
-            if (add(g, &p))
-                return -1;
+            return add(g, &p);
         }
     return 0;
 }
@@ -376,7 +391,7 @@ static int evolve(genes *g)
     if (add_found(g) || th_plan_space_groups(g->space, add_seed, g))
         return -1;
     for (int i = 0; i < g->n_seeds; i++)
-        if (add_variants(g, &g->seed[i].plan))
+        if (add_fitting(g, &g->seed[i].plan))
             return -1;
     if (run_batch(g) < 0)
         return -1;

@@ -184,8 +184,22 @@ static int own_members(void *own, const th_parallel_plan *group)
  * on any number of threads. */
 TEST(stages_of_their_own_are_the_best_of_all)
 {
-    static const int64_t one[] = {1}, pipelines[] = {2, 3}, recomputes[] = {TH_RECOMPUTE_NONE};
+    static const int64_t zero[] = {0}, one[] = {1}, pipelines[] = {2, 3};
     const int64_t schedule[] = {th_pipeline_find("1f1b") - th_pipeline_types};
+    const struct {
+        th_plan_choice choice;
+        const int64_t *of;
+        int n;
+    } narrowed[] = {{TH_CHOICE_CONTEXT, one, 1},
+                    {TH_CHOICE_VIRTUAL, one, 1},
+                    {TH_CHOICE_EXPERT, one, 1},
+                    {TH_CHOICE_EXPERT_TENSOR, one, 1},
+                    {TH_CHOICE_ZERO, zero, 1},
+                    {TH_CHOICE_SEQUENCE_PARALLEL, zero, 1},
+                    {TH_CHOICE_RECOMPUTE, zero, 1},
+                    {TH_CHOICE_MICRO_BATCH, one, 1},
+                    {TH_CHOICE_PIPELINE, pipelines, is_thorough() ? 2 : 1},
+                    {TH_CHOICE_SCHEDULE, schedule, 1}};
     auto_rng *r = th_random_stream(47, "searches of plans", 0);
     for (int i = 0; i < (is_thorough() ? 20 : 3); i++) {
         problem x;
@@ -194,14 +208,10 @@ TEST(stages_of_their_own_are_the_best_of_all)
             random_problem(r, &x);
         while (x.system->n_accels < 8 && (th_system_free(x.system), true));
         make_unlike(&x);
-        x.space.only[TH_CHOICE_CONTEXT].of = x.space.only[TH_CHOICE_VIRTUAL].of = one;
-        x.space.only[TH_CHOICE_CONTEXT].n = x.space.only[TH_CHOICE_VIRTUAL].n = 1;
-        x.space.only[TH_CHOICE_PIPELINE].of = pipelines;
-        x.space.only[TH_CHOICE_PIPELINE].n = 2;
-        x.space.only[TH_CHOICE_RECOMPUTE].of = recomputes;
-        x.space.only[TH_CHOICE_RECOMPUTE].n = 1;
-        x.space.only[TH_CHOICE_SCHEDULE].of = schedule;
-        x.space.only[TH_CHOICE_SCHEDULE].n = 1;
+        for (size_t k = 0; k < sizeof narrowed / sizeof *narrowed; k++) {
+            x.space.only[narrowed[k].choice].of = narrowed[k].of;
+            x.space.only[narrowed[k].choice].n = narrowed[k].n;
+        }
         exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
         CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, own_members, &all), 0);
         th_time found[2] = {0};
