@@ -10,7 +10,7 @@ proc ::tharsis::lib::report_search {o} {
     lassign $search objective tokens evaluations is_done bound elapsed top
     set best [lindex $plans 0]
     lassign $best name - - - - - step value
-    set gap [expr {$bound eq "" || $bound >= $value ? 0 : $value / $bound - 1}]
+    set gap [expr {$bound eq "" || $bound >= $value ? 0 : $bound > 0 ? $value / $bound - 1 : ""}]
     set record [dict create name search is_record 1 columns [list {objective objective text}\
         {best best text} {step step time}\
         [rate_column tokens_per_joule "tokens per J" $objective]\

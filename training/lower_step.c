@@ -21,7 +21,7 @@
 #include "base/alloc.h"
 #include "training/kernel_counts.h"
 #include "training/lower_step.h"
-#include "sim/design/compute_cost.h"
+#include "training/plan_stages.h"
 
 enum { NONE = TH_NO_BUNDLE, WAITS_MAX = 16 };
 
@@ -64,7 +64,9 @@ typedef struct lowering {
     const th_pipeline_schedule *s;
     th_step_tasks *tasks;
     stage *stages;
-    int32_t *came; /* messages of operations to other stages, by th_pipeline_number */
+    th_work_context *of_stage;   /* with its device */
+    th_parallel_plan recomputed; /* the plan, for layers that alone are computed again */
+    int32_t *came;               /* messages of operations to other stages, by th_pipeline_number */
     int64_t message_bytes;
     int32_t *made; /* by chunk: the last computation of its first stage; NONE: not yet */
     held_calls *held;
@@ -79,19 +81,6 @@ void th_training_step_clear(th_training_step *x)
     th_free(x->place_of);
     th_free(x->memory);
     *x = (th_training_step){.task = NULL};
-}
-
-int th_training_device_of(const th_system *s, th_training_device *out, th_error *err)
-{
-    const th_accel *a = &s->nodes[s->accel_node[0]].a;
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, err);
-    *out = (th_training_device){.memory_bytes = a->dram_bytes,
-                                .generation = th_generation_find(s->designs[a->designs[0]].name)};
-    int status =
-        costs ? th_compute_cost_roofline(costs, 0, &out->operations_per_s, &out->bytes_per_s, err)
-              : -1;
-    th_compute_cost_cache_free(costs);
-    return status;
 }
 
 /* ---- tasks ---- */
@@ -185,7 +174,7 @@ static int exchange(lowering *l, int32_t at, const th_piece *x, th_error *err)
     int32_t task[2], n = x->local_bytes > 0 ? 2 : 1;
     th_time longest = 0;
     for (int32_t i = 0; i < n; i++) {
-        th_time ps = th_step_exchange_ps(l->tasks, &of[i], err);
+        th_time ps = th_step_exchange_ps(l->tasks, at, &of[i], err);
         task[i] = ps < 0 ? -1 : th_step_collective(l->tasks, at, &of[i], waits_of(g), err);
         if (task[i] < 0)
             return -1;
@@ -354,12 +343,14 @@ static int reduce_gradients(lowering *l, int32_t at, const th_pipeline_op *op, i
 
 static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *op, th_error *err)
 {
+    th_work_context *c = &l->of_stage[at];
     stage *g = &l->stages[at];
     th_pieces pieces;
     int32_t before = g->n_wait > 0 ? g->wait[0] : NONE;
     int64_t parameters = th_layer_parameters_of_rank(l->c, layer);
     bool splits = l->s->splits_backward;
-    th_layer_work(l->c, layer, (th_pipeline_kind)op->kind, splits, &pieces);
+    c->p = th_plan_recomputes(l->c->p, l->c->t, at, layer) ? &l->recomputed : l->c->p;
+    th_layer_work(c, layer, (th_pipeline_kind)op->kind, splits, &pieces);
     l->tasks->place = (th_step_place){op->micro_batch, layer, op->kind};
     if (op->kind != TH_PIPELINE_WEIGHTS &&
         gather_weights(l, at, parameters, op->kind == TH_PIPELINE_FORWARD && op->micro_batch == 0,
@@ -492,7 +483,7 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
     const th_parallel_plan *p = l->c->p;
     stage *g = &l->stages[at];
     int64_t parameters = parameters_of(l, at);
-    th_piece x = {.s = th_optimizer_s(l->c, parameters)};
+    th_piece x = {.s = th_optimizer_s(&l->of_stage[at], parameters)};
     x.part_s[TH_WORK_OPTIMIZER] = x.s;
     if (send_gradients(l, at, err))
         return -1;
@@ -516,8 +507,13 @@ static int lower(lowering *l, th_error *err)
     int32_t stages = l->s->shape.stages;
     if (th_step_tasks_check(l->tasks, count_bundles(l), err))
         return -1;
-    for (int32_t i = 0; i < stages; i++)
+    for (int32_t i = 0; i < stages; i++) {
+        l->of_stage[i] = *l->c;
+        l->of_stage[i].device = th_stage_device(l->c, i);
         l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}, .paired = NONE};
+    }
+    l->recomputed = *l->c->p;
+    l->recomputed.recompute = TH_RECOMPUTE_FULL;
     for (int32_t i = 0; i < l->s->shape.chunks; i++)
         l->made[i] = NONE;
     l->message_bytes = th_boundary_bytes(l->c);
@@ -557,14 +553,18 @@ int th_lower_step(const th_system *s, const th_work_context *c,
                               .n_ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline};
     if (th_step_tasks_init(&tasks, s, c->p, merges, p, err))
         return -1;
-    th_collective_times_use(tasks.times, c->memo);
+    int status = th_step_tasks_use(&tasks, c->memo, err);
+    out->device.operations_per_s = th_plan_operations_per_s(c);
+    l.of_stage = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.of_stage);
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
     out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);
     l.made = th_alloc_array((size_t)schedule->shape.chunks, sizeof *l.made);
     l.came =
         th_alloc_array(th_pipeline_number(schedule, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.came);
-    int status =
-        !l.stages || !l.came || !l.made || !out->memory ? th_error_no_memory(err) : lower(&l, err);
+    if (status == 0)
+        status = !l.stages || !l.of_stage || !l.came || !l.made || !out->memory
+                     ? th_error_no_memory(err)
+                     : lower(&l, err);
     for (int32_t i = 0; status == 0 && i < schedule->shape.stages; i++)
         out->memory[i] = th_plan_memory_of(c, schedule, i);
     out->model.name = NULL; /* the caller's may be gone when the step is read */
@@ -572,6 +572,7 @@ int th_lower_step(const th_system *s, const th_work_context *c,
     take_tasks(out, &tasks);
     th_step_tasks_clear(&tasks);
     th_free(l.stages);
+    th_free(l.of_stage);
     th_free(l.came);
     th_free(l.made);
     th_free(l.held);

@@ -23,9 +23,6 @@ typedef struct th_training_step {
 } th_training_step;
 void th_training_step_clear(th_training_step *x);
 
-/* What the system's first accelerator is. 0, or -1: its design has no peak. */
-int th_training_device_of(const th_system *s, th_training_device *out, th_error *err);
-
 /* Adds the tasks of a step to an empty program; fills out. merges: one rank stands for all of its
  * stage. 0, or -1 and nothing to clear. */
 int th_lower_step(const th_system *s, const th_work_context *c,

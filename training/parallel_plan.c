@@ -83,8 +83,28 @@ static int divides(const char *id, const char *what, int64_t n, const char *whol
                         whole, (long long)of);
 }
 
+/* Stages of their own have all layers, and each other accelerators. */
+static int check_own(const th_parallel_plan *p, const th_transformer *t, th_error *err)
+{
+    uint64_t blocks = 0;
+    int32_t layers = 0;
+    for (int32_t i = 0; i < p->n_own; i++) {
+        layers += p->own[i].layers;
+        blocks |= UINT64_C(1) << p->own[i].block;
+    }
+    if (p->n_own == p->n.pipeline && p->n.chunks == 1 && layers == t->layers &&
+        blocks == UINT64_MAX >> (64 - p->n_own))
+        return 0;
+    return th_error_set(err, "MAP-0793",
+                        "-stages: %d stages with %d layers: the %d of -pipeline, each on other "
+                        "blocks, without -virtual, and with the model's %d layers were expected",
+                        (int)p->n_own, (int)layers, (int)p->n.pipeline, (int)t->layers);
+}
+
 static int check_chunks(const th_parallel_plan *p, const th_transformer *t, th_error *err)
 {
+    if (p->n_own > 0)
+        return check_own(p, t, err);
     const th_degrees *n = &p->n;
     int32_t steps = n->pipeline * n->chunks;
     int32_t layers = t->layers + (p->layout == TH_LAYOUT_WITH_EMBEDDING ? 2 : 0);
@@ -171,12 +191,17 @@ int32_t th_plan_stage_ranks(const th_parallel_plan *p)
     return p->n.tensor * p->n.context * p->n.data;
 }
 
+static int32_t block_of(const th_parallel_plan *p, int32_t stage)
+{
+    return stage < p->n_own ? p->own[stage].block : stage;
+}
+
 int32_t th_plan_accel(const th_parallel_plan *p, int32_t stage, int32_t rank)
 {
     int32_t accel = 0, stride = 1;
     for (int i = 0; i < TH_N_AXES; i++) {
         int32_t n = extent(p, p->order[i]);
-        int32_t at = p->order[i] == TH_AXIS_PIPELINE ? stage : rank % n;
+        int32_t at = p->order[i] == TH_AXIS_PIPELINE ? block_of(p, stage) : rank % n;
         if (p->order[i] != TH_AXIS_PIPELINE)
             rank /= n;
         accel += at * stride;
@@ -200,6 +225,12 @@ th_layer_range th_plan_layers(const th_parallel_plan *p, const th_transformer *t
     int32_t steps = p->n.pipeline * p->n.chunks;
     int32_t extra = p->layout == TH_LAYOUT_WITH_EMBEDDING ? 1 : 0;
     int32_t each = (t->layers + 2 * extra) / steps, more = t->layers % steps;
+    if (p->n_own > 0) {
+        int32_t first = 0;
+        for (int32_t i = 0; i < step; i++)
+            first += p->own[i].layers;
+        return (th_layer_range){first, p->own[step].layers};
+    }
     if (p->layout == TH_LAYOUT_UNEVEN)
         return (th_layer_range){step * each + (step < more ? step : more),
                                 each + (step < more ? 1 : 0)};

@@ -76,8 +76,18 @@ typedef struct th_batch {
     int32_t sequence, micro_batch, global_batch; /* tokens; sequences */
 } th_batch;
 
+/* A stage of its own layers and accelerators (plan_stages.h). */
+typedef struct th_own_stage {
+    int16_t layers;
+    int16_t block; /* it has the accelerators of this stage of equal ones */
+    int16_t again; /* its first layers, that are computed again */
+} th_own_stage;
+enum { TH_OWN_STAGES_MAX = 64 };
+
 typedef struct th_parallel_plan {
     th_degrees n;
+    int32_t n_own; /* stages of their own; 0: all are equal */
+    th_own_stage own[TH_OWN_STAGES_MAX];
     th_batch batch;
     int32_t order[TH_N_AXES]; /* th_axis, the fastest first */
     bool experts_apart;       /* the ranks of experts are far from each other, not neighbours */

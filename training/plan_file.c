@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/files/config_write.h"
 #include "training/plan_file.h"
+#include "training/plan_stages.h"
 
 void th_plan_file_clear(th_plan_file *f)
 {
@@ -74,6 +75,31 @@ static int read_order(const th_config_node *g, void *base, th_error *err)
         if (th_config_as_string(th_config_at(list, i), &words[i], err))
             return -1;
     return th_plan_set_order(&((th_plan_file *)base)->plan, words, n, err);
+}
+
+static int read_stages(const th_config_node *g, void *base, th_error *err)
+{
+    const char *words[TH_OWN_STAGES_MAX];
+    const th_config_node *list;
+    if (th_config_child(g, "stages", false, TH_CONFIG_LIST, &list, err))
+        return -1;
+    const int n = list ? th_config_count(list) : 0;
+    for (int i = 0; i < n && i < TH_OWN_STAGES_MAX; i++)
+        if (th_config_as_string(th_config_at(list, i), &words[i], err))
+            return -1;
+    return th_plan_set_stages(&((th_plan_file *)base)->plan, words, n, err);
+}
+
+static void put_stages(th_strbuf *out, const void *base)
+{
+    const th_parallel_plan *p = &((const th_plan_file *)base)->plan;
+    char words[TH_OWN_STAGES_MAX][32];
+    const char *names[TH_OWN_STAGES_MAX];
+    for (int32_t i = 0; i < p->n_own; i++) {
+        th_plan_stage_word(p, i, words[i], sizeof words[i]);
+        names[i] = words[i];
+    }
+    th_config_put_names(out, names, p->n_own);
 }
 
 static void put_overlap(th_strbuf *out, const void *base)
@@ -189,6 +215,12 @@ const th_field th_plan_fields[] = {
      .otherwise = "that of `create_transformer`"},
     FLAG("sequence_parallel", plan.sequence_parallel, false, "norms are shared by tensor ranks"),
     WORD("layout", plan.layout, th_plan_layout_names, 0, "how layers are spread over stages"),
+    {"stages", .read = read_stages, .put = put_stages,
+     .says =
+         "list, of each stage `LAYERS`, `LAYERS@BLOCK` or `LAYERS@BLOCK+AGAIN`: its layers; the "
+         "stage whose accelerators it has; how many of its layers, the first ones, are "
+         "computed again",
+     .otherwise = "stages are equal"},
     {"overlap", .read = read_overlap, .put = put_overlap,
      .says = "list of the communication that computation hides: `data`, `tensor`, `pipeline`",
      .otherwise = "none"},

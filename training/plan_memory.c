@@ -11,6 +11,7 @@
 #include "training/plan_memory.h"
 
 #include "base/min_max.h"
+#include "training/plan_stages.h"
 #include "workloads/transformer/transformer.h"
 
 const char *const th_memory_term_names[] = {"weights",     "gradients", "states",
@@ -39,10 +40,15 @@ static void add_parameters(const th_work_context *c, int32_t layer, chunk_sizes 
 static chunk_sizes sizes_of(const th_work_context *c, const th_pipeline_schedule *s, int32_t step)
 {
     th_layer_range r = th_plan_layers(c->p, c->t, step);
+    th_parallel_plan plan = *c->p;
+    th_work_context again = *c;
+    again.p = &plan;
+    plan.recompute = TH_RECOMPUTE_FULL;
     chunk_sizes out = {.parameters = 0};
     for (int32_t i = r.first; i < r.first + r.n; i++) {
         add_parameters(c, i, &out);
-        out.activations += th_layer_activation_bytes(c, i);
+        out.activations +=
+            th_layer_activation_bytes(th_plan_recomputes(c->p, c->t, step, i) ? &again : c, i);
     }
     if (step == 0)
         add_parameters(c, TH_LAYER_EMBEDDING_STEP, &out);
@@ -74,6 +80,7 @@ static int64_t buffer_bytes(const th_work_context *c, const th_pipeline_schedule
                             int64_t largest)
 {
     const th_parallel_plan *p = c->p;
+    const bool has_again = p->n_own > 0 && p->own[stage].again > 0;
     double tokens = (double)p->batch.sequence * p->batch.micro_batch / p->n.context;
     int64_t bytes = 0;
     for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++)
@@ -81,9 +88,10 @@ static int64_t buffer_bytes(const th_work_context *c, const th_pipeline_schedule
             bytes += (int64_t)(LOGIT_BYTES * tokens * c->t->vocab / p->n.tensor);
     if (p->n.zero == 3)
         bytes += largest * (2 * WEIGHT_BYTES + p->gradient_bytes);
-    if (p->recompute >= TH_RECOMPUTE_NEEDED) {
+    if (p->recompute >= TH_RECOMPUTE_NEEDED || has_again) {
         th_parallel_plan kept = *p;
-        kept.recompute = TH_RECOMPUTE_SELECTIVE;
+        kept.recompute =
+            p->recompute > TH_RECOMPUTE_SELECTIVE ? TH_RECOMPUTE_SELECTIVE : p->recompute;
         th_work_context whole = *c;
         whole.p = &kept;
         bytes += th_layer_activation_bytes(&whole, c->t->layers - 1);
@@ -163,25 +171,33 @@ static const char *remedy(const th_work_context *c, int term)
                                 : "a greater -tensor, -pipeline or -zero_group");
 }
 
-int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage)
+int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage,
+                            double *fill)
 {
     int64_t most = 0;
+    double fullest = -1;
     for (int32_t i = 0; i < s->shape.stages; i++) {
         const th_plan_memory m = th_plan_memory_of(c, s, i);
         const int64_t sum = th_plan_memory_sum(&m);
-        if (stage && sum > most)
-            *stage = i;
+        const double of = (double)sum / (double)th_stage_device(c, i).memory_bytes;
         most = th_max(most, sum);
+        if (of > fullest && stage)
+            *stage = i;
+        fullest = th_max(fullest, of);
     }
+    if (fill)
+        *fill = fullest;
     return most;
 }
 
 int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err)
 {
-    const double there = (double)c->device.memory_bytes;
     int32_t fullest = 0;
-    const double most = (double)th_plan_memory_most(c, s, &fullest);
+    double fill;
+    th_plan_memory_most(c, s, &fullest, &fill);
+    const double there = (double)th_stage_device(c, fullest).memory_bytes;
     const th_plan_memory m = th_plan_memory_of(c, s, fullest);
+    const double most = (double)th_plan_memory_sum(&m);
     int largest = 0;
     for (int i = 1; i < TH_N_MEMORY_TERMS; i++)
         largest = m.of[i] > m.of[largest] ? i : largest;

@@ -22,8 +22,10 @@ typedef struct th_plan_memory {
 th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_schedule *s,
                                  int32_t stage);
 int64_t th_plan_memory_sum(const th_plan_memory *m);
-int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s,
-                            int32_t *stage); /* of the fullest stage; stage: NULL, or which */
+/* Of the stage with the most; stage, fill: NULL, or the fullest, and the share of its accelerators'
+ * memory. */
+int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage,
+                            double *fill);
 /* Of an accelerator's memory, what a plan may take: within the error of these estimates. */
 #define TH_PLAN_FILL_MAX 1.09
 /* Does every stage fit? 0; 1: the fullest does within the error of these estimates, which are 9 %

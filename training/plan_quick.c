@@ -233,13 +233,29 @@ static double last_stage_s(const th_work_context *c, const quick_sums *x, double
     return m * (layers * x->least + head) + (p->n.pipeline - 1) * (layers / p->n.chunks) * fill;
 }
 
+/* Of the stage with an accelerator of each kind that equal stages use: it is no faster. */
+static double slowest_stage_s(const th_plan_units *u, const th_work_context *c, double m)
+{
+    const int32_t layers = c->t->layers / c->p->n.pipeline;
+    const int32_t ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline;
+    double most = 0;
+    for (int32_t k = 0; c->devices.n > 1 && k < c->devices.n; k++) {
+        th_work_context of = *c;
+        of.device = c->devices.of[k];
+        if (c->devices.accel[k] < ranks)
+            most = fmax(most, m * layers * sums_of(u, &of).least);
+    }
+    return most;
+}
+
 double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c)
 {
     const th_parallel_plan *p = c->p;
     const double m = th_plan_micro_batches(p), stages = p->n.pipeline;
     const double parameters = parameters_of_rank(u, c) / stages;
     const quick_sums x = sums_of(u, c);
-    const double step = p->layout == TH_LAYOUT_LAYERS ? last_stage_s(c, &x, m) : 0;
+    const double step =
+        p->layout == TH_LAYOUT_LAYERS ? fmax(last_stage_s(c, &x, m), slowest_stage_s(u, c, m)) : 0;
     const int32_t shares = p->n.zero > 0 ? p->n.zero_group : 1, most = p->n.data * p->n.context;
     const double end = th_optimizer_s(c, (int64_t)(parameters / most)) * shares;
     double reduce = 0, gather = 0; /* ZeRO 3: for every micro-batch */

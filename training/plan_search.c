@@ -15,6 +15,7 @@
 #include "training/plan_bound.h"
 #include "training/plan_memory.h"
 #include "training/plan_search.h"
+#include "training/plan_stages.h"
 #include "training/plan_step.h"
 
 const char *const th_plan_objective_names[] = {"step", "tokens_per_joule", "tokens_per_cost", NULL};
@@ -51,6 +52,7 @@ static inline bool is_before(const node *a, const node *b)
 typedef struct item {
     struct th_plan_search *search;
     node node;
+    th_parallel_plan plan;
     double bytes;
     th_collective_memo *memo; /* of its thread; NULL: not needed yet */
     th_time step_ps;
@@ -64,7 +66,9 @@ struct th_plan_search {
     const th_plan_space *space;
     th_plan_search_options options;
     th_plan_units units;
-    double per_second, per_plan[2]; /* of the value: of a rank, of an operation */
+    /* Of the value: of so many ranks, of the operations of a plan. */
+    double *per_second, per_plan[2];
+    bool is_mixed; /* accelerators are unlike */
     node *queue;
     size_t n_queue, queue_capacity;
     int64_t n_made;
@@ -127,10 +131,10 @@ static th_parallel_plan plan_of(const th_plan_search *x, const node *n)
 /* What a step of so many seconds is worth. */
 static double value_of(const th_plan_search *x, const th_parallel_plan *p, double s)
 {
-    const double ranks = (double)th_plan_stage_ranks(p) * p->n.pipeline;
+    const int32_t ranks = th_plan_stage_ranks(p) * p->n.pipeline;
     if (x->options.objective == TH_PLAN_STEP)
         return s;
-    return s * ranks * x->per_second + x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
+    return s * x->per_second[ranks] + x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
 }
 
 static int use_energy(th_plan_search *x, th_error *err)
@@ -142,6 +146,10 @@ static int use_energy(th_plan_search *x, th_error *err)
         return -1;
     const th_design_energy e = *th_compute_cost_energy(costs, a->designs[0]);
     th_compute_cost_cache_free(costs);
+    if (x->is_mixed)
+        return th_error_set(err, "MAP-0794",
+                            "-objective tokens_per_joule: the accelerators are unlike: step or "
+                            "tokens_per_cost was expected");
     if (!e.is_known || e.static_w <= 0)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "
@@ -149,7 +157,8 @@ static int use_energy(th_plan_search *x, th_error *err)
     const double macs =
         th_transformer_operations(x->space->t, p->batch.sequence, !x->space->t->is_encoder) / 2 *
         p->batch.sequence * p->batch.global_batch;
-    x->per_second = e.static_w;
+    for (int32_t i = 0; i <= x->system->n_accels; i++)
+        x->per_second[i] = e.static_w * i;
     x->per_plan[0] = macs * e.mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
     x->per_plan[1] = x->per_plan[0] * 4 / 3; /* the forward pass again */
     return 0;
@@ -157,12 +166,15 @@ static int use_energy(th_plan_search *x, th_error *err)
 
 static int use_cost(th_plan_search *x, th_error *err)
 {
-    x->per_second = x->system->nodes[x->system->accel_node[0]].a.cost;
-    if (x->per_second > 0)
-        return 0;
-    return th_error_set(err, "MAP-0768",
-                        "-objective tokens_per_cost: the accelerators have no cost: the key cost "
-                        "in the system file was expected");
+    for (int32_t i = 0; i < x->system->n_accels; i++) {
+        const double cost = x->system->nodes[x->system->accel_node[i]].a.cost;
+        x->per_second[i + 1] = x->per_second[i] + cost;
+        if (cost <= 0)
+            return th_error_set(err, "MAP-0768",
+                                "-objective tokens_per_cost: the accelerators have no cost: the "
+                                "key cost in the system file was expected");
+    }
+    return 0;
 }
 
 /* ---- refining ---- */
@@ -243,7 +255,9 @@ static int add_member(void *own, const th_parallel_plan *p)
 
 static bool fits(const th_plan_search *x, const th_work_context *c, const th_pipeline_schedule *s)
 {
-    return (double)th_plan_memory_most(c, s, NULL) <= room(x);
+    double fill;
+    th_plan_memory_most(c, s, NULL, &fill);
+    return fill <= x->options.fill;
 }
 
 /* Does a plan fit that differs in this alone? */
@@ -300,8 +314,9 @@ static int refine(th_plan_search *x, node *n)
         return -1;
     int status = 0;
     if (fits(x, &c, &schedule) && !is_needless(x, &p, &schedule)) {
-        status = bound_schedule(x, &c, &schedule, &ps);
-        if (status == 0)
+        if (!x->is_mixed) /* where no other bound is known */
+            status = bound_schedule(x, &c, &schedule, &ps);
+        if (status == 0 && !x->is_mixed)
             n->bound = fmax(n->bound, value_of(x, &p, th_seconds(ps)));
         n->level = LEVEL_READY;
         if (status == 0 && n->bound < cutoff(x))
@@ -328,18 +343,18 @@ static void *simulate(void *argument)
 {
     item *i = argument;
     const th_plan_search *x = i->search;
-    const th_parallel_plan p = plan_of(x, &i->node);
-    const th_pipeline_shape shape = {p.n.pipeline, p.n.chunks, th_plan_micro_batches(&p)};
+    const th_parallel_plan *p = &i->plan;
+    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
     th_pipeline_schedule schedule;
     th_work_context c = x->work;
-    i->step_ps = known_step(x, &p);
+    i->step_ps = known_step(x, p);
     if (!i->memo && !(i->memo = th_collective_memo_new(x->system, &i->err)))
         return NULL;
-    c.p = &p;
+    c.p = p;
     c.memo = i->memo;
-    if (th_pipeline_make(p.schedule, &shape, &schedule, &i->err))
+    if (th_pipeline_make(p->schedule, &shape, &schedule, &i->err))
         return NULL;
-    i->bytes = (double)th_plan_memory_most(&c, &schedule, NULL);
+    i->bytes = (double)th_plan_memory_most(&c, &schedule, NULL, NULL);
     if (i->step_ps < 0)
         i->step_ps = th_plan_step_time(x->system, &c, &schedule, &i->err);
     th_pipeline_clear(&schedule);
@@ -371,7 +386,7 @@ static int commit(th_plan_search *x, const item *i)
 {
     if (th_grow(&x->found, &x->found_capacity, x->n_found + 1, sizeof *x->found))
         return th_error_no_memory(x->err);
-    th_found_plan f = {.plan = plan_of(x, &i->node),
+    th_found_plan f = {.plan = i->plan,
                        .step_ps = i->step_ps,
                        .bytes = i->bytes,
                        .bound = i->node.bound,
@@ -412,9 +427,10 @@ static int gather(th_plan_search *x)
             return put_back(x, 0, n) ? -1
                                      : th_error_interrupted(x->err, "the best plan so far is kept");
         node first = pop(x);
-        if (first.level == LEVEL_READY)
+        if (first.level == LEVEL_READY) {
+            x->items[n].plan = plan_of(x, &first);
             x->items[n++].node = first;
-        else if (refine(x, &first))
+        } else if (refine(x, &first))
             return -1;
     }
     return n;
@@ -448,6 +464,41 @@ bool th_plan_search_is_done(const th_plan_search *x)
     return x->done;
 }
 
+int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
+                       th_error *err)
+{
+    int n_items = 0;
+    x->err = err;
+    x->left = 0; /* of what has no bound */
+    for (int i = 0; i < n; i++) {
+        const th_work_context c = context_of(x, &plans[i]);
+        const th_pipeline_shape shape = {plans[i].n.pipeline, 1, th_plan_micro_batches(&plans[i])};
+        th_pipeline_schedule schedule;
+        values[i] = INFINITY;
+        if (x->options.is_interrupted && x->options.is_interrupted())
+            return th_error_interrupted(err, "the best plan so far is kept");
+        if (th_pipeline_make(plans[i].schedule, &shape, &schedule, err))
+            return -1;
+        if (fits(x, &c, &schedule)) {
+            x->items[n_items].plan = plans[i];
+            x->items[n_items++].node = (node){.number = i};
+        }
+        th_pipeline_clear(&schedule);
+        if (n_items < x->options.threads && i < n - 1)
+            continue;
+        if (simulate_all(x, n_items, err))
+            return -1;
+        for (int k = 0; k < n_items; k++) {
+            const int64_t at = x->items[k].node.number;
+            values[at] = value_of(x, &plans[at], th_seconds(x->items[k].step_ps));
+            if (commit(x, &x->items[k]))
+                return -1;
+        }
+        n_items = 0;
+    }
+    return 0;
+}
+
 int th_plan_search_know(th_plan_search *x, const char *plan, th_time step_ps, th_error *err)
 {
     return th_map_put(x->known, plan, strlen(plan), step_ps) ? th_error_no_memory(err) : 0;
@@ -460,8 +511,11 @@ static int prepare(th_plan_search *x, th_error *err)
     x->err = err;
     x->known = th_map_new();
     x->items = th_alloc_zero((size_t)x->options.threads, sizeof *x->items);
-    if (!x->known || !x->items)
+    x->per_second = th_alloc_zero((size_t)x->system->n_accels + 1, sizeof *x->per_second);
+    if (!x->known || !x->items || !x->per_second)
         return th_error_no_memory(err);
+    x->is_mixed = x->work.devices.n > 1;
+    x->work.device = th_training_fastest(&x->work); /* bounds are below every stage's */
     for (int i = 0; i < x->options.threads; i++)
         x->items[i].search = x;
     if (!(x->items[0].memo = th_collective_memo_new(x->system, err)) ||
@@ -498,6 +552,7 @@ void th_plan_search_free(th_plan_search *x)
     for (int i = 0; x->items && i < x->options.threads; i++)
         th_collective_memo_free(x->items[i].memo);
     th_free(x->items);
+    th_free(x->per_second);
     th_map_free(x->known);
     th_plan_units_clear(&x->units);
     th_free(x->queue);

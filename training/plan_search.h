@@ -48,6 +48,9 @@ int th_plan_search_know(th_plan_search *x, const char *plan, th_time step_ps, th
 /* Until so many plans more have been simulated as there are threads, or it is done. 0; -1 on
  * failure, or interrupted (BASE-0008): what was found stays. */
 int th_plan_search_iterate(th_plan_search *x, th_error *err);
+/* Simulates n plans with stages of their own; values[i]: INFINITY: it does not fit. 0 or -1. */
+int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
+                       th_error *err);
 bool th_plan_search_is_done(const th_plan_search *x);
 
 typedef struct th_plan_findings {
@@ -66,6 +69,12 @@ th_plan_findings *th_plan_findings_copy(const th_plan_findings *f);
 void th_plan_findings_free(th_plan_findings *f); /* accepts NULL */
 /* Is no plan of the space better than f->of[i], but for those before it? */
 bool th_plan_is_proven(const th_plan_findings *f, int i);
+
+/* plan_genes.c: a genetic search of plans with stages of their own, from those that x has found and
+ * from degrees whose layers are spread by the speed of their stages: at most so many plans, the same
+ * on any number of threads. 0 or -1, as iterate. */
+int th_plan_evolve(th_plan_search *x, const th_work_context *work, const th_plan_space *space,
+                   int64_t evaluations, uint64_t seed, th_error *err);
 
 /* plan_text.c: what a search chose, as options of parallel_plan: "-tensor 8 -data 4 ...". */
 void th_plan_describe(const th_parallel_plan *p, th_strbuf *out);

@@ -37,7 +37,7 @@ static double bytes_of(const th_work_context *c, th_error *err)
     th_pipeline_schedule s;
     if (th_pipeline_make(p->schedule, &shape, &s, err))
         return INFINITY;
-    const double most = (double)th_plan_memory_most(c, &s, NULL);
+    const double most = (double)th_plan_memory_most(c, &s, NULL, NULL);
     th_pipeline_clear(&s);
     return most;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "base/map.h"
 #include "training/plan_search.h"
+#include "training/plan_stages.h"
 
 void th_plan_describe(const th_parallel_plan *p, th_strbuf *out)
 {
@@ -19,6 +20,12 @@ void th_plan_describe(const th_parallel_plan *p, th_strbuf *out)
         th_strbuf_printf(out, " -schedule %s", p->schedule->name);
     if (n->chunks > 1)
         th_strbuf_printf(out, " -virtual %d", (int)n->chunks);
+    for (int32_t i = 0; i < p->n_own; i++) {
+        char word[32];
+        th_plan_stage_word(p, i, word, sizeof word);
+        th_strbuf_printf(out, "%s%s%s", i == 0 ? " -stages {" : " ", word,
+                         i == p->n_own - 1 ? "}" : "");
+    }
     th_strbuf_printf(out, " -data %d", (int)n->data);
     if (n->expert > 1)
         th_strbuf_printf(out, " -expert %d", (int)n->expert);

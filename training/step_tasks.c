@@ -3,6 +3,7 @@
  *   compute, collective, message -> new_bundle -> add a task for each rank or group -> depend */
 #include <config.h>
 #include "base/alloc.h"
+#include "training/plan_stages.h"
 #include "training/step_tasks.h"
 
 const char *const th_step_task_names[] = {
@@ -24,18 +25,42 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
     x->members = th_alloc_array(n, sizeof *x->members);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
     x->known_work = th_map_new();
-    x->times = th_collective_times_new(s, p, err);
-    if (x->times && x->members && x->nodes && x->known_work)
+    x->n_times = th_plan_has_views(p, s) ? p->n.pipeline : 1;
+    x->times = th_alloc_zero((size_t)x->n_times, sizeof *x->times);
+    x->seen = th_alloc_array((size_t)x->n_times, sizeof *x->seen);
+    bool is_there = x->times && x->seen && x->members && x->nodes && x->known_work;
+    for (int32_t i = 0; is_there && i < x->n_times; i++) {
+        x->seen[i] = x->n_times > 1 ? th_plan_seen_from(p, i) : *p;
+        is_there = (x->times[i] = th_collective_times_new(s, &x->seen[i], err));
+    }
+    if (is_there)
         return 0;
-    if (x->times)
-        th_error_no_memory(err);
     th_step_tasks_clear(x);
-    return -1;
+    return th_error_no_memory(err);
+}
+
+int th_step_tasks_use(th_step_tasks *x, th_collective_memo *memo, th_error *err)
+{
+    if (!memo && x->n_times > 1 && !(memo = x->own = th_collective_memo_new(x->system, err)))
+        return -1;
+    for (int32_t i = 0; i < x->n_times; i++)
+        th_collective_times_use(x->times[i], memo);
+    return 0;
+}
+
+/* Of a stage, or of the message from it. */
+static th_collective_times *times_of(const th_step_tasks *x, int32_t stage)
+{
+    return x->times[stage < x->n_times ? stage : 0];
 }
 
 void th_step_tasks_clear(th_step_tasks *x)
 {
-    th_collective_times_free(x->times);
+    for (int32_t i = 0; x->times && i < x->n_times; i++)
+        th_collective_times_free(x->times[i]);
+    th_collective_memo_free(x->own);
+    th_free(x->times);
+    th_free(x->seen);
     th_map_free(x->known_work);
     th_free(x->kind);
     th_free(x->work);
@@ -227,7 +252,7 @@ int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step
                                   double slowdown, th_bundles after, th_error *err)
 {
     if (x->is_merged)
-        return add_delay(x, th_step_exchange_ps(x, e, err), stage, slowdown,
+        return add_delay(x, th_step_exchange_ps(x, stage, e, err), stage, slowdown,
                          kind_of_group(e->group), after, err);
     int32_t bundle = new_bundle(x, err);
     for (int32_t rank = 0; bundle >= 0 && rank < x->ranks; rank++) {
@@ -248,13 +273,14 @@ int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t byte
                         th_error *err)
 {
     if (x->is_merged)
-        return add_delay(x, th_stage_message_time(x->times, from, to, bytes, err), from, 0,
+        return add_delay(x, th_stage_message_time(x->times[0], from, to, bytes, err), from, 0,
                          TH_STEP_PIPELINE, after, err);
     th_task t = {.kind = TH_TASK_TRANSFER, .compute_cost = -1, .bytes = bytes, .layer = -1};
     return add_all(x, &t, from, to, TH_STEP_PIPELINE, after, err);
 }
 
-th_time th_step_exchange_ps(th_step_tasks *x, const th_step_exchange *e, th_error *err)
+th_time th_step_exchange_ps(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
+                            th_error *err)
 {
-    return th_collective_time(x->times, e->kind, e->group, e->bytes, err);
+    return th_collective_time(times_of(x, stage), e->kind, e->group, e->bytes, err);
 }

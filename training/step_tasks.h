@@ -47,7 +47,11 @@ enum { TH_NO_BUNDLE = -1, TH_STEP_TASKS_MAX = 1 << 23 };
 typedef struct th_step_tasks {
     const th_system *system;
     const th_parallel_plan *plan;
-    th_collective_times *times;
+    /* By stage, of the plan seen from there; or one for all. */
+    th_collective_times **times;
+    th_parallel_plan *seen;
+    int32_t n_times;
+    th_collective_memo *own; /* where the caller has none */
     th_program *program;
     bool is_merged;
     int32_t ranks; /* of a stage that have tasks: all, or 1 */
@@ -85,6 +89,8 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
                        th_program *program, th_error *err);
 /* Is there room for so many bundles? 0, or -1 with what to make smaller. */
 int th_step_tasks_check(const th_step_tasks *x, int64_t bundles, th_error *err);
+/* The memo of all times, which must outlive x; NULL: each has its own. 0 or -1. */
+int th_step_tasks_use(th_step_tasks *x, th_collective_memo *memo, th_error *err);
 void th_step_tasks_clear(th_step_tasks *x); /* what was taken (set to NULL) stays */
 
 /* Each adds a bundle and returns its number, or -1. */
@@ -98,6 +104,7 @@ int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t byte
 int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
                                   double slowdown, th_bundles after, th_error *err);
 /* How long an exchange takes by itself; 0: it has no bytes or no ranks. -1 on failure. */
-th_time th_step_exchange_ps(th_step_tasks *x, const th_step_exchange *e, th_error *err);
+th_time th_step_exchange_ps(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
+                            th_error *err);
 
 #endif

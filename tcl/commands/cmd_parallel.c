@@ -10,8 +10,9 @@
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
+#include "training/plan_stages.h"
 
-enum { PLAN_ZERO_GROUP = PLAN_N_SHARED, PLAN_IGNORE_MEMORY, PLAN_MERGE };
+enum { PLAN_ZERO_GROUP = PLAN_N_SHARED, PLAN_STAGES, PLAN_IGNORE_MEMORY, PLAN_MERGE };
 
 static const char *schedule_name(int i)
 {
@@ -52,6 +53,10 @@ static const th_option plan_options[] = {
                        .choice = schedule_name},
     TH_PLAN_SHARED_OPTIONS,
     [PLAN_ZERO_GROUP] = DEGREE("-zero_group", "Sharded over so many ranks (all of them)."),
+    [PLAN_STAGES] =
+        {"-stages", TH_OPTION_TEXT, "LIST", .least = 1, .most = TH_MANY,
+         .help = "Of each stage LAYERS, LAYERS@BLOCK or LAYERS@BLOCK+AGAIN: its layers, whose "
+                 "accelerators it has, layers computed again (all are equal)."},
     [PLAN_IGNORE_MEMORY] = {"-ignore_memory", TH_OPTION_FLAG, NULL,
                             "Simulates what does not fit into memory too."},
     [PLAN_MERGE] = {"-merge", TH_OPTION_INTEGER, "0|1",
@@ -82,13 +87,20 @@ static void parse_degrees(const th_call *c, th_degrees *n)
                       .zero_group = degree(c, PLAN_ZERO_GROUP)};
 }
 
+/* The words of a list option, at most so many of them. */
+static int words_of(const th_call *c, int option, const char **words, int most)
+{
+    const th_value *list = &c->option[option];
+    for (int i = 0; i < list->n && i < most; i++)
+        words[i] = Tcl_GetString(list->words[i]);
+    return list->n;
+}
+
 static int parse_order(th_call *c, th_parallel_plan *p)
 {
     const char *names[TH_N_AXES + 1];
-    const th_value *order = &c->option[PLAN_ORDER];
-    for (int i = 0; i < order->n; i++)
-        names[i] = Tcl_GetString(order->words[i]);
-    return th_plan_set_order(p, names, order->n, &c->err);
+    const int n = words_of(c, PLAN_ORDER, names, TH_N_AXES + 1);
+    return th_plan_set_order(p, names, n, &c->err);
 }
 
 /* Each part by its own option, else as the software has it. */
@@ -160,6 +172,12 @@ static int parse_plan(th_call *c, th_plan_file *f)
     p->sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL);
     p->recompute = (th_recompute)th_call_number(c, PLAN_RECOMPUTE, p->recompute);
     parse_degrees(c, &p->n);
+    const char *words[TH_OWN_STAGES_MAX];
+    const int n = words_of(c, PLAN_STAGES, words, TH_OWN_STAGES_MAX);
+    if (th_plan_set_stages(p, words, n, &c->err))
+        return -1;
+    if (n > 0 && !th_call_has(c, PLAN_PIPELINE))
+        p->n.pipeline = n;
     return (th_call_has(c, PLAN_SCHEDULE) &&
             th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
                ? -1
@@ -240,8 +258,10 @@ int th_call_plan_work(th_call *c, const th_plan_file *f, th_work_context *out)
 {
     const th_session *s = c->session;
     *out = (th_work_context){.t = &s->model.shape, .p = &f->plan, .numbers = f->numbers};
-    return th_training_device_of(s->system, &out->device, &c->err) || check_precision(c, out) ? -1
-                                                                                              : 0;
+    if (th_training_devices_of(s->system, &out->devices, &c->err))
+        return -1;
+    out->device = out->devices.of[0];
+    return check_precision(c, out);
 }
 
 int th_call_make_plan(th_call *c, th_plan_file *f)

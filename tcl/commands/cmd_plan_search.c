@@ -57,6 +57,11 @@ static const th_option search_options[] = {
                         "Ends after this wall time, with the best plan so far.", .low = 0,
                         .high = 1e9, .range = TH_ABOVE},
     [SEARCH_THREADS] = {"-threads", TH_OPTION_INTEGER, "N", "Threads (set_threads).", 1, 1024},
+    [SEARCH_UNEQUAL] = {"-unequal", TH_OPTION_INTEGER, "N",
+                        "Then a genetic search of plans whose stages have their own layers, "
+                        "accelerators and recomputation (-stages of parallel_plan), of at most so "
+                        "many (0).",
+                        0, INT64_C(1000000000)},
     [SEARCH_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
                            "File of the plans that were simulated, replaced every 10 s and at the "
                            "end. If it is there already, the search goes on from it."},
@@ -207,7 +212,8 @@ static void show(th_progress *p, const th_plan_findings *f)
 }
 
 /* 0, 1 when interrupted, -1. */
-static int iterate(th_call *c, th_plan_search *x)
+static int iterate(th_call *c, th_plan_search *x, const th_work_context *work,
+                   const th_plan_space *space)
 {
     static const double WRITE_EVERY_S = 10;
     th_progress progress = th_progress_start(c->session->is_quiet);
@@ -224,6 +230,14 @@ static int iterate(th_call *c, th_plan_search *x)
             show(&progress, &f);
     }
     th_progress_end(&progress);
+    enum { SEED = 1 };
+    if (!failed && th_call_number(c, SEARCH_UNEQUAL, 0) > 0) {
+        failed =
+            th_plan_evolve(x, work, space, th_call_number(c, SEARCH_UNEQUAL, 0), SEED, &c->err);
+        const th_plan_findings f = th_plan_search_found(x);
+        if (!failed)
+            failed = th_plan_checkpoint_write(c, &f);
+    }
     return failed < 0 && th_error_is_interrupted(&c->err) ? 1 : failed;
 }
 
@@ -234,7 +248,7 @@ static int search(th_call *c, const th_plan_space *space, const th_plan_file *ba
     if (th_call_plan_work(c, base, &work))
         return -1;
     th_plan_search *x = th_plan_search_new(c->session->system, &work, space, &options, &c->err);
-    int failed = !x || th_plan_checkpoint_read(c, x) ? -1 : iterate(c, x);
+    int failed = !x || th_plan_checkpoint_read(c, x) ? -1 : iterate(c, x, &work, space);
     const th_plan_findings f = x ? th_plan_search_found(x) : (th_plan_findings){.of = NULL};
     if (failed == 1)
         failed = end_early(c, &f, base);

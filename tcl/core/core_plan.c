@@ -7,6 +7,7 @@
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
 #include "training/plan_bound.h"
+#include "training/plan_stages.h"
 
 static Tcl_Obj *text(const char *t)
 {
@@ -97,13 +98,14 @@ static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_
 }
 
 /* plan_bounds: {COMPUTE LINKS SCHEDULE} of the step, ps; empty: the program is none, or has
- * a schedule of a file or of pairs. */
+ * a schedule of a file or of pairs, stages of their own, or unlike accelerators. */
 static int run_plan_bounds(th_call *c)
 {
     const th_hand_built *m = c->session->hand_built;
     th_pipeline_schedule schedule;
     th_time bounds[3];
-    if (!m || !m->step || !m->plan->plan.schedule || m->plan->plan.schedule->has_pairs)
+    if (!m || !m->step || !m->plan->plan.schedule || m->plan->plan.schedule->has_pairs ||
+        m->plan->plan.n_own > 0 || th_plan_has_views(&m->plan->plan, c->session->system))
         return 0;
     const th_parallel_plan *p = &m->plan->plan;
     const th_work_context work = {.t = &c->session->model.shape,

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/training/plan_help.h"
+#include "training/plan_stages.h"
 #include "training/plan_bound.h"
 #include "training/plan_memory.h"
 #include "training/plan_space.h"
@@ -71,7 +72,7 @@ static figures figures_of(const th_system *s, const th_plan_units *u, const th_w
                  .schedule = th_seconds(th_plan_bound_schedule(x, &schedule, &err)),
                  .step = th_seconds(th_plan_step_time(s, c, &schedule, &err)),
                  .bytes = th_plan_bytes_quick(u, c),
-                 .memory = (double)th_plan_memory_most(c, &schedule, NULL)};
+                 .memory = (double)th_plan_memory_most(c, &schedule, NULL, NULL)};
     th_plan_operations_free(x);
     th_collective_times_free(times);
     th_pipeline_clear(&schedule);
@@ -108,7 +109,8 @@ TEST(no_bound_is_above_the_step)
         const th_parallel_plan p = random_plan(r, &space);
         th_work_context c = {.t = &t, .p = &p, .numbers = th_training_numbers_shipped()};
         th_plan_units u;
-        CU_ASSERT_EQUAL_FATAL(th_training_device_of(s, &c.device, &err), 0);
+        CU_ASSERT_EQUAL_FATAL(th_training_devices_of(s, &c.devices, &err), 0);
+        c.device = c.devices.of[0];
         CU_ASSERT_EQUAL_FATAL(th_plan_units_init(&u, s, &c, &err), 0);
         const figures f = figures_of(s, &u, &c);
         const bool is_exact = f.schedule >= f.step * (1 - 1e-6);

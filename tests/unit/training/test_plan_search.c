@@ -7,6 +7,7 @@
 #include "tests/unit/training/plan_help.h"
 #include "training/plan_memory.h"
 #include "training/plan_search.h"
+#include "training/plan_stages.h"
 #include "training/plan_step.h"
 
 typedef struct problem {
@@ -45,7 +46,8 @@ static void random_problem(gsl_rng *r, problem *x)
     x->space.only[TH_CHOICE_CONTEXT].of = few_contexts;
     x->space.only[TH_CHOICE_CONTEXT].n = is_thorough() ? 2 : 1;
     x->work = (th_work_context){.t = &x->model, .numbers = th_training_numbers_shipped()};
-    CU_ASSERT_EQUAL_FATAL(th_training_device_of(x->system, &x->work.device, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_devices_of(x->system, &x->work.devices, &err), 0);
+    x->work.device = x->work.devices.of[0];
     x->options = (th_plan_search_options){.threads = 1, .top = 1, .fill = TH_PLAN_FILL_MAX};
 }
 
@@ -130,6 +132,104 @@ TEST(the_plan_is_the_best_of_all)
                (long long)all.n, (long long)f->evaluations);
         th_collective_memo_free(all.memo);
         clear(&x, f);
+    }
+}
+
+/* ---- stages of their own ---- */
+
+/* Half of the accelerators of a random system are slower ones. */
+static void make_unlike(problem *x)
+{
+    th_error err;
+    for (int32_t i = x->system->n_accels / 2; i < x->system->n_accels; i++)
+        x->system->nodes[x->system->accel_node[i]].a.dram_bits_per_s /= 8;
+    x->space.base.overlaps_data = false;
+    CU_ASSERT_EQUAL_FATAL(th_training_devices_of(x->system, &x->work.devices, &err), 0);
+    x->work.device = x->work.devices.of[0];
+}
+
+/* All layers and orders of the stages of a plan. */
+static void simulate_stages(exhaustive *x, th_parallel_plan *p, int32_t stage, int32_t left)
+{
+    const int32_t n = p->n.pipeline;
+    if (stage == n) {
+        th_error err;
+        if (left == 0 && th_plan_check(p, &x->of->model, x->of->system->n_accels, &err) == 0)
+            simulate(x, p);
+        return;
+    }
+    for (p->own[stage].block = 0; p->own[stage].block < n; p->own[stage].block++)
+        for (p->own[stage].layers = 1; p->own[stage].layers <= left; p->own[stage].layers++)
+            for (p->own[stage].again = 0; p->own[stage].again <= 1; p->own[stage].again++)
+                simulate_stages(x, p, stage + 1, left - p->own[stage].layers);
+}
+
+static int own_member(void *own, const th_parallel_plan *p)
+{
+    exhaustive *x = own;
+    th_parallel_plan of = *p;
+    of.n_own = p->n.pipeline;
+    if (p->n.chunks == 1)
+        simulate_stages(x, &of, 0, x->of->model.layers);
+    return 0;
+}
+
+static int own_members(void *own, const th_parallel_plan *group)
+{
+    exhaustive *x = own;
+    return group->n.pipeline > 1 ? th_plan_space_members(&x->of->space, group, own_member, x) : 0;
+}
+
+/* On unlike accelerators the genetic search finds the best of all plans with stages of their own,
+ * on any number of threads. */
+TEST(stages_of_their_own_are_the_best_of_all)
+{
+    static const int64_t zero[] = {0}, one[] = {1}, pipelines[] = {2, 3};
+    const int64_t schedule[] = {th_pipeline_find("1f1b") - th_pipeline_types};
+    const struct {
+        th_plan_choice choice;
+        const int64_t *of;
+        int n;
+    } narrowed[] = {{TH_CHOICE_CONTEXT, one, 1},
+                    {TH_CHOICE_VIRTUAL, one, 1},
+                    {TH_CHOICE_EXPERT, one, 1},
+                    {TH_CHOICE_EXPERT_TENSOR, one, 1},
+                    {TH_CHOICE_ZERO, zero, 1},
+                    {TH_CHOICE_SEQUENCE_PARALLEL, zero, 1},
+                    {TH_CHOICE_RECOMPUTE, zero, 1},
+                    {TH_CHOICE_MICRO_BATCH, one, 1},
+                    {TH_CHOICE_PIPELINE, pipelines, is_thorough() ? 2 : 1},
+                    {TH_CHOICE_SCHEDULE, schedule, 1}};
+    auto_rng *r = th_random_stream(47, "searches of plans", 0);
+    for (int i = 0; i < (is_thorough() ? 20 : 3); i++) {
+        problem x;
+        th_error err;
+        do
+            random_problem(r, &x);
+        while (x.system->n_accels < 8 && (th_system_free(x.system), true));
+        make_unlike(&x);
+        for (size_t k = 0; k < sizeof narrowed / sizeof *narrowed; k++) {
+            x.space.only[narrowed[k].choice].of = narrowed[k].of;
+            x.space.only[narrowed[k].choice].n = narrowed[k].n;
+        }
+        exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
+        CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, own_members, &all), 0);
+        th_time found[2] = {0};
+        for (int k = 0; k < 2; k++) {
+            x.options.threads = 1 + 2 * k;
+            th_plan_search *s = th_plan_search_new(x.system, &x.work, &x.space, &x.options, &err);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+            CU_ASSERT_EQUAL(th_plan_evolve(s, &x.work, &x.space, 3000, 1, &err), 0);
+            const th_plan_findings f = th_plan_search_found(s);
+            found[k] = f.n > 0 ? f.of[0].step_ps : 0;
+            printf("# %d accelerators: %lld plans of their own stages fit, %d were simulated\n",
+                   x.system->n_accels, (long long)all.n, f.n);
+            th_plan_search_free(s);
+        }
+        CU_ASSERT_EQUAL(found[0], all.n > 0 ? all.best : 0);
+        CU_ASSERT_EQUAL(found[1], found[0]);
+        th_collective_memo_free(all.memo);
+        clear(&x, NULL);
     }
 }
 

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plan_genes.c - see plan_search.h (th_plan_evolve).
+ *   seeds (plans that were found; all degrees, by estimate) -> simulate -> generations of offspring
+ *   (tournament, crossover, mutation), the best stay -> all neighbours of the best, until none is
+ *   better
+ * Genes: the degrees, micro-batch, schedule, ZeRO, recomputation and sequence parallelism of the
+ * plan, and of each stage its layers, its accelerators and how many layers it computes again. */
+#include <config.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/min_max.h"
+#include "base/random.h"
+#include "training/plan_memory.h"
+#include "training/plan_search.h"
+#include "training/plan_stages.h"
+
+enum { POPULATION = 24, SEEDS = 48, OFFSPRING = 16, STALE_GENERATIONS = 12, TRIES = 20 };
+
+typedef struct individual {
+    th_parallel_plan plan;
+    double value; /* of a seed, before it is simulated: its estimate */
+} individual;
+
+typedef struct genes {
+    th_plan_search *search;
+    const th_work_context *work;
+    const th_plan_space *space;
+    gsl_rng *random;
+    th_map *tried;
+    int64_t left;                           /* plans that may be simulated */
+    individual of[POPULATION], seed[SEEDS]; /* the best first */
+    int n, n_seeds;
+    th_parallel_plan batch[OFFSPRING];
+    int n_batch;
+    th_error *err;
+} genes;
+
+/* ---- what may be ---- */
+
+static bool is_allowed(const genes *g, const th_parallel_plan *p)
+{
+    const int64_t of[TH_N_CHOICES] = {[TH_CHOICE_TENSOR] = p->n.tensor,
+                                      [TH_CHOICE_PIPELINE] = p->n.pipeline,
+                                      [TH_CHOICE_CONTEXT] = p->n.context,
+                                      [TH_CHOICE_DATA] = p->n.data,
+                                      [TH_CHOICE_EXPERT] = p->n.expert,
+                                      [TH_CHOICE_EXPERT_TENSOR] = p->n.expert_tensor,
+                                      [TH_CHOICE_MICRO_BATCH] = p->batch.micro_batch,
+                                      [TH_CHOICE_VIRTUAL] = 1,
+                                      [TH_CHOICE_ZERO] = p->n.zero,
+                                      [TH_CHOICE_SCHEDULE] = p->schedule - th_pipeline_types,
+                                      [TH_CHOICE_RECOMPUTE] = p->recompute,
+                                      [TH_CHOICE_SEQUENCE_PARALLEL] = p->sequence_parallel};
+    const th_pipeline_shape shape = {p->n.pipeline, 1, th_plan_micro_batches(p)};
+    th_error ignored;
+    for (int i = 0; i < TH_N_CHOICES; i++)
+        if (!th_plan_space_allows(g->space, (th_plan_choice)i, of[i]) &&
+            (i != TH_CHOICE_SEQUENCE_PARALLEL || p->n.tensor > 1))
+            return false;
+    return th_plan_check(p, g->space->t, g->space->n_accels, &ignored) == 0 &&
+           !(p->schedule->check && p->schedule->check(&shape, &ignored));
+}
+
+/* ---- estimates ---- */
+
+/* Of a stage: a layer, and what it has besides, s of a micro-batch, messages left out. */
+static double layer_s(const th_work_context *c, int32_t layer)
+{
+    double s = 0;
+    th_pieces pieces;
+    for (int kind = TH_PIPELINE_FORWARD; kind <= TH_PIPELINE_BACKWARD; kind++) {
+        th_layer_work(c, layer, (th_pipeline_kind)kind, false, &pieces);
+        for (int i = 0; i < pieces.n; i++)
+            s += pieces.of[i].bytes > 0 ? 0 : pieces.of[i].s;
+    }
+    return s;
+}
+
+/* Spreads the layers by the speed of the stages. What a step takes then, s. */
+static double balance(const genes *g, th_parallel_plan *p)
+{
+    th_work_context c = *g->work;
+    const int32_t n = p->n_own = p->n.pipeline;
+    double each[TH_OWN_STAGES_MAX], s[TH_OWN_STAGES_MAX], longest = 0, sum = 0;
+    c.p = p;
+    for (int32_t i = 0; i < n; i++) {
+        c.device = th_stage_device(&c, i);
+        each[i] = s[i] = layer_s(&c, g->space->t->layers / 2);
+        if (i == 0)
+            s[i] += layer_s(&c, TH_LAYER_EMBEDDING_STEP);
+        if (i == n - 1)
+            s[i] += layer_s(&c, TH_LAYER_HEAD_STEP);
+        p->own[i].layers = 1;
+        p->own[i].again = 0;
+    }
+    for (int32_t left = g->space->t->layers - n; left > 0; left--) {
+        int32_t least = 0;
+        for (int32_t i = 1; i < n; i++)
+            least = s[i] + each[i] < s[least] + each[least] ? i : least;
+        s[least] += each[least];
+        p->own[least].layers++;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        longest = fmax(longest, s[i]);
+        sum += s[i];
+    }
+    return sum + (th_plan_micro_batches(p) - 1) * longest;
+}
+
+static void keep(individual *of, int *n, int most, const individual *x)
+{
+    int at = *n < most ? (*n)++ : most;
+    for (; at > 0 && of[at - 1].value > x->value; at--)
+        if (at < most)
+            of[at] = of[at - 1];
+    if (at < most)
+        of[at] = *x;
+}
+
+/* Stages in the order of their accelerators, and turned around. */
+static int add_seed(void *own, const th_parallel_plan *group)
+{
+    genes *g = own;
+    individual x = {.plan = *group};
+    th_parallel_plan *p = &x.plan;
+    const int32_t n = p->n.pipeline;
+    if (n < 2 || n > TH_OWN_STAGES_MAX || n > g->space->t->layers)
+        return 0;
+    p->sequence_parallel =
+        p->n.tensor > 1 && th_plan_space_allows(g->space, TH_CHOICE_SEQUENCE_PARALLEL, 1);
+    p->n.zero = p->n.zero_group > 1 && th_plan_space_allows(g->space, TH_CHOICE_ZERO, 1);
+    for (int turned = 0; turned < 2; turned++) {
+        for (int32_t i = 0; i < n; i++)
+            p->own[i].block = (int16_t)(turned ? n - 1 - i : i);
+        p->n_own = n;
+        x.value = balance(g, p);
+        if (is_allowed(g, p))
+            keep(g->seed, &g->n_seeds, SEEDS, &x);
+    }
+    return 0;
+}
+
+/* ---- batches ---- */
+
+/* Adds a plan that was not tried. */
+static int add(genes *g, const th_parallel_plan *p)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    int64_t known;
+    th_plan_describe(p, &text);
+    int status = 0;
+    if (!text.text)
+        status = th_error_no_memory(g->err);
+    else if (is_allowed(g, p) && g->n_batch < g->left && g->n_batch < OFFSPRING &&
+             !th_map_get(g->tried, text.text, strlen(text.text), &known)) {
+        g->batch[g->n_batch++] = *p;
+        if (th_map_put(g->tried, text.text, strlen(text.text), 1))
+            status = th_error_no_memory(g->err);
+    }
+    th_strbuf_clear(&text);
+    return status;
+}
+
+/* 1: the best one is better than before. */
+static int run_batch(genes *g)
+{
+    double values[OFFSPRING];
+    const double before = g->n > 0 ? g->of[0].value : INFINITY;
+    if (th_plan_search_try(g->search, g->batch, g->n_batch, values, g->err))
+        return -1;
+    for (int i = 0; i < g->n_batch; i++) {
+        const individual x = {g->batch[i], values[i]};
+        if (isfinite(x.value))
+            keep(g->of, &g->n, POPULATION, &x);
+    }
+    g->left -= g->n_batch;
+    g->n_batch = 0;
+    return g->n > 0 && g->of[0].value < before;
+}
+
+/* ---- variation ---- */
+
+static int32_t below(genes *g, int32_t n)
+{
+    return (int32_t)th_random_below(g->random, (uint64_t)n);
+}
+
+static const th_parallel_plan *parent(genes *g)
+{
+    return &g->of[th_min(below(g, g->n), below(g, g->n))].plan;
+}
+
+static void move_layer(th_parallel_plan *p, int32_t from, int32_t to)
+{
+    p->own[from].layers--;
+    p->own[to].layers++;
+    p->own[from].again = th_min(p->own[from].again, p->own[from].layers);
+}
+
+/* The stages of the other parent up to a cut, and its layers; the layers add up again. */
+static void cross(genes *g, th_parallel_plan *p, const th_parallel_plan *other)
+{
+    const int32_t n = p->n_own, cut = below(g, n);
+    int32_t layers = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (i < cut) {
+            p->own[i].layers = other->own[i].layers;
+            p->own[i].again = other->own[i].again;
+        }
+        layers += p->own[i].layers;
+    }
+    for (; layers != g->space->t->layers; layers += layers < g->space->t->layers ? 1 : -1) {
+        th_own_stage *s = &p->own[below(g, n)];
+        s->layers = (int16_t)th_max(1, s->layers + (layers < g->space->t->layers ? 1 : -1));
+        s->again = th_min(s->again, s->layers);
+        layers = 0;
+        for (int32_t i = 0; i < n; i++)
+            layers += p->own[i].layers;
+        if (layers == g->space->t->layers)
+            break;
+    }
+}
+
+/* Doubles one factor and halves another. */
+static void trade(genes *g, th_parallel_plan *p)
+{
+    int32_t *const of[] = {&p->n.tensor, &p->n.data, &p->n.pipeline, &p->n.context,
+                           &p->batch.micro_batch};
+    int32_t *up = of[below(g, 5)], *down = of[below(g, 5)];
+    if (up != &p->batch.micro_batch && *down % 2 == 0 && up != down)
+        *down /= 2;
+    *up *= 2;
+    if (up == &p->batch.micro_batch && below(g, 2) == 0 && *up % 4 == 0)
+        *up /= 4;
+    if (p->n.pipeline > th_min(TH_OWN_STAGES_MAX, g->space->t->layers) ||
+        (int64_t)th_plan_stage_ranks(p) * p->n.pipeline > g->space->n_accels)
+        return; /* add does not take it */
+    p->n.zero_group = p->n.data * p->n.context;
+    for (int32_t i = 0; i < p->n.pipeline; i++)
+        p->own[i].block = (int16_t)i;
+    balance(g, p);
+}
+
+static void mutate(genes *g, th_parallel_plan *p)
+{
+    const int32_t n = p->n_own, a = below(g, n), b = below(g, n);
+    th_own_stage *s = &p->own[a];
+    switch (below(g, 8)) {
+    case 0:
+    case 1:
+        if (a != b && s->layers > 1)
+            move_layer(p, a, b);
+        break;
+    case 2: {
+        const int16_t block = s->block;
+        s->block = p->own[b].block;
+        p->own[b].block = block;
+        break;
+    }
+    case 3:
+        s->again = (int16_t)below(g, s->layers + 1);
+        break;
+    case 4:
+        p->n.zero = p->n.zero_group > 1 ? below(g, 4) : 0;
+        break;
+    case 5:
+        p->recompute = (th_recompute)below(g, TH_RECOMPUTE_FULL + 1);
+        break;
+    case 6:
+        p->sequence_parallel = p->n.tensor > 1 && !p->sequence_parallel;
+        break;
+    default:
+        trade(g, p);
+    }
+}
+
+static int breed(genes *g)
+{
+    for (int i = 0; i < OFFSPRING * TRIES && g->n_batch < OFFSPRING; i++) {
+        th_parallel_plan child = *parent(g);
+        const th_parallel_plan *other = parent(g);
+        if (other->n_own == child.n_own && below(g, 2) == 0)
+            cross(g, &child, other);
+        for (int k = below(g, 3); k >= 0; k--)
+            mutate(g, &child);
+        if (add(g, &child))
+            return -1;
+    }
+    return run_batch(g);
+}
+
+/* ---- the search ---- */
+
+static bool fits(const genes *g, const th_parallel_plan *p)
+{
+    const th_pipeline_shape shape = {p->n.pipeline, 1, th_plan_micro_batches(p)};
+    th_pipeline_schedule schedule;
+    th_work_context c = *g->work;
+    th_error ignored;
+    double fill = INFINITY;
+    c.p = p;
+    if (th_pipeline_make(p->schedule, &shape, &schedule, &ignored))
+        return false;
+    th_plan_memory_most(&c, &schedule, NULL, &fill);
+    th_pipeline_clear(&schedule);
+    return fill <= th_plan_search_found(g->search).options.fill;
+}
+
+/* The first that fits, with as little as possible computed again. */
+static int add_fitting(genes *g, const th_parallel_plan *seed)
+{
+    for (int again = TH_RECOMPUTE_NONE; again <= TH_RECOMPUTE_FULL; again++)
+        for (int zero = 0; zero <= (seed->n.zero_group > 1 ? 3 : 0); zero++) {
+            th_parallel_plan p = *seed;
+            p.n.zero = zero;
+            p.recompute = (th_recompute)again;
+            if (!is_allowed(g, &p) || !fits(g, &p))
+                continue;
+            if (g->n_batch == OFFSPRING && run_batch(g) < 0)
+                return -1;
+            return add(g, &p);
+        }
+    return 0;
+}
+
+/* Plans with equal stages that were found, as stages of their own. */
+static int add_found(genes *g)
+{
+    const th_plan_findings f = th_plan_search_found(g->search);
+    th_parallel_plan found[POPULATION];
+    int n = 0;
+    for (int k = 0; k < f.n && n < POPULATION; k++)
+        if (f.of[k].plan.n.chunks == 1 && f.of[k].plan.n.pipeline > 1 &&
+            f.of[k].plan.n.pipeline <= TH_OWN_STAGES_MAX)
+            found[n++] = f.of[k].plan;
+    for (int k = 0; k < n; k++) {
+        th_parallel_plan *p = &found[k], equal = *p;
+        for (int32_t i = 0; i < p->n.pipeline; i++)
+            p->own[i] = (th_own_stage){.layers = (int16_t)th_plan_layers(&equal, g->space->t, i).n,
+                                       .block = (int16_t)i};
+        p->n_own = p->n.pipeline;
+        if (g->n_batch == OFFSPRING && run_batch(g) < 0)
+            return -1;
+        if (add(g, p))
+            return -1;
+    }
+    return run_batch(g) < 0 ? -1 : 0;
+}
+
+/* Adds a neighbour; runs the batch when it is full. 1: it is better than the best. */
+static int visit(genes *g, const th_parallel_plan *p)
+{
+    if (add(g, p))
+        return -1;
+    return g->n_batch == OFFSPRING ? run_batch(g) : 0;
+}
+
+/* A layer less here and more there, other accelerators, a layer more or less that is computed
+ * again. 1: one of them is better. */
+static int visit_neighbours(genes *g)
+{
+    const th_parallel_plan best = g->of[0].plan;
+    int better = 0;
+    for (int32_t a = 0; a < best.n_own && better == 0; a++)
+        for (int32_t b = 0; b < best.n_own && better == 0; b++) {
+            th_parallel_plan p = best, q = best;
+            if (a != b && p.own[a].layers > 1) {
+                move_layer(&p, a, b);
+                better = visit(g, &p);
+            }
+            if (a < b && better == 0) {
+                q.own[a].block = best.own[b].block;
+                q.own[b].block = best.own[a].block;
+                better = visit(g, &q);
+            }
+        }
+    for (int32_t a = 0; a < best.n_own && better == 0; a++)
+        for (int32_t by = -1; by <= 1 && better == 0; by += 2) {
+            th_parallel_plan p = best;
+            p.own[a].again = (int16_t)(p.own[a].again + by);
+            better = p.own[a].again >= 0 && p.own[a].again <= p.own[a].layers ? visit(g, &p) : 0;
+        }
+    return better ? better : run_batch(g);
+}
+
+static int evolve(genes *g)
+{
+    if (add_found(g) || th_plan_space_groups(g->space, add_seed, g))
+        return -1;
+    for (int i = 0; i < g->n_seeds; i++)
+        if (add_fitting(g, &g->seed[i].plan))
+            return -1;
+    if (run_batch(g) < 0)
+        return -1;
+    int better = 1;
+    for (int stale = 0; g->n > 0 && g->left > 0 && stale < STALE_GENERATIONS; stale++) {
+        if ((better = breed(g)) < 0)
+            return -1;
+        stale = better ? 0 : stale;
+    }
+    for (better = 1; g->n > 0 && g->left > 0 && better > 0;)
+        better = visit_neighbours(g);
+    return better < 0 ? -1 : 0;
+}
+
+int th_plan_evolve(th_plan_search *x, const th_work_context *work, const th_plan_space *space,
+                   int64_t evaluations, uint64_t seed, th_error *err)
+{
+    genes *g = th_alloc_zero(1, sizeof *g);
+    int status = -1;
+    if (g) {
+        *g = (genes){.search = x, .work = work, .space = space, .left = evaluations, .err = err};
+        g->random = th_random_stream(seed, "plans", 0);
+        g->tried = th_map_new();
+    }
+    if (g && g->random && g->tried)
+        status = evolve(g);
+    else
+        th_error_no_memory(err);
+    if (g && g->random)
+        gsl_rng_free(g->random);
+    if (g)
+        th_map_free(g->tried);
+    th_free(g);
+    return status;
+}
