@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* design_option.c - see design_option.h.
- *   list -> name, type -> (find | add to every accelerator) -> keys */
+ *   list -> name, type -> (find | add to every accelerator) -> keys -> keep those of -designs */
 #include <config.h>
 #include "tcl/design_option.h"
 #include "tcl/command.h"
@@ -98,5 +98,41 @@ int th_design_option_apply(const th_value *list, th_system *s, th_error *err)
             th_system_set_param(s, design, &p, err) < 0)
             return -1;
     }
+    return 0;
+}
+
+static bool is_among(const th_value *names, const char *name)
+{
+    for (int i = 0; i < names->n; i++)
+        if (strcmp(Tcl_GetString(names->words[i]), name) == 0)
+            return true;
+    return false;
+}
+
+static int keep_of(const th_value *names, th_system *s, th_node *node, th_error *err)
+{
+    int n = 0;
+    for (int i = 0; i < node->a.n_designs; i++)
+        if (is_among(names, s->designs[node->a.designs[i]].name))
+            node->a.designs[n++] = node->a.designs[i];
+    if (n == 0)
+        return th_error_set(
+            err, "TCL-2981", "-designs \"%.60s\": must have a design of accel/%s, such as %s",
+            Tcl_GetString(names->word), node->name, s->designs[node->a.designs[0]].name);
+    node->a.n_designs = n;
+    return 0;
+}
+
+int th_design_option_keep(const th_value *names, th_system *s, th_error *err)
+{
+    for (int i = 0; i < names->n; i++)
+        if (th_system_find_design(s, Tcl_GetString(names->words[i])) < 0)
+            return th_error_set(err, "TCL-2982",
+                                "-designs: there is no design \"%.60s\": must be one of the file, "
+                                "such as %s, or that of -design",
+                                Tcl_GetString(names->words[i]), s->designs[0].name);
+    for (int i = 0; i < s->n_accels; i++)
+        if (keep_of(names, s, &s->nodes[s->accel_node[i]], err) != 0)
+            return -1;
     return 0;
 }

@@ -176,8 +176,8 @@ static void add_marks(const th_spans_page *g, const th_html_track *t)
         add_mark(g, open, to, n);
 }
 
-/* The links that are shown as one row belong to one host or switch (of two switches the higher one),
- * or connect the accelerators of one island. */
+/* The links that are shown as one row belong to one host or switch (of two switches the higher
+ * one), or connect the accelerators of one island. */
 static void add_link_group(const th_spans_page *g, const th_link *l)
 {
     const th_system *s = g->session->system;

@@ -21,11 +21,14 @@
 
 /* ---- read_system ---- */
 
-static int add_design(th_call *c, const th_value *design, th_system *system)
+/* -design and -designs, one behind the other among the options; either may not be given. */
+static int take_designs(th_call *c, const th_value *design, th_system *system)
 {
-    if (th_design_option_apply(design, system, &c->err) != 0)
+    const th_value *kept = design + 1;
+    if (design->word && (th_design_option_apply(design, system, &c->err) != 0 ||
+                         th_design_check_system(system, &c->err) != 0))
         return -1;
-    return th_design_check_system(system, &c->err);
+    return kept->word ? th_design_option_keep(kept, system, &c->err) : 0;
 }
 
 enum { MOST_FILES = 2, MOST_WORDS = 3 };
@@ -52,7 +55,7 @@ static const struct system_format {
                            {&th_system_file}},
 };
 
-enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS, READ_BANDWIDTH, READ_LATENCY };
+enum { READ_FORMAT, READ_DESIGN, READ_DESIGNS, READ_MAX_LINKS, READ_BANDWIDTH, READ_LATENCY };
 
 /* Errors in the text that lib/ made name the first file. */
 static th_system *read_files(th_call *c, const struct system_format *f, Tcl_Obj *const *paths,
@@ -76,8 +79,7 @@ static th_system *read_files(th_call *c, const struct system_format *f, Tcl_Obj 
     return s;
 }
 
-/* Reads a system from its files, adds the design of the call, and checks the keys of all designs.
- */
+/* Reads a system from its files, checks the keys of all designs, and takes those of the call. */
 static th_system *read_one(th_call *c, int format, Tcl_Obj *const *names, int max_links,
                            const th_value *design)
 {
@@ -91,7 +93,7 @@ static th_system *read_one(th_call *c, int format, Tcl_Obj *const *names, int ma
     while (n > 0)
         Tcl_DecrRefCount(paths[--n]);
     if (system && (th_design_check_system(system, &c->err) != 0 ||
-                   (design && design->word && add_design(c, design, system) != 0))) {
+                   (design && take_designs(c, design, system) != 0))) {
         th_system_free(system);
         return NULL;
     }
@@ -134,6 +136,8 @@ static const th_option read_system_options[] = {
         {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
          .help = "Adds a design to every accelerator (name, type, and its keys), or changes "
                  "keys of a design in the file."},
+    [READ_DESIGNS] = {"-designs", TH_OPTION_TEXT, "{NAME ...}", .least = 1, .most = TH_MANY,
+                      .help = "The only designs that accelerators keep, of the file and -design."},
     [READ_MAX_LINKS] = MAX_LINKS_OPTION,
     [READ_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
                         "Of an infragraph: of links that do not say theirs."},
@@ -150,8 +154,8 @@ static int run_read_system(th_call *c)
     if (c->n_words != formats[format].n_files)
         return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words,
                             formats[format].wanted);
-    if (format == FORMAT_ASTRA && th_call_has(c, READ_DESIGN))
-        return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
+    if (format == FORMAT_ASTRA && (th_call_has(c, READ_DESIGN) || th_call_has(c, READ_DESIGNS)))
+        return th_error_set(&c->err, "TCL-0148", "-design and -designs: are for -format cfg");
     if (format != FORMAT_INFRAGRAPH &&
         (th_call_has(c, READ_BANDWIDTH) || th_call_has(c, READ_LATENCY)))
         return th_error_set(&c->err, "TCL-2524",
@@ -206,6 +210,7 @@ enum {
     CREATE_DIMS,
     CREATE_ACCEL,
     CREATE_DESIGN,
+    CREATE_DESIGNS,
     CREATE_BANDWIDTH,
     CREATE_LATENCY,
     CREATE_OVERSUBSCRIPTION,
@@ -253,6 +258,9 @@ static const th_option create_system_options[] = {
         {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}", .most = TH_MANY, .is_pairs = true,
          .help = "Adds a design to that accelerator, or changes keys of a design in the file.",
          .without = "POD"},
+    [CREATE_DESIGNS] = {"-designs", TH_OPTION_TEXT, "{NAME ...}", .least = 1, .most = TH_MANY,
+                        .help = "The only designs that it keeps, of the file and -design.",
+                        .without = "POD"},
     [CREATE_BANDWIDTH] =
         {"-link_bandwidth", TH_OPTION_BANDWIDTH, "{RATE ...}", .least = 1, .most = TH_MAX_DIMS,
          .help = "Bandwidth of every link, in each direction; or a value per dimension, "

@@ -17,7 +17,8 @@
 
 set here [file dirname [file normalize [info script]]]
 set root [file dirname [file dirname $here]]
-set pages {README.md docs/cookbook.md docs/tutorial.md docs/explanations.md docs/studies.md}
+set pages {README.md docs/cookbook.md docs/tutorial.md docs/explanations.md docs/studies.md
+    docs/own_accelerator.md}
 
 proc read_all {file} {
     set f [open $file]
