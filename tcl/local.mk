@@ -185,6 +185,7 @@ dist_experiments_DATA = \
 	scripts/experiments/fpgas_and_gpu.cfg \
 	scripts/experiments/topology_choice.tcl \
 	scripts/experiments/train_gpt3.tcl \
+	scripts/experiments/train_mixed.tcl \
 	scripts/experiments/unreliable_training.tcl \
 	scripts/experiments/what_to_buy.tcl \
 	scripts/experiments/systolic_array.tcl
