@@ -145,7 +145,7 @@ static int use_energy(th_plan_search *x, th_error *err)
     if (!e.is_known || e.static_w <= 0)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "
-                            "static_power: that key, with energy_source, was expected");
+                            "static_power: needs that key, with energy_source");
     const double macs =
         th_transformer_operations(x->space->t, p->batch.sequence, !x->space->t->is_encoder) / 2 *
         p->batch.sequence * p->batch.global_batch;
@@ -161,8 +161,8 @@ static int use_cost(th_plan_search *x, th_error *err)
     if (x->per_second > 0)
         return 0;
     return th_error_set(err, "MAP-0768",
-                        "-objective tokens_per_cost: the accelerators have no cost: the key cost "
-                        "in the system file was expected");
+                        "-objective tokens_per_cost: the accelerators have no cost: needs the key "
+                        "cost in the system file");
 }
 
 /* ---- refining ---- */
