@@ -57,7 +57,7 @@ proc ::tharsis::lib::hub::number {keys {otherwise {}}} {
 proc ::tharsis::lib::hub::items {key} {
     variable config; variable file
     lassign [get $config $key null] kind x
-    if {$kind ni {null list text}} {fail TCL-2961 "$file: $key: a list was expected"}
+    if {$kind ni {null list text}} {fail TCL-2961 "$file: $key: must be a list"}
     if {$kind eq "text"} {return [split $x {}]}
     return [lmap each $x {lindex $each 1}]
 }

@@ -75,7 +75,7 @@ proc ::tharsis::lib::nccl::rank_line {r_name words} {
     }
     if {$rank ne $r(ranks) || $r(times)} {
         set next [expr {$r(times) ? 0 : $r(ranks)}]
-        fail PRED-0466 "$r(where): rank \"[clip $rank 20]\": rank $next was expected: are lines of\
+        fail PRED-0466 "$r(where): rank \"[clip $rank 20]\": must be rank $next: are lines of\
             ranks missing?"
     }
     incr r(ranks)
@@ -83,8 +83,8 @@ proc ::tharsis::lib::nccl::rank_line {r_name words} {
         if {$word eq "on"} {return [dict set r(hosts) $next 1]}
         if {$word ne "Group"} continue
         if {$r(group) ni [list "" $next]} {
-            fail PRED-0183 "$r(where): ranks in several groups, whose collectives run at once: one\
-                group was expected"
+            fail PRED-0183 "$r(where): ranks in several groups, whose collectives run at once: must\
+                be in one group"
         }
         set r(group) $next
     }

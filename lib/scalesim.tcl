@@ -61,8 +61,8 @@ proc ::tharsis::lib::scalesim::plain {heading} {
 }
 
 proc ::tharsis::lib::scalesim::fail_heading {where name problem} {
-    uplevel 1 [list fail WORK-0066 "$where: column \"[clip $name 40]\"$problem; a line of\
-        headings was expected: \"Layer name, IFMAP Height, IFMAP Width, Filter Height,\
+    uplevel 1 [list fail WORK-0066 "$where: column \"[clip $name 40]\"$problem: must be a\
+        line of headings: \"Layer name, IFMAP Height, IFMAP Width, Filter Height,\
         Filter Width, Channels, Num Filter, Strides\" or \"Layer, M, N, K\""]
 }
 
@@ -165,8 +165,8 @@ proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
 # notes. SCALE-Sim goes by places: so do we where known headings are there, but one of them twice.
 proc ::tharsis::lib::scalesim::heading_line {where headings} {
     if {[lsearch -glob -nocase $headings "*intraline*"] >= 0} {
-        fail WORK-1129 "$where: is a layout of data in banks of memory, which is not modelled: a\
-            topology was expected"
+        fail WORK-1129 "$where: is a layout of data in banks of memory, which is not modelled: must\
+            be a topology"
     }
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
     set columns [expr {$is_product ? $known::product : $known::convolution}]
@@ -258,7 +258,7 @@ proc ::tharsis::lib::scalesim::topology {path batch precision} {
         lappend layers $line "{ name = $name; inputs = \"input\"; in_channels = $c;\
             in_height = $height; in_width = $width; $keys }"
     }
-    if {![llength $layers]} {fail WORK-0067 "$path: no layers: at least one was expected"}
+    if {![llength $layers]} {fail WORK-0067 "$path: no layers: must have at least one"}
     set head "name = [quoted [stem $path]]; batch = $batch; precision = \"$precision\";\
         shapes = \"own\"; input = { $input }; layers = ("
     set notes [list {*}[dict get $h notes] {*}[names_note columns [dict get $h others]] \

@@ -49,8 +49,8 @@ static int take_mapping(th_session *s, th_program_part *part, th_error *err)
         return -1;
     if (th_compute_cost_uses_scripts(th_simulation_costs(sim)))
         return th_error_set(err, "TCL-0932",
-                            "the system \"%.100s\" has designs that are procedures: a mapping "
-                            "onto designs of other types was expected",
+                            "the system \"%.100s\" has designs that are procedures: the mapping "
+                            "must use designs of other types",
                             s->system->name);
     part->from = sim->program;
     part->costs = th_simulation_costs(sim);

@@ -79,8 +79,8 @@ static int divides(const char *id, const char *what, int64_t n, const char *whol
 {
     if (n >= 1 && of % n == 0)
         return 0;
-    return th_error_set(err, id, "%s %lld: a divisor of %s, %lld, was expected", what, (long long)n,
-                        whole, (long long)of);
+    return th_error_set(err, id, "%s %lld: must divide %s, %lld", what, (long long)n, whole,
+                        (long long)of);
 }
 
 /* Stages of their own have all layers, and each other accelerators. */
@@ -110,8 +110,8 @@ static int check_chunks(const th_parallel_plan *p, const th_transformer *t, th_e
     int32_t layers = t->layers + (p->layout == TH_LAYOUT_WITH_EMBEDDING ? 2 : 0);
     if (p->layout == TH_LAYOUT_UNEVEN && layers < steps)
         return th_error_set(err, "MAP-0431",
-                            "%d layers over %d stages of %d chunks: -pipeline x -virtual of at "
-                            "most the layers was expected",
+                            "%d layers over %d stages of %d chunks: -pipeline x -virtual must be "
+                            "at most the layers",
                             (int)layers, (int)n->pipeline, (int)n->chunks);
     if (p->layout == TH_LAYOUT_UNEVEN || layers % steps == 0)
         return 0;
@@ -131,7 +131,7 @@ static int check_model(const th_parallel_plan *p, const th_transformer *t, th_er
         divides("MAP-0422", "-expert", n->expert, "the experts", t->experts.n, err))
         return -1;
     if (t->experts.n == 0 && n->expert > 1)
-        return th_error_set(err, "MAP-0423", "-expert %d: the model has no experts: 1 was expected",
+        return th_error_set(err, "MAP-0423", "-expert %d: the model has no experts: must be 1",
                             (int)n->expert);
     return check_chunks(p, t, err);
 }
@@ -142,7 +142,7 @@ static int check_batch(const th_parallel_plan *p, th_error *err)
     if (each >= 1 && p->batch.global_batch % each == 0 && p->batch.global_batch >= each)
         return 0;
     return th_error_set(err, "MAP-0425",
-                        "-global_batch %d: a multiple of -micro_batch x -data, %lld, was expected",
+                        "-global_batch %d: must be a multiple of -micro_batch x -data, %lld",
                         (int)p->batch.global_batch, (long long)each);
 }
 
@@ -157,8 +157,7 @@ static int check_ranks(const th_parallel_plan *p, int32_t n_accels, th_error *er
                             (long long)ranks, (int)n_accels);
     if (stage % ((int64_t)n->expert * n->expert_tensor))
         return th_error_set(err, "MAP-0427",
-                            "-expert %d x -expert_tensor %d: a divisor of the %lld ranks of a "
-                            "stage was expected",
+                            "-expert %d x -expert_tensor %d: must divide the %lld ranks of a stage",
                             (int)n->expert, (int)n->expert_tensor, (long long)stage);
     return divides("MAP-0428", "-zero_group", n->zero_group, "-data x -context",
                    (int64_t)n->data * n->context, err);

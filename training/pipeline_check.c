@@ -37,11 +37,9 @@ static int count_ops(const execution *x, const char *what, th_error *err)
             size_t at = th_pipeline_number(s, op->kind, th_pipeline_step(s, stage, op->chunk),
                                            op->micro_batch);
             if (x->done[at]++)
-                return th_error_set(err, "MAP-0406",
-                                    "%s: stage %d: %c%d.%d: stands twice; every operation once "
-                                    "was expected",
-                                    what, (int)stage, th_pipeline_letter(op->kind),
-                                    (int)op->micro_batch, op->chunk);
+                return th_error_set(
+                    err, "MAP-0406", "%s: stage %d: %c%d.%d: stands twice: must stand once", what,
+                    (int)stage, th_pipeline_letter(op->kind), (int)op->micro_batch, op->chunk);
         }
     return 0;
 }
@@ -106,8 +104,7 @@ static int tell_deadlock(const execution *x, const char *what, th_error *err)
         at = step, other = (th_pipeline_op){op->micro_batch, op->chunk, TH_PIPELINE_FORWARD};
     return th_error_set(err, "MAP-0407",
                         "%s: deadlock: operation %d of stage %d, %c%d.%d, waits for %c%d.%d of "
-                        "stage %d, which never has its turn: an order in which it does was "
-                        "expected",
+                        "stage %d, which never has its turn: the order must give it one",
                         what, (int)x->next[stage], (int)stage, th_pipeline_letter(op->kind),
                         (int)op->micro_batch, op->chunk, th_pipeline_letter(other.kind),
                         (int)other.micro_batch, other.chunk, (int)th_pipeline_stage_of(s, at));

@@ -102,10 +102,10 @@ static int check_interleaved(const th_pipeline_shape *n, th_error *err)
     int32_t p = n->stages, m = n->micro_batches;
     if (m % p == 0)
         return 0;
-    return th_error_set(err, "MAP-0400",
-                        "interleaved: %d micro-batches: a multiple of the %d stages was expected, "
-                        "such as %d",
-                        (int)m, (int)p, (int)((m / p + 1) * p));
+    return th_error_set(
+        err, "MAP-0400",
+        "interleaved: %d micro-batches: must be a multiple of the %d stages, such as %d", (int)m,
+        (int)p, (int)((m / p + 1) * p));
 }
 
 /* The k-th forward or backward operation of a stage: p micro-batches of one chunk, then of the

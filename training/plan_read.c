@@ -22,7 +22,7 @@ static int read_numbers(const th_config_node *root, th_training_numbers *out, th
         if (th_config_double(g, names[i], false, &out->of[i], err))
             return -1;
         if (!(out->of[i] >= 0 && out->of[i] <= TH_NUMBER_MAX))
-            return th_error_set(err, "MAP-0442", "%s:%d: %s: a number from 0 to %d was expected",
+            return th_error_set(err, "MAP-0442", "%s:%d: %s: must be a number from 0 to %d",
                                 th_config_file(g), th_config_line(g), names[i], TH_NUMBER_MAX);
     }
     return 0;

@@ -153,7 +153,7 @@ static int use_energy(th_plan_search *x, th_error *err)
     if (!e.is_known || e.static_w <= 0)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "
-                            "static_power: that key, with energy_source, was expected");
+                            "static_power: needs that key, with energy_source");
     const double macs =
         th_transformer_operations(x->space->t, p->batch.sequence, !x->space->t->is_encoder) / 2 *
         p->batch.sequence * p->batch.global_batch;
@@ -171,8 +171,8 @@ static int use_cost(th_plan_search *x, th_error *err)
         x->per_second[i + 1] = x->per_second[i] + cost;
         if (cost <= 0)
             return th_error_set(err, "MAP-0768",
-                                "-objective tokens_per_cost: the accelerators have no cost: the "
-                                "key cost in the system file was expected");
+                                "-objective tokens_per_cost: the accelerators have no cost: needs "
+                                "the key cost in the system file");
     }
     return 0;
 }

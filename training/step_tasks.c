@@ -77,8 +77,8 @@ int th_step_tasks_check(const th_step_tasks *x, int64_t bundles, th_error *err)
     if (bundles <= TH_STEP_TASKS_MAX / x->ranks)
         return 0;
     return th_error_set(err, "MAP-0440",
-                        "the step has more than %d tasks on %d ranks: -merge 1, fewer ranks or a "
-                        "smaller -global_batch was expected",
+                        "the step has more than %d tasks on %d ranks: needs -merge 1, fewer ranks "
+                        "or a smaller -global_batch",
                         (int)TH_STEP_TASKS_MAX, (int)(x->ranks * x->plan->n.pipeline));
 }
 

@@ -88,7 +88,7 @@ static int check_name(const th_workload *w, int layer, th_map *seen, th_error *e
 int th_workload_check_names(const th_workload *w, th_error *err)
 {
     if (w->n_layers == 0)
-        return th_error_set(err, "WORK-0005", "%s: no layers: at least one was expected",
+        return th_error_set(err, "WORK-0005", "%s: no layers: must have at least one",
                             w->file ? w->file : w->name);
     th_map *seen = th_map_new();
     if (!seen)
@@ -488,8 +488,8 @@ static int check_tie(const th_workload *w, const th_layer *l, th_error *err)
         return 0;
     return th_workload_layer_error(
         w, l, err, "WORK-0648",
-        "weights_of \"%s\": a layer with %d x %d x %d x %d weights of its own was expected, of the "
-        "same precision, density and sparsity",
+        "weights_of \"%s\": must be a layer with %d x %d x %d x %d weights of its own, of the same "
+        "precision, density and sparsity",
         of->name, (int)a.hi[0], (int)a.hi[1], (int)a.hi[2], (int)a.hi[3]);
 }
 

@@ -210,7 +210,7 @@ static int resolve_weights(const reader *r, int layer)
         return -1;
     if (name && !th_map_get(r->position, name, strlen(name), &position))
         return th_workload_layer_error(r->w, &r->w->layers[layer], r->err, "WORK-0649",
-                                       "weights_of \"%s\": a layer was expected", name);
+                                       "weights_of \"%s\": must be a layer", name);
     r->w->layers[layer].tied_to = 1 + (int32_t)position;
     return 0;
 }

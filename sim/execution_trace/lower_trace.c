@@ -167,7 +167,7 @@ static int access_memory(const lowering *l, int32_t rank, const th_trace_node *n
         return access_ps(l, rank, n, &out->delay_ps, err);
     if (there < 0 || there == here)
         return bad_node(l, rank, n, err,
-                        "attribute tharsis_node: another node of the system was expected");
+                        "attribute tharsis_node: must be another node of the system");
     *out = n->kind == TH_TRACE_LOAD ? transfer(n, there, here) : transfer(n, here, there);
     return 0;
 }
@@ -275,8 +275,8 @@ static int find_algorithm(const lowering *l, int32_t rank, const th_trace_node *
     const char *name = th_trace_text(&l->trace->ranks[rank], n->algorithm);
     *out = name ? th_algorithm_find(name) : algorithm_of_system(l->system->astra, c);
     return name && !*out ? bad_node(l, rank, n, err,
-                                    "attribute tharsis_algorithm: the name of an algorithm of "
-                                    "add_collective was expected")
+                                    "attribute tharsis_algorithm: must be the name of an algorithm "
+                                    "of add_collective")
                          : 0;
 }
 

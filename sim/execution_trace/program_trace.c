@@ -40,7 +40,7 @@ static const int64_t ps_per_us = 1000000;
 
 static int refuse(int32_t task, th_error *err, const char *what, const char *expected)
 {
-    return th_error_set(err, "MAP-0306", "task/%d: a trace cannot express %s: %s was expected",
+    return th_error_set(err, "MAP-0306", "task/%d: a trace cannot express %s: must be %s",
                         (int)task, what, expected);
 }
 
@@ -87,7 +87,7 @@ static int add_ends(writer *w, int32_t task, th_error *err)
                                 : refuse(task, err,
                                          "a transfer between nodes that are no "
                                          "accelerators",
-                                         "an accelerator at one end at least");
+                                         "from or to an accelerator");
 }
 
 /* Where the computations, transfers and collectives that wait for a delay are; else rank 0. The
@@ -439,7 +439,7 @@ static int check_collective(const writer *w, int32_t task, th_error *err)
         return refuse(task, err, th_collective_names[c->kind],
                       "all_reduce, all_gather, reduce_scatter, all_to_all or broadcast");
     if (c->pair_bytes)
-        return refuse(task, err, "an uneven all_to_all", "one size for all pairs");
+        return refuse(task, err, "an uneven all_to_all", "of one size for all pairs");
     return c->n_dims > 0
                ? refuse(task, err, "the extents of a collective (-dims)", "those of the system")
                : 0;

@@ -106,11 +106,11 @@ static int dims_of(const meeter *m, int32_t rank, const th_trace_node *n, th_err
         return 0;
     if (a && n->n_dims >= a->n_dims && (n->dims & all) != 0)
         return n->dims & all;
-    return th_error_set(err, "MAP-0303",
-                        "%s.%d.et: node %" PRIu64
-                        ": attribute involved_dim: at least one of the %d dimensions of the "
-                        "system was expected",
-                        m->trace->prefix, (int)rank, n->id, a ? a->n_dims : 0);
+    return th_error_set(
+        err, "MAP-0303",
+        "%s.%d.et: node %" PRIu64
+        ": attribute involved_dim: must name at least one of the %d dimensions of the system",
+        m->trace->prefix, (int)rank, n->id, a ? a->n_dims : 0);
 }
 
 /* The lowest rank of those that differ from this one in the dimensions alone. */

@@ -228,11 +228,10 @@ static int check_precision(th_call *c, const th_work_context *w)
     th_train_precision p = w->p->precision;
     if (p < TH_TRAIN_FP8 || (p == TH_TRAIN_NVFP4 ? g->fp4_factor : g->fp8_factor) > 0)
         return 0;
-    return th_error_set(&c->err, "TCL-0960",
-                        "create_transformer -precision %s: the accelerator has no such products: "
-                        "bf16%s was expected",
-                        p == TH_TRAIN_NVFP4 ? "nvfp4" : "fp8",
-                        g->fp8_factor > 0 ? ", fp8 or mxfp8" : " or fp16");
+    return th_error_set(
+        &c->err, "TCL-0960",
+        "create_transformer -precision %s: the accelerator has no such products: must be bf16%s",
+        p == TH_TRAIN_NVFP4 ? "nvfp4" : "fp8", g->fp8_factor > 0 ? ", fp8 or mxfp8" : " or fp16");
 }
 
 /* Vendors' accelerators and precisions without a measured run; what a user designed has none. */

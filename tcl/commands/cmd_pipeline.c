@@ -107,7 +107,7 @@ static int find_accels(th_call *c, int32_t stages, int32_t *node)
     const th_system *s = c->session->system;
     const th_value *accels = &c->option[PIPELINE_ACCELS];
     if (accels->word && accels->n != stages)
-        return th_error_set(&c->err, "TCL-0903", "-accels: a list of %d accelerators was expected",
+        return th_error_set(&c->err, "TCL-0903", "-accels: must be a list of %d accelerators",
                             (int)stages);
     if (stages > s->n_accels)
         return th_error_set(&c->err, "TCL-0906",

@@ -137,7 +137,7 @@ static int roofline(th_call *c, int node, th_fixed_work *w)
     double ps = ceil(s_of_work * (double)TH_PS_PER_S);
     if (!(ps < 0x1p60))
         return th_error_set(&c->err, "TCL-0806",
-                            "-operations and -bytes take longer than 13 days: less was expected");
+                            "-operations and -bytes: must take at most 13 days");
     w->duration_ps = (th_time)fmax(ps, 1);
     return 0;
 }

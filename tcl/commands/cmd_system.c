@@ -404,7 +404,7 @@ static int take_size(th_call *c, const th_pod *pod, th_topology_options *o, th_s
     if (!size->word)
         return th_error_set(&c->err, "TCL-2332", "-size {N ...}: is required with POD");
     if (size->n != pod->n_sizes)
-        return th_error_set(&c->err, "TCL-0996", "-size \"%s\": %s was expected for %s",
+        return th_error_set(&c->err, "TCL-0996", "-size \"%s\": must be %s for %s",
                             Tcl_GetString(size->word), pod->size, pod->name);
     th_strbuf_add(name, pod->name);
     for (int i = 0; i < size->n; i++) {

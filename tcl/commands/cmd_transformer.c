@@ -179,7 +179,7 @@ static int take_latent(th_call *c, th_transformer *t)
         *l = (th_latent_attention){.kv_rank = 0};
         for (int o = MODEL_QUERY_RANK; o <= MODEL_VALUE_DIM; o++)
             if (o != MODEL_LATENT_RANK && th_call_has(c, o))
-                return th_error_set(&c->err, "TCL-0962", "%s: -latent_rank was expected with it",
+                return th_error_set(&c->err, "TCL-0962", "%s: needs -latent_rank",
                                     transformer_options[o].name);
         return 0;
     }
@@ -273,7 +273,7 @@ static int take_kind(th_call *c, Tcl_Obj *word, const th_transformer *t, th_tran
     if (Tcl_ListObjGetElements(NULL, word, &n, &x) != TCL_OK || n % 2 == 0 ||
         strlen(Tcl_GetString(x[0])) >= TH_TRANSFORMER_KIND_NAME_MAX)
         return th_error_set(&c->err, "TCL-2970",
-                            "-layer_kinds: \"%.60s\": {NAME KEY N ...} was expected",
+                            "-layer_kinds: \"%.60s\": must be {NAME KEY N ...}",
                             Tcl_GetString(word));
     *k = (th_transformer_kind){.heads = t->heads,
                                .kv_heads = t->kv_heads,
@@ -369,7 +369,7 @@ static int forward_precision(th_call *c, th_train_precision p, th_precision *out
     if (p <= TH_TRAIN_FP16)
         return 0;
     return th_error_set(&c->err, "TCL-0961",
-                        "-forward: a workload has no precision %s: bf16 or fp16 was expected",
+                        "-forward: a workload has no precision %s: must be bf16 or fp16",
                         precisions[p]);
 }
 
@@ -393,7 +393,7 @@ static int check_head_dim(th_call *c, const th_transformer *t)
         t->hidden % t->heads == 0)
         return 0;
     return th_error_set(&c->err, "TCL-0964",
-                        "-heads %d: a divisor of -hidden, %d, or -head_dim was expected",
+                        "-heads %d: must divide -hidden, %d, unless -head_dim is given",
                         (int)t->heads, (int)t->hidden);
 }
 

@@ -208,7 +208,7 @@ static int expect_end(yaml_walk *w)
         return -1;
     const yaml_node_t *root = yaml_document_get_root_node(&w->document);
     int status =
-        root ? th_error_set(w->err, "TCL-2384", "%s:%d: a second document: one was expected",
+        root ? th_error_set(w->err, "TCL-2384", "%s:%d: a second document: the file must hold one",
                             w->path, (int)root->start_mark.line + 1)
              : 0;
     yaml_document_delete(&w->document);

@@ -399,13 +399,13 @@ int th_confine(const th_confinement *c, th_error *err)
     if (limit_resources(c) != 0 && lacks(c, "processor time and memory (setrlimit)", err) != 0)
         return -1;
     if (confine_files(c) != 0 &&
-        lacks(c, "files (Linux 5.13 or later with Landlock was expected)", err) != 0)
+        lacks(c, "files (needs Linux 5.13 or later with Landlock)", err) != 0)
         return -1;
     if (confine_calls() != 0 &&
-        lacks(c, "programs, sockets, signals and permissions (seccomp was expected)", err) != 0)
+        lacks(c, "programs, sockets, signals and permissions (needs seccomp)", err) != 0)
         return -1;
     if (start_watch(c, io) != 0 &&
-        lacks(c, "wall time and bytes in all (/proc/self/io was expected)", err) != 0)
+        lacks(c, "wall time and bytes in all (needs /proc/self/io)", err) != 0)
         return -1;
     return 0;
 }

@@ -305,11 +305,9 @@ static int read_custom(const th_config_node *g, void *base, th_error *err)
         if (th_config_string(list, keys[i], false, &path, err) < 0)
             return -1;
         if (strlen(path) >= TH_ASTRA_PREFIX_BYTES)
-            return th_error_set(err, "TOPO-0421",
-                                "%s:%d: key \"%s\": a path of at most %d bytes "
-                                "was expected",
-                                th_config_file(list), th_config_line(list), keys[i],
-                                TH_ASTRA_PREFIX_BYTES - 1);
+            return th_error_set(
+                err, "TOPO-0421", "%s:%d: key \"%s\": must be a path of at most %d bytes",
+                th_config_file(list), th_config_line(list), keys[i], TH_ASTRA_PREFIX_BYTES - 1);
         strcpy(a->custom[i], path);
         a->n_custom += path[0] != '\0';
     }

@@ -32,7 +32,7 @@ static int count(const th_system *s, const th_topology_options *o, rails *r, th_
     if (o->oversubscription > 0)
         return th_error_set(err, "TOPO-0193",
                             "system \"%s\": a unit of %d holds all %d islands, so that no spine "
-                            "can be oversubscribed: a smaller UNIT was expected (%s)",
+                            "can be oversubscribed: needs a smaller UNIT (%s)",
                             s->name, r->unit, r->n_islands, th_topology_rails.synopsis);
     return 0;
 }

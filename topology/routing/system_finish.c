@@ -54,7 +54,7 @@ static int number_nodes(th_system *s, th_error *err)
     }
     if (s->n_accels == 0)
         return th_error_set(err, "TOPO-0012",
-                            "system \"%s\": no accelerator: at least one was expected", s->name);
+                            "system \"%s\": no accelerator: must have at least one", s->name);
     return 0;
 }
 

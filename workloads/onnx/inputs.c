@@ -65,10 +65,9 @@ static int64_t extent_of(th_onnx_reader *r, const input *in, int32_t axis)
     if (d->has_dim_value && d->dim_value != 0) {
         if (d->dim_value > 0 && d->dim_value <= TH_ONNX_EXTENT_MAX)
             return d->dim_value;
-        return th_error_set(r->err, "WORK-0105",
-                            "%s: input \"%.80s\": axis %d is %lld long: from 1 to %d was expected",
-                            r->path, in->value->name, (int)axis, (long long)d->dim_value,
-                            TH_ONNX_EXTENT_MAX);
+        return th_error_set(
+            r->err, "WORK-0105", "%s: input \"%.80s\": axis %d is %lld long: must be from 1 to %d",
+            r->path, in->value->name, (int)axis, (long long)d->dim_value, TH_ONNX_EXTENT_MAX);
     }
     snprintf(place, sizeof place, "%.180s.%d", in->value->name, (int)axis);
     th_onnx_dim *by_name = symbol[0] ? bound(r, symbol) : NULL, *by_place = bound(r, place),
@@ -87,15 +86,15 @@ static int64_t extent_of(th_onnx_reader *r, const input *in, int32_t axis)
     if (extent >= 0)
         return extent;
     return th_error_set(r->err, "WORK-0106",
-                        "%s: input \"%.80s\": axis %d has no length: -dim {%.80s N} was expected",
-                        r->path, in->value->name, (int)axis, symbol[0] ? symbol : place);
+                        "%s: input \"%.80s\": axis %d has no length: needs -dim {%.80s N}", r->path,
+                        in->value->name, (int)axis, symbol[0] ? symbol : place);
 }
 
 int th_onnx_refuse_empty(th_onnx_reader *r)
 {
     return th_error_set(r->err, "WORK-0945",
                         "%s: input \"%.80s\": axis %d is 0 long, and nothing is left to compute: "
-                        "-dim {%.80s.%d N} was expected",
+                        "needs -dim {%.80s.%d N}",
                         r->path, r->empty_input, (int)r->empty_axis, r->empty_input,
                         (int)r->empty_axis);
 }
@@ -106,9 +105,8 @@ static int read_axes(th_onnx_reader *r, input *in)
     in->shape = t ? t->shape : NULL;
     if (!in->shape)
         return th_error_set(r->err, "WORK-0107",
-                            "%s: input \"%.80s\": a tensor with a shape was "
-                            "expected",
-                            r->path, in->value->name);
+                            "%s: input \"%.80s\": must be a tensor with a shape", r->path,
+                            in->value->name);
     if (in->shape->n_dim > TH_ONNX_RANK_MAX)
         return th_error_set(r->err, "WORK-0108",
                             "%s: input \"%.80s\": %zu axes: at most %d were expected", r->path,

@@ -387,7 +387,7 @@ static int read_if(th_onnx_reader *r)
     const ThOnnx__Graph *g = branch_of(r, is_then), *other = branch_of(r, !is_then);
     th_onnx_inner x;
     if (!g)
-        return th_onnx_refuse(r, "WORK-0118", "%s: a graph was expected",
+        return th_onnx_refuse(r, "WORK-0118", "%s: must be a graph",
                               is_then ? "then_branch" : "else_branch");
     if ((other && th_onnx_count_graph(r, other, -1)) || th_onnx_inner_of(r, g, &x))
         return -1;

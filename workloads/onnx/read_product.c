@@ -199,8 +199,7 @@ static int parse(th_onnx_reader *r, equation *e)
     }
     if (is_good && set_extents(r, e))
         return 0;
-    return th_onnx_refuse(r, "WORK-0146",
-                          "equation: one that fits the extents of up to %d inputs was expected",
+    return th_onnx_refuse(r, "WORK-0146", "equation: must fit the extents of up to %d inputs",
                           INPUTS);
 }
 

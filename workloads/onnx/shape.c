@@ -208,7 +208,7 @@ int th_onnx_shape_constant(th_onnx_reader *r, const th_onnx_operator *o)
     (void)o;
     if (!a || (a->t && a->t->n_dims > TH_ONNX_RANK_MAX) ||
         (a->sparse_tensor && a->sparse_tensor->n_dims > TH_ONNX_RANK_MAX))
-        return th_onnx_refuse(r, "WORK-0095", "value: a tensor of at most %d axes was expected",
+        return th_onnx_refuse(r, "WORK-0095", "value: must be a tensor of at most %d axes",
                               TH_ONNX_RANK_MAX);
     if (a->t) {
         set_shape(out, a->t->dims, (int32_t)a->t->n_dims);

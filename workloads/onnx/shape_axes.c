@@ -255,7 +255,7 @@ int th_onnx_shape_transpose(th_onnx_reader *r, const th_onnx_operator *o)
         r->out[0].dim[i] = in->dim[axis];
     }
     if (seen != (1u << in->rank) - 1 || n > in->rank)
-        return th_onnx_refuse(r, "WORK-0101", "perm: an order of all %d axes was expected",
+        return th_onnx_refuse(r, "WORK-0101", "perm: must be an order of all %d axes",
                               (int)in->rank);
     return 0;
 }
@@ -288,8 +288,7 @@ int th_onnx_shape_reshape(th_onnx_reader *r, const th_onnx_operator *o)
     if (is_good && open >= 0)
         out->dim[open] = known > 0 ? all / known : 0;
     if (!is_good || (open >= 0 && known > 0 && all % known != 0) || th_onnx_elements(out) != all)
-        return th_onnx_refuse(r, "WORK-0104", "a shape of %lld elements was expected",
-                              (long long)all);
+        return th_onnx_refuse(r, "WORK-0104", "the shape must have %lld elements", (long long)all);
     return 0;
 }
 

@@ -64,7 +64,7 @@ int th_onnx_refuse_large(th_onnx_reader *r)
 
 int th_onnx_refuse_extent(th_onnx_reader *r, int64_t extent, int64_t least, int64_t most)
 {
-    return th_onnx_refuse(r, "WORK-0097", "extent %lld: from %lld to %lld was expected",
+    return th_onnx_refuse(r, "WORK-0097", "extent %lld: must be from %lld to %lld",
                           (long long)extent, (long long)least, (long long)most);
 }
 
@@ -296,6 +296,6 @@ int32_t th_onnx_axis(th_onnx_reader *r, int64_t axis, int32_t rank)
 {
     if (axis >= -rank && axis < rank)
         return (int32_t)(axis < 0 ? axis + rank : axis);
-    return th_onnx_refuse(r, "WORK-0098", "axis %lld: from %d to %d was expected", (long long)axis,
+    return th_onnx_refuse(r, "WORK-0098", "axis %lld: must be from %d to %d", (long long)axis,
                           -(int)rank, (int)rank - 1);
 }

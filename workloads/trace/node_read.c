@@ -143,8 +143,7 @@ static int read_message(const th_trace_reader *r, const ThTraceMessage__Node *m,
         return -1;
     if (peer == r->rank)
         return th_trace_node_error(r, m->id, err,
-                                   "a message from rank %d to itself: another rank "
-                                   "was expected",
+                                   "a message from rank %d to itself: must be to another rank",
                                    (int)r->rank);
     out->peer = (int32_t)peer;
     out->tag = (uint32_t)tag;

@@ -30,8 +30,8 @@ int th_trace_check_prefix(const char *prefix, th_error *err)
     enum { MOST = TH_TRACE_PATH_BYTES / 2 };
     if (strlen(prefix) <= MOST)
         return 0;
-    return th_error_set(err, "WORK-0311", "%.60s...: a path of at most %d bytes was expected",
-                        prefix, MOST);
+    return th_error_set(err, "WORK-0311", "%.60s...: must be a path of at most %d bytes", prefix,
+                        MOST);
 }
 
 static void clear_rank(th_trace_rank *r)

@@ -204,9 +204,8 @@ static int check_parts(const th_trace *by, th_error *err)
 {
     for (int32_t rank = 0; rank < by->n_ranks; rank++) {
         if (by->ranks[rank].n_nodes == 0)
-            return th_error_set(err, "WORK-0966",
-                                "%s.%d.et: has no nodes: at least one was expected", by->prefix,
-                                (int)rank);
+            return th_error_set(err, "WORK-0966", "%s.%d.et: no nodes: must have at least one",
+                                by->prefix, (int)rank);
         for (int32_t i = 0; i < by->ranks[rank].n_nodes; i++) {
             const th_trace_node *n = &by->ranks[rank].nodes[i];
             if (n->kind < TH_TRACE_COMPUTE || n->kind > TH_TRACE_RECEIVE)

@@ -64,7 +64,7 @@ static bool next_record(rank_reader *r, const uint8_t **record, size_t *n, int *
         return false;
     for (int i = 0;; i++) {
         if (r->at + i == r->end || i == VARINT_MAX) {
-            *status = file_error(r, err, "a record's length of at most 5 bytes was expected");
+            *status = file_error(r, err, "a record's length must have at most 5 bytes");
             return false;
         }
         length |= (uint64_t)(r->at[i] & 0x7f) << (7 * i);
@@ -170,7 +170,7 @@ static int read_records(rank_reader *r, th_error *err)
     size_t n;
     int status;
     if (!next_record(r, &record, &n, &status, err))
-        return status ? -1 : file_error(r, err, "a record of metadata was expected");
+        return status ? -1 : file_error(r, err, "must begin with a record of metadata");
     ThTraceMessage__Metadata *head = th_trace_message__metadata__unpack(NULL, n, record);
     if (!head)
         return file_error(r, err, "the record before it is no metadata of a trace");

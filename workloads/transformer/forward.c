@@ -12,14 +12,14 @@
 static int check(const th_transformer *t, th_error *err)
 {
     if (t->experts.n > 0)
-        return th_error_set(err, "WORK-0406",
-                            "%s: the layers of a workload do not choose experts: a model without "
-                            "-experts was expected",
-                            t->name);
+        return th_error_set(
+            err, "WORK-0406",
+            "%s: the layers of a workload do not choose experts: must be a model without -experts",
+            t->name);
     if (t->latent.kv_rank > 0)
         return th_error_set(err, "WORK-0407",
-                            "%s: the layers of a workload have no latent attention: a model with "
-                            "-heads and -kv_heads was expected",
+                            "%s: the layers of a workload have no latent attention: must be a "
+                            "model with -heads and -kv_heads",
                             t->name);
     for (int32_t i = 0; i < t->n_kinds; i++) {
         const th_transformer_kind *k = &t->kinds[i];

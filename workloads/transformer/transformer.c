@@ -14,13 +14,11 @@ static int check_kinds(const th_transformer *t, th_error *err)
                                 k->name, (long long)k->kv_heads, (long long)k->head_dim,
                                 (long long)k->heads);
         if (k->experts > 0 && t->experts.n == 0)
-            return th_error_set(err, "WORK-1067",
-                                "-layer_kinds: %s: experts 1: -experts was expected with it",
+            return th_error_set(err, "WORK-1067", "-layer_kinds: %s: experts 1: needs -experts",
                                 k->name);
         if (!th_kind_has_mixer(k) && !th_kind_has_ffn(k))
             return th_error_set(err, "WORK-1068",
-                                "-layer_kinds: %s: heads, weights, ffn or experts was expected",
-                                k->name);
+                                "-layer_kinds: %s: needs heads, weights, ffn or experts", k->name);
     }
     return 0;
 }
@@ -34,18 +32,17 @@ int th_transformer_check(const th_transformer *t, th_error *err)
                   {"-vocab", t->vocab},   {"-head_dim", t->head_dim}, {"-kv_heads", t->kv_heads}};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i].n < 1)
-            return th_error_set(err, "WORK-0400", "%s: at least 1 was expected", needed[i].name);
+            return th_error_set(err, "WORK-0400", "%s: must be at least 1", needed[i].name);
     if (t->heads % t->kv_heads != 0)
-        return th_error_set(err, "WORK-0401",
-                            "-kv_heads %d: a divisor of the %d heads was expected",
+        return th_error_set(err, "WORK-0401", "-kv_heads %d: must divide the %d heads",
                             (int)t->kv_heads, (int)t->heads);
     if (t->n_kinds == 0 && t->ffn < 1 && (t->experts.n == 0 || t->experts.dense_layers > 0))
-        return th_error_set(err, "WORK-0402", "-ffn: at least 1 was expected");
+        return th_error_set(err, "WORK-0402", "-ffn: must be at least 1");
     if (t->experts.n > 0 && (t->experts.top_k < 1 || t->experts.top_k > t->experts.n))
-        return th_error_set(err, "WORK-0403", "-top_k %d: 1 to the %d experts was expected",
+        return th_error_set(err, "WORK-0403", "-top_k %d: must be from 1 to the %d experts",
                             (int)t->experts.top_k, (int)t->experts.n);
     if (t->experts.n > 0 && t->experts.ffn < 1)
-        return th_error_set(err, "WORK-0404", "-expert_ffn: at least 1 was expected");
+        return th_error_set(err, "WORK-0404", "-expert_ffn: must be at least 1");
     if (t->experts.dense_layers > t->layers)
         return th_error_set(err, "WORK-0405", "-dense_layers %d: at most the %d layers",
                             (int)t->experts.dense_layers, (int)t->layers);

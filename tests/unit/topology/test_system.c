@@ -202,7 +202,7 @@ TEST(finish_refuses_accelerators_that_lack_something)
                           "system \"sys\": accelerator \"a0\": clock and elements per cycle of the "
                           "vector unit must be greater than 0");
     expect_finish_refuses(new_system(0), "TOPO-0012",
-                          "system \"sys\": no accelerator: at least one was expected");
+                          "system \"sys\": no accelerator: must have at least one");
 }
 
 TEST(finish_names_a_pair_that_is_apart)

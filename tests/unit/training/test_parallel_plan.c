@@ -124,7 +124,7 @@ TEST(numbers_that_do_not_divide)
     th_degrees n = degrees;
     n.tensor = 3;
     TAP_ASSERT_TEXT(refused(n, 100, &err), "MAP-0420");
-    TAP_ASSERT_TEXT(err.text, "-tensor 3: a divisor of the heads, 8, was expected");
+    TAP_ASSERT_TEXT(err.text, "-tensor 3: must divide the heads, 8");
     n = degrees, n.context = 3;
     TAP_ASSERT_TEXT(refused(n, 100, &err), "MAP-0421");
     n = degrees, n.expert = 2;

@@ -23,21 +23,20 @@ TEST(bad_files_are_refused)
     begin("1,-2");
     m.dimension[0][1].has_dim_value = true;
     node("Relu", "x", "y", "");
-    expect("WORK-0105", "input \"x\": axis 1 is -2 long: from 1 to 268435456 was expected");
+    expect("WORK-0105", "input \"x\": axis 1 is -2 long: must be from 1 to 268435456");
     begin("1,0,8,8");
     node("Relu", "x", "y", "");
-    expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {x.1 N} was expected");
+    expect("WORK-0106", "input \"x\": axis 1 has no length: needs -dim {x.1 N}");
     m.dimension[0][1].has_dim_value = true;
-    expect("WORK-0945",
-           "input \"x\": axis 1 is 0 long, and nothing is left to compute: -dim {x.1 N} "
-           "was expected");
+    expect("WORK-0945", "input \"x\": axis 1 is 0 long, and nothing is left to compute: needs -dim "
+                        "{x.1 N}");
     m.dimension[0][1].has_dim_value = false;
     m.dimension[0][1].dim_param = (char *)"features";
-    expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {features N} was expected");
+    expect("WORK-0106", "input \"x\": axis 1 has no length: needs -dim {features N}");
     begin("1,2");
     m.type[0].tensor_type = NULL;
     node("Relu", "x", "y", "");
-    expect("WORK-0107", "input \"x\": a tensor with a shape was expected");
+    expect("WORK-0107", "input \"x\": must be a tensor with a shape");
     begin("1,2");
     m.shape[0].n_dim = 13;
     ThOnnx__Dimension *many[13];

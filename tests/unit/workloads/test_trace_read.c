@@ -280,7 +280,7 @@ TEST(nodes_that_are_refused)
             {0, 1, SEND, "", "comm_dst 1 comm_size 4"});
     REFUSED(NULL, FILE0 "node 1: attribute comm_dst: must be an integer from 0 to 1",
             {0, 1, SEND, "", "comm_dst 2 comm_size 4 comm_tag 1"});
-    REFUSED(NULL, FILE0 "node 1: a message from rank 0 to itself: another rank was expected",
+    REFUSED(NULL, FILE0 "node 1: a message from rank 0 to itself: must be to another rank",
             {0, 1, SEND, "", "comm_dst 0 comm_size 4 comm_tag 1"});
     REFUSED(NULL,
             FILE0 "node 1: attribute comm_size: must be an integer from 1 to "
@@ -338,11 +338,11 @@ static void assert_bytes_refused(const void *bytes, size_t n, const char *expect
 
 TEST(files_that_are_refused)
 {
-    assert_bytes_refused("", 0, "trace: at byte 0: a record of metadata was expected");
+    assert_bytes_refused("", 0, "trace: at byte 0: must begin with a record of metadata");
     assert_bytes_refused("\0\5\x08", 3,
                          "trace: at byte 1: the file ends inside a record: is it truncated?");
     assert_bytes_refused("\0\xff\xff\xff\xff\xff\1", 7,
-                         "trace: at byte 1: a record's length of at most 5 bytes was expected");
+                         "trace: at byte 1: a record's length must have at most 5 bytes");
     assert_bytes_refused("\0\2\x08\x80", 4,
                          "trace: at byte 4: the record before it is no node of a trace");
 }

@@ -137,7 +137,7 @@ TEST(shapes_that_do_not_fit)
     th_transformer t = small;
     t.vocab = 0;
     TAP_ASSERT_TEXT(refused(t, &err), "WORK-0400");
-    TAP_ASSERT_TEXT(err.text, "-vocab: at least 1 was expected");
+    TAP_ASSERT_TEXT(err.text, "-vocab: must be at least 1");
     t = small, t.heads = 3, t.kv_heads = 2;
     TAP_ASSERT_TEXT(refused(t, &err), "WORK-0401");
     t = small, t.ffn = 0;

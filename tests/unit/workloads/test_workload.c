@@ -163,7 +163,7 @@ TEST(names_a_cycle)
 
 TEST(refuses_an_empty_workload)
 {
-    expect_refusal(new_workload(), "WORK-0005", "net.cfg: no layers: at least one was expected");
+    expect_refusal(new_workload(), "WORK-0005", "net.cfg: no layers: must have at least one");
 }
 
 TEST(refuses_a_wrong_number_of_inputs)

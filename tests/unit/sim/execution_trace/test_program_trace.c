@@ -323,23 +323,23 @@ TEST(refused)
     if (ring->nodes[t.peer].kind == TH_NODE_ACCEL)
         t.peer = t.node;
     assert_refused(t, "task/0: a trace cannot express a transfer between nodes that are no "
-                      "accelerators: an accelerator at one end at least was expected");
+                      "accelerators: must be from or to an accelerator");
     assert_refused(collective(TH_BARRIER, "01", 0),
-                   "task/0: a trace cannot express barrier: all_reduce, all_gather, "
-                   "reduce_scatter, all_to_all or broadcast was expected");
+                   "task/0: a trace cannot express barrier: must be all_reduce, "
+                   "all_gather, reduce_scatter, all_to_all or broadcast");
     t = collective(TH_ALL_TO_ALL, "01", 4);
     made->collectives[0].pair_bytes = th_alloc_array(4, sizeof *uneven);
     memcpy(made->collectives[0].pair_bytes, uneven, sizeof uneven);
-    assert_refused(t, "task/0: a trace cannot express an uneven all_to_all: one size for all "
-                      "pairs was expected");
+    assert_refused(t, "task/0: a trace cannot express an uneven all_to_all: must be of one "
+                      "size for all pairs");
     t = collective(TH_ALL_REDUCE, "01", 4);
     made->collectives[0].n_dims = 1;
-    assert_refused(t, "task/0: a trace cannot express the extents of a collective (-dims): those "
-                      "of the system was expected");
+    assert_refused(t, "task/0: a trace cannot express the extents of a collective (-dims): must "
+                      "be those of the system");
     t = collective(TH_ALL_REDUCE, "01", 4);
     made->collectives[0].rank_node[1] = ring->host_node[0];
     assert_refused(t, "task/0: a trace cannot express a collective with a member that is no "
-                      "accelerator: a collective of accelerators was expected");
+                      "accelerator: must be a collective of accelerators");
     end();
 }
 
