@@ -9,6 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
+#include "predictor/model/nearest_device.h"
 #include "predictor/model/operator_time.h"
 #include "predictor/model/predictor.h"
 #include "predictor/op/members.h"
@@ -348,7 +349,14 @@ static int run_read(th_call *c)
 
 /* ---- predict_layer ---- */
 
-enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL, PREDICT_MEMBERS, PREDICT_ATTENTION };
+enum {
+    PREDICT_DEVICE,
+    PREDICT_PHASE,
+    PREDICT_INTERVAL,
+    PREDICT_MEMBERS,
+    PREDICT_ATTENTION,
+    PREDICT_ORIGIN
+};
 
 static const char *attention_name(int i)
 {
@@ -372,6 +380,9 @@ static const th_option predict_options[] = {
                            "Kernel of an attention (the field of that name): best, the default, is "
                            "the newest that the vendor has for the GPU.",
                            .choice = attention_name},
+    [PREDICT_ORIGIN] = {"-origin", TH_OPTION_FLAG, NULL,
+                        "Returns behind the time also what it rests on: measured device, device by "
+                        "its data sheet (it was not measured), or outside the measured range."},
     {.name = NULL},
 };
 
@@ -441,16 +452,29 @@ static int parse_op(th_call *c, th_op *op)
     return 0;
 }
 
-static void return_interval(th_call *c, const th_operator_time *e)
+/* A list: the time, the ends of its interval and its origin, where they were asked for. */
+static void return_more(th_call *c, const th_operator_time *e)
 {
     const double ms[] = {e->ms, e->low_ms, e->high_ms};
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    for (size_t i = 0; i < sizeof ms / sizeof ms[0]; i++) {
+    for (size_t i = 0; i < (th_call_has(c, PREDICT_INTERVAL) ? 3 : 1); i++) {
         char text[64];
         th_format_time(llround(ms[i] * PS_PER_MS), text, sizeof text);
         Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(text, -1));
     }
+    if (th_call_has(c, PREDICT_ORIGIN))
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(th_origin_name(e->origin), -1));
     Tcl_SetObjResult(c->interp, list);
+}
+
+/* Names the measured device that is most similar, where one is of its generation. */
+static void warn_of_guess(th_call *c, const th_layer_model *m, const th_gpu *gpu)
+{
+    double share;
+    int nearest = th_nearest_device_find(m->device, m->n_devices, gpu, &share);
+    bool is_near = nearest >= 0 && share > 0;
+    th_warn(c, "TCL-1206", "the interval is a guess: %s was not measured%s%s", gpu->name,
+            is_near ? "; the nearest that was: " : "", is_near ? m->device[nearest].name : "");
 }
 
 /* Once for a kind, width and GPU: a script asks for hundreds. */
@@ -472,7 +496,7 @@ static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_
     if (is_outside && !(*warned & bit))
         th_warn(c, "TCL-0330", "outside the measured range: %s", why);
     if (is_guess && !(*warned & bit))
-        th_warn(c, "TCL-1206", "the interval is a guess: %s was not measured", gpu->name);
+        warn_of_guess(c, m, gpu);
     if (is_outside || is_guess)
         *warned |= bit;
 }
@@ -529,8 +553,8 @@ static int predict(th_call *c, const th_op *op, const int32_t *members)
     warn_of_range(c, op, phase, gpu, e.model);
     if (!members && e.model)
         warn_of_fewer(c, op, phase, gpu, e.ms);
-    if (th_call_has(c, PREDICT_INTERVAL))
-        return_interval(c, &e);
+    if (th_call_has(c, PREDICT_INTERVAL) || th_call_has(c, PREDICT_ORIGIN))
+        return_more(c, &e);
     else
         th_call_return_time(c, llround(e.ms * PS_PER_MS));
     return 0;

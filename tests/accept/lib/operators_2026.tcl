@@ -13,8 +13,8 @@
 # With it: all of TRAIN is fitted, all of TEST asked for (unseen). Where there is one device alone,
 # and always at the end, the predictor that comes with Tharsis is asked (default).
 # A line for each family and device: rows, median and ninetieth percentile of the error, and the
-# share of rows within the interval of 80 %, which of a family (the mean of the devices left out) has
-# to be from 70 to 90 %. Latent attention: a call of an engine, with its host.
+# share of rows within the interval of 80 %, which of a family (the mean of the devices left out)
+# has to be from 70 to 90 %. Latent attention: a call of an engine, with its host.
 namespace eval operators_2026 {
     variable tables {gemm attention latent_attention moe}
     variable share 20
