@@ -82,6 +82,7 @@ int th_network_narrow_layer(const th_predictor *p, const th_layer *x, const th_l
     if (time_of(p, &l->op, TH_PHASE_EXECUTION, o->gpu, &t, err))
         return -1;
     l->is_by_rule = !t.model;
+    l->origin = t.origin;
     l->launch = th_phases_ps(o->gpu->extra[TH_GPU_LAUNCH] * 1e-3);
     l->execution = l->op.times * th_phases_ps(t.ms);
     if (!o->is_training)

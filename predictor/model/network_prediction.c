@@ -171,6 +171,7 @@ static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
                  th_phases_model(k->predictor, l->op.op.kind, k->options->gpu), &l->op.op);
     l->is_estimated = phases.is_estimated;
     l->is_by_rule = phases.is_by_rule;
+    l->origin = phases.origin;
     l->launch = th_phases_ps(phases.launch_ms);
     l->layout = th_phases_ps(phases.layout_ms);
     l->relayout = th_phases_ps(phases.relayout_ms);
@@ -197,6 +198,7 @@ static void add_times(th_layer_prediction *sum, const th_layer *x, const th_laye
     sum->backward_throttled += seen(x, l->backward_throttled);
     sum->is_estimated |= l->is_estimated;
     sum->is_by_rule |= l->is_by_rule;
+    sum->origin = l->origin > sum->origin ? l->origin : sum->origin;
     sum->relayout = l->relayout;
     sum->returned = l->returned;
 }

@@ -33,6 +33,7 @@ typedef struct th_layer_prediction {
     bool is_estimated;   /* phases estimated from the law of a call */
     bool is_in_producer; /* an activation that is fused into the layer before it */
     bool is_by_rule;     /* backward or update by rule, not measured */
+    th_origin origin;    /* of the execution */
     th_time launch, layout, execution, relayout, returned, backward, update;
     th_time throttled,
         /* of execution and backward: what throttling added when measured alone */

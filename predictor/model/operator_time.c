@@ -20,20 +20,25 @@ static bool is_product(const th_op *op)
 
 static th_operator_time times(th_operator_time t, double by)
 {
-    return (th_operator_time){t.ms * by, t.low_ms * by, t.high_ms * by, t.model};
+    t.ms *= by;
+    t.low_ms *= by;
+    t.high_ms *= by;
+    return t;
 }
 
 /* Nothing below what the data sheet allows. */
 static th_operator_time at_least(th_operator_time t, double least)
 {
-    return (th_operator_time){fmax(t.ms, least), fmax(t.low_ms, least), fmax(t.high_ms, least),
-                              t.model};
+    t.ms = fmax(t.ms, least);
+    t.low_ms = fmax(t.low_ms, least);
+    t.high_ms = fmax(t.high_ms, least);
+    return t;
 }
 
 static th_operator_time around(const th_op *op, double ms)
 {
     double by = is_product(op) || op->kind == TH_OP_ATTENTION ? FACTOR : FACTOR_OF_ROWS;
-    return (th_operator_time){ms, ms / by, ms * by, NULL};
+    return (th_operator_time){ms, ms / by, ms * by, NULL, TH_FROM_SHEET};
 }
 
 /* --- models ----------------------------------------------------------------------------------- */
@@ -51,7 +56,7 @@ static int forward(th_operator_time *out, const asker *a, const th_op *op, th_ph
     const th_layer_model *m = a->predictor ? th_predictor_find_op(a->predictor, op, phase) : NULL;
     if (m) {
         th_estimate e = th_layer_model_estimate(m, op, a->gpu);
-        *out = (th_operator_time){e.ms, e.low_ms, e.high_ms, m};
+        *out = (th_operator_time){e.ms, e.low_ms, e.high_ms, m, th_layer_model_origin(m, op, gpu)};
         return 0;
     }
     if (phase != TH_PHASE_EXECUTION && phase != TH_PHASE_BACKWARD)
@@ -72,7 +77,8 @@ static int product_backward(th_operator_time *out, const asker *who, const th_op
     if (forward(&a, who, &of_input, TH_PHASE_EXECUTION) ||
         forward(&b, who, &of_weights, TH_PHASE_EXECUTION))
         return -1;
-    *out = (th_operator_time){a.ms + b.ms, a.low_ms + b.low_ms, a.high_ms + b.high_ms, a.model};
+    *out = (th_operator_time){a.ms + b.ms, a.low_ms + b.low_ms, a.high_ms + b.high_ms, a.model,
+                              a.origin > b.origin ? a.origin : b.origin};
     return 0;
 }
 

@@ -45,6 +45,7 @@ typedef struct th_operator {
 typedef struct th_operator_time {
     double ms, low_ms, high_ms;  /* 10 and 90 % of measurements lie below the last two */
     const th_layer_model *model; /* NULL: the data sheet's law */
+    th_origin origin;
 } th_operator_time;
 
 /* p: NULL for the data sheet alone. 0; or -1: the device lacks the precision (err names the

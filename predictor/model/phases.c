@@ -139,7 +139,8 @@ static int move_operands(const th_predictor *p, const th_op *op, const th_gpu *g
         read *= 2;
     *out = (th_phases){.execution_ms = (read + th_op_output_bytes(op)) /
                                        (gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS_AND_GB_S),
-                       .is_by_rule = true};
+                       .is_by_rule = true,
+                       .origin = TH_FROM_SHEET};
     return 0;
 }
 
@@ -168,6 +169,8 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
         out->return_ms = th_phases_ms(post, op, gpu);
         out->relayout_ms = 0;
     }
+    th_op asked = th_phases_as_measured(m, op);
+    out->origin = th_layer_model_origin(m, &asked, gpu);
     out->is_estimated = call && !(pre && post);
     return 0;
 }

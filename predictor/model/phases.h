@@ -17,6 +17,7 @@ typedef struct th_phases {
     double send_ms;      /* transfer of the input from the host, at the output's rate */
     bool is_estimated;   /* all but execution are estimated from the law's terms of a call */
     bool is_by_rule;     /* no model of the kind: bytes over the memory's bandwidth */
+    th_origin origin;    /* of the execution */
 } th_phases;
 
 /* By the models of the phases, or else by splitting the prediction of a call by its law. A model

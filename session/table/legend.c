@@ -205,6 +205,8 @@ const th_legend th_legends[] = {
     {"network", "layers", "backward", "backward pass"},
     {"network", "layers", "update", "optimizer"},
     {"network", "layers", "phases", "measured, fitted to calls, or by a rule"},
+    {"network", "layers", "origin",
+     "of the execution: measured device, device by its data sheet, or outside the measured range"},
     {"pipeline", NULL, "accel", "the accelerator"},
     {"pipeline", NULL, "start", "start of its first computation"},
     {"pipeline", NULL, "end", "end of its last computation"},

@@ -210,10 +210,7 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
     if (predict(c, s, &op, &phases, err))
         return -1;
     *out = th_measured_schedule(op.times * th_phases_ps(phases.execution_ms),
-                                op.times == 0         ? "another view"
-                                : phases.is_by_rule   ? "bytes at the memory's bandwidth"
-                                : phases.is_estimated ? "fitted to calls"
-                                                      : "predicted");
+                                op.times == 0 ? "another view" : th_origin_name(phases.origin));
     return 0;
 }
 

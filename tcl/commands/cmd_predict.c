@@ -10,6 +10,7 @@
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "predictor/law/law_power.h"
+#include "predictor/model/nearest_device.h"
 #include "predictor/model/operator_time.h"
 #include "predictor/model/predictor.h"
 #include "predictor/op/members.h"
@@ -355,7 +356,8 @@ enum {
     PREDICT_INTERVAL,
     PREDICT_MEMBERS,
     PREDICT_ATTENTION,
-    PREDICT_POWER
+    PREDICT_POWER,
+    PREDICT_ORIGIN
 };
 
 static const char *attention_name(int i)
@@ -383,6 +385,9 @@ static const th_option predict_options[] = {
     [PREDICT_POWER] = {"-power", TH_OPTION_FLAG, NULL,
                        "Returns the mean power of the board while the layer runs, of phase "
                        "execution or call: by the data sheet (docs/models/energy.md)."},
+    [PREDICT_ORIGIN] = {"-origin", TH_OPTION_FLAG, NULL,
+                        "Returns behind the time also what it rests on: measured device, device by "
+                        "its data sheet (it was not measured), or outside the measured range."},
     {.name = NULL},
 };
 
@@ -452,16 +457,29 @@ static int parse_op(th_call *c, th_op *op)
     return 0;
 }
 
-static void return_interval(th_call *c, const th_operator_time *e)
+/* A list: the time, the ends of its interval and its origin, where they were asked for. */
+static void return_more(th_call *c, const th_operator_time *e)
 {
     const double ms[] = {e->ms, e->low_ms, e->high_ms};
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    for (size_t i = 0; i < sizeof ms / sizeof ms[0]; i++) {
+    for (size_t i = 0; i < (th_call_has(c, PREDICT_INTERVAL) ? 3 : 1); i++) {
         char text[64];
         th_format_time(llround(ms[i] * PS_PER_MS), text, sizeof text);
         Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(text, -1));
     }
+    if (th_call_has(c, PREDICT_ORIGIN))
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(th_origin_name(e->origin), -1));
     Tcl_SetObjResult(c->interp, list);
+}
+
+/* Names the measured device that is most similar, where one is of its generation. */
+static void warn_of_guess(th_call *c, const th_layer_model *m, const th_gpu *gpu)
+{
+    double share;
+    int nearest = th_nearest_device_find(m->device, m->n_devices, gpu, &share);
+    bool is_near = nearest >= 0 && share > 0;
+    th_warn(c, "TCL-1206", "the interval is a guess: %s was not measured%s%s", gpu->name,
+            is_near ? "; the nearest that was: " : "", is_near ? m->device[nearest].name : "");
 }
 
 /* Once for a kind, width and GPU: a script asks for hundreds. */
@@ -483,7 +501,7 @@ static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_
     if (is_outside && !(*warned & bit))
         th_warn(c, "TCL-0330", "outside the measured range: %s", why);
     if (is_guess && !(*warned & bit))
-        th_warn(c, "TCL-1206", "the interval is a guess: %s was not measured", gpu->name);
+        warn_of_guess(c, m, gpu);
     if (is_outside || is_guess)
         *warned |= bit;
 }
@@ -559,8 +577,8 @@ static int predict(th_call *c, const th_op *op, const int32_t *members)
         warn_of_fewer(c, op, phase, gpu, e.ms);
     if (th_call_has(c, PREDICT_POWER))
         return return_power(c, op, phase, gpu, e.ms);
-    if (th_call_has(c, PREDICT_INTERVAL))
-        return_interval(c, &e);
+    if (th_call_has(c, PREDICT_INTERVAL) || th_call_has(c, PREDICT_ORIGIN))
+        return_more(c, &e);
     else
         th_call_return_time(c, llround(e.ms * PS_PER_MS));
     return 0;

@@ -4,12 +4,13 @@
  * alone. */
 #include <config.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "predictor/model/operator_time.h"
 #include "tests/unit/learned_help.h"
 
-enum { SHAPES = 500 };
+enum { SHAPES = 10000 }; /* of each kind */
 
 static const char *path_of(const char *name, char path[512])
 {
@@ -46,18 +47,25 @@ static int32_t extent(double bits)
     return (int32_t)exp2(bits * random_below(1 << 20) / (1 << 20));
 }
 
-static th_op random_op(void)
+static const th_op_kind kinds[] = {TH_OP_DENSE, TH_OP_MATMUL,  TH_OP_ATTENTION,   TH_OP_RMS_NORM,
+                                   TH_OP_NORM,  TH_OP_SOFTMAX, TH_OP_ELEMENTWISE, TH_OP_EXPERTS};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static th_op random_op(th_op_kind kind)
 {
-    static const th_op_kind kinds[] = {TH_OP_DENSE, TH_OP_MATMUL,  TH_OP_ATTENTION,  TH_OP_RMS_NORM,
-                                       TH_OP_NORM,  TH_OP_SOFTMAX, TH_OP_ELEMENTWISE};
-    th_op op = {.kind = kinds[random_below(7)]};
-    op.x[TH_OP_BATCH] = extent(op.kind == TH_OP_MATMUL || op.kind == TH_OP_ATTENTION ? 8 : 17);
-    op.x[TH_OP_CHANNELS_IN] = extent(op.kind == TH_OP_ATTENTION ? 9 : 16);
-    if (th_op_has(op.kind, TH_OP_CHANNELS_OUT))
-        op.x[TH_OP_CHANNELS_OUT] = extent(op.kind == TH_OP_ATTENTION ? 9 : 16);
-    if (th_op_has(op.kind, TH_OP_ROWS))
+    th_op op = {.kind = kind};
+    op.x[TH_OP_BATCH] = extent(kind == TH_OP_MATMUL || kind == TH_OP_ATTENTION ? 8 : 17);
+    op.x[TH_OP_CHANNELS_IN] = extent(kind == TH_OP_ATTENTION ? 9 : 16);
+    if (th_op_has(kind, TH_OP_CHANNELS_OUT))
+        op.x[TH_OP_CHANNELS_OUT] = extent(kind == TH_OP_ATTENTION ? 9 : 16);
+    if (th_op_has(kind, TH_OP_ROWS))
         op.x[TH_OP_ROWS] = extent(13);
-    if (op.kind != TH_OP_ATTENTION)
+    if (kind == TH_OP_EXPERTS) {
+        op.x[TH_OP_TOP_K] = extent(3);
+        op.x[TH_OP_N_EXPERTS] = op.x[TH_OP_TOP_K] * extent(5);
+        op.x[TH_OP_RANKS] = 1;
+    }
+    if (kind != TH_OP_ATTENTION)
         return op;
     op.x[TH_OP_KV_HEADS] = extent(5);
     op.x[TH_OP_HEADS] = op.x[TH_OP_KV_HEADS] * extent(3);
@@ -103,52 +111,88 @@ TEST(times_and_intervals_within_the_guards)
 {
     enum { FACTOR_MAX = 40 };
     int asked = 0, faults = 0;
-    for (int i = 0; i < SHAPES; i++) {
-        th_op op = random_op();
+    for (int i = 0; i < N_KINDS * SHAPES; i++) {
+        th_op op = random_op(kinds[i % N_KINDS]);
         const th_gpu *g = &gpus.gpu[random_below((uint32_t)gpus.n)];
-        for (int p = 0; p < TH_N_OP_PRECISIONS; p++) {
-            op.x[TH_OP_PRECISION] = p;
-            for (int by_sheet = 0; by_sheet < 2; by_sheet++) {
-                th_operator_time t;
-                if (!is_there(&t, by_sheet ? NULL : predictor, op, g))
-                    continue;
-                double least = th_law_least_ms(&op, TH_PHASE_EXECUTION, g);
-                asked++;
-                faults += !(least <= t.low_ms && t.low_ms <= t.ms && t.ms <= t.high_ms &&
-                            t.high_ms <= FACTOR_MAX * t.ms);
-            }
+        op.x[TH_OP_PRECISION] = (int32_t)random_below(TH_N_OP_PRECISIONS);
+        for (int by_sheet = 0; by_sheet < 2; by_sheet++) {
+            th_operator_time t;
+            if (!is_there(&t, by_sheet ? NULL : predictor, op, g))
+                continue;
+            double least = th_law_least_ms(&op, TH_PHASE_EXECUTION, g);
+            asked++;
+            faults += !(least <= t.low_ms && t.low_ms <= t.ms && t.ms <= t.high_ms &&
+                        t.high_ms <= FACTOR_MAX * t.ms);
         }
     }
     CU_ASSERT(asked > SHAPES);
     CU_ASSERT_EQUAL(faults, 0);
 }
 
-/* By the law, with the common weights of devices that were not measured, a product never gets
- * quicker when one of its numbers grows. */
-TEST(products_take_longer_the_larger_they_are)
+/* Larger by one number; of attention by twice the heads, or by queries that bring their keys. */
+static th_op larger_than(const th_op *op, th_op_field f)
 {
-    static const th_op_field fields[] = {TH_OP_BATCH, TH_OP_ROWS, TH_OP_CHANNELS_IN,
-                                         TH_OP_CHANNELS_OUT};
-    int asked = 0, faults = 0;
-    for (int i = 0; i < 4 * SHAPES; i++) {
-        th_op op = random_op();
+    th_op larger = *op;
+    if (op->kind == TH_OP_ATTENTION && f == TH_OP_HEADS) {
+        larger.x[TH_OP_KV_HEADS] *= 2;
+        larger.x[TH_OP_HEADS] *= 2;
+    } else {
+        larger.x[f] += extent(12);
+    }
+    if (f == TH_OP_ROWS && op->kind == TH_OP_ATTENTION)
+        larger.x[TH_OP_KEYS] += larger.x[f] - op->x[f];
+    return larger;
+}
+
+typedef struct {
+    int asked, faults;
+    double most; /* the least of larger / smaller */
+} growth;
+
+/* On devices that were measured, or that were not. */
+static growth grow(th_op_kind kind, bool is_measured)
+{
+    static const th_op_field fields[] = {TH_OP_BATCH,        TH_OP_ROWS,  TH_OP_CHANNELS_IN,
+                                         TH_OP_CHANNELS_OUT, TH_OP_HEADS, TH_OP_KEYS};
+    growth all = {0, 0, 1};
+    for (int i = 0; i < SHAPES; i++) {
+        th_op op = random_op(kind);
         const th_gpu *g = &gpus.gpu[random_below((uint32_t)gpus.n)];
-        th_op_field f = fields[random_below(4)];
+        th_op_field f = fields[random_below(sizeof fields / sizeof *fields)];
         op.x[TH_OP_PRECISION] = TH_PRECISION_TF32 + (int32_t)random_below(5);
         const th_layer_model *m = th_predictor_find_op(predictor, &op, TH_PHASE_EXECUTION);
-        if ((op.kind != TH_OP_DENSE && op.kind != TH_OP_MATMUL) || !th_op_has(op.kind, f) ||
-            (m && th_layer_model_has_seen(m, g)))
+        if (!th_op_has(kind, f) || (m && th_layer_model_has_measured(m, g)) != is_measured)
             continue;
-        th_op larger = op;
-        larger.x[f] += extent(12);
+        th_op larger = larger_than(&op, f);
         th_operator_time a, b;
         if (!is_there(&a, predictor, op, g) || !is_there(&b, predictor, larger, g))
             continue;
-        asked++;
-        faults += b.ms < a.ms * (1 - 1e-12);
+        all.asked++;
+        all.faults += b.ms < a.ms * (1 - 1e-12);
+        all.most = fmin(all.most, b.ms / a.ms);
     }
-    CU_ASSERT(asked > SHAPES / 10);
-    CU_ASSERT_EQUAL(faults, 0);
+    return all;
+}
+
+/* Nothing gets quicker when one of its numbers grows. By the laws of products and experts, on
+ * devices that were not measured, that holds; elsewhere it is missed, in at most the known share
+ * of operations, in percent, of kinds[]: trees, for one, know no order of their numbers. */
+TEST(the_larger_the_longer)
+{
+    int asked = 0;
+    static const double known[2][N_KINDS] = {{0, 0, 4, 19, 7, 1, 4, 0},
+                                             {20, 0, 9, 25, 18, 0, 7, 19}};
+    for (int measured = 0; measured < 2; measured++)
+        for (int k = 0; k < N_KINDS; k++) {
+            growth all = grow(kinds[k], measured);
+            printf("# %s, %s: quicker when larger: %d of %d (known: %g %%), larger / smaller %.3f "
+                   "at least\n",
+                   th_op_kind_name(kinds[k]), measured ? "measured devices" : "other devices",
+                   all.faults, all.asked, known[measured][k], all.most);
+            CU_ASSERT(100 * all.faults <= known[measured][k] * all.asked);
+            asked += all.asked;
+        }
+    CU_ASSERT(asked > SHAPES);
 }
 
 TAP_MAIN_WITH("guards", read_all)
