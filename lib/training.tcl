@@ -31,6 +31,7 @@ proc ::tharsis::lib::training_tables {} {
         "stages s, run r WHERE s.id = ($last_stage)" {
             {step step time r.makespan_ps} {tokens "tokens per s" rate r.tokens_per_s}
             {accel_tokens "tokens per s and accelerator" rate r.accel_tokens_per_s}
+            {tokens_per_joule "tokens per J" number r.tokens_per_joule}
             {model_utilization "model utilization" share r.model_utilization}
             {hardware_utilization "hardware utilization" share r.hardware_utilization}
             {stage "stage that ends last" count s.id} {compute computation time s.compute_ps}

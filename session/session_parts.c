@@ -254,8 +254,12 @@ static th_simulation *new_simulation(th_session *s, const th_run_options *o, th_
                                       .roofline = s->hand_built->roofline,
                                       .is_interrupted = th_interrupt_is_pending},
             o, err);
-    if (s->hand_built)
-        return th_simulation_of_program(s->system, s->hand_built->program, o, err);
+    if (s->hand_built) {
+        th_simulation *of = th_simulation_of_program(s->system, s->hand_built->program, o, err);
+        if (of)
+            of->step = s->hand_built->step;
+        return of;
+    }
     return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
 }
 

@@ -9,6 +9,8 @@
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/energy.h"
 #include "base/interrupt.h"
+#include "training/plan_search.h"
+#include "training/lower_step.h"
 
 const th_compute_cost_cache *th_simulation_costs(const th_simulation *s)
 {
@@ -260,6 +262,25 @@ void th_simulation_changed(th_simulation *s)
     s->messages = NULL;
 }
 
+double th_simulation_step_j(const th_simulation *s, double seconds)
+{
+    const th_accel *first = &s->system->nodes[s->system->accel_node[0]].a;
+    const th_design_energy *e = th_compute_cost_energy(th_simulation_costs(s), first->designs[0]);
+    return th_step_joules(e, &s->step->model, &s->step->plan, seconds);
+}
+
+/* Tasks of a step have times alone: what they multiply is spread over its ranks, once it is done. */
+static void add_step_energy(const th_simulation *s, th_result *r)
+{
+    const th_parallel_plan *p = &s->step->plan;
+    double each = th_simulation_step_j(s, 0) / s->step->n_ranks;
+    for (int32_t stage = 0; stage < p->n.pipeline; stage++)
+        for (int32_t rank = 0; rank < th_plan_stage_ranks(p); rank++) {
+            r->accels[th_plan_accel(p, stage, rank)].energy.mac_j += each;
+            r->energy.mac_j += each;
+        }
+}
+
 const th_result *th_simulation_result(th_simulation *s, th_error *err)
 {
     if (s->result_is_fresh)
@@ -270,6 +291,8 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err)
     if (th_energy_of_run(&(th_energy_source){s->system, th_simulation_costs(s), s->program},
                          &s->result, err) != 0)
         return NULL;
+    if (s->step && s->result.has_energy && s->result.is_done)
+        add_step_energy(s, &s->result);
     s->result_is_fresh = true;
     return &s->result;
 }

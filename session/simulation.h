@@ -36,6 +36,8 @@ typedef struct th_simulation {
     th_machine *machine;
     bool has_begun;        /* run or step was called */
     bool is_time_complete; /* the run has simulated all events of the present time */
+    /* Whose program this is, for the energy of what its tasks multiply; NULL: of no step. */
+    const struct th_training_step *step;
     /* private */
     const th_system *system;
     th_collective_choices *choices; /* see th_run_options */
@@ -84,6 +86,7 @@ const th_compute_cost_cache *th_simulation_costs(const th_simulation *s);
 void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */
 const th_result *th_simulation_result(th_simulation *s, th_error *err);
+double th_simulation_step_j(const th_simulation *s, double seconds); /* of a step: its ranks' */
 
 /* How much later each task could have ended, -1 where it is not known
  * (sim/analysis/critical_path.h); valid until the machine moves. NULL on failure. */

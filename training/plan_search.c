@@ -137,6 +137,18 @@ static double value_of(const th_plan_search *x, const th_parallel_plan *p, doubl
     return s * x->per_second[ranks] + x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
 }
 
+double th_step_joules(const th_design_energy *e, const th_transformer *t, const th_parallel_plan *p,
+                      double s)
+{
+    const double ranks = (double)th_plan_stage_ranks(p) * p->n.pipeline;
+    double macs = th_transformer_operations(t, p->batch.sequence, !t->is_encoder) / 2 *
+                  p->batch.sequence * p->batch.global_batch;
+    if (p->recompute >= TH_RECOMPUTE_NEEDED)
+        macs = macs * 4 / 3; /* the forward pass again */
+    return s * ranks * e->static_w +
+           macs * e->mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
+}
+
 static int use_energy(th_plan_search *x, th_error *err)
 {
     const th_parallel_plan *p = &x->space->base;
@@ -154,13 +166,13 @@ static int use_energy(th_plan_search *x, th_error *err)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "
                             "static_power: needs that key, with energy_source");
-    const double macs =
-        th_transformer_operations(x->space->t, p->batch.sequence, !x->space->t->is_encoder) / 2 *
-        p->batch.sequence * p->batch.global_batch;
     for (int32_t i = 0; i <= x->system->n_accels; i++)
         x->per_second[i] = e.static_w * i;
-    x->per_plan[0] = macs * e.mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
-    x->per_plan[1] = x->per_plan[0] * 4 / 3; /* the forward pass again */
+    for (int i = 0; i < 2; i++) {
+        th_parallel_plan one = *p;
+        one.recompute = i ? TH_RECOMPUTE_FULL : TH_RECOMPUTE_NONE;
+        x->per_plan[i] = th_step_joules(&e, x->space->t, &one, 0);
+    }
     return 0;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* law_power.c - the power of a board.
- *   th_law_products_w -> th_law_clock (law_product.c);  th_law_power_w
+ *   th_law_products_w -> th_law_clock (law_product.c);  th_law_board;  th_law_power_w
  *
- *   W     = idle + products (CLOCKS + (1 - CLOCKS) (tensor cores' share + other cores' share))
- *           + (DRAM bytes DRAM_PJ + all bytes CACHE_PJ) / time, at most the limit
- *   share = operations / (peak time)
+ *   W         = static + (operations J + bytes CACHE_PJ + those from DRAM DRAM_PJ) / time,
+ *               at most the limit
+ *   static    = idle + CLOCKS products
+ *   operation = (1 - CLOCKS) products / peak
  * A unit at its peak takes `products`, whatever its precision: wider numbers cost more energy as
  * they have a lower peak. Lowering the clock lowers the voltage, too, so above the limit the time
  * grows and the power stays. Nothing is fitted to measured power.
@@ -25,16 +26,15 @@ static const double CLOCKS = 0.1;
 static const double DRAM_PJ = 48, CACHE_PJ = 20;
 /* Of an attention's score, single precision: scale, maximum, exponential, sum, rounding; a
  * multiply-accumulate's slot, which counts twice, each. */
-enum { SOFTMAX = 10 };
+static const double SOFTMAX = 10;
 static const double GIGA = 1e9, W_PER_GIGA_PJ = 1e-3, J_PER_PJ = 1e-12, S_PER_MS = 1e-3;
 
 double th_law_products_w(const th_gpu *gpu, double share)
 {
     double pj = gpu->extra[TH_GPU_FP16_ENERGY];
     th_op_precision half = th_gpu_nearest_precision(gpu, TH_PRECISION_FP16);
-    return gpu->extra[TH_GPU_BOARD_POWER] > 0
-               ? pj * share * th_gpu_peak(gpu, half) * W_PER_GIGA_PJ
-               : 0;
+    return gpu->extra[TH_GPU_BOARD_POWER] > 0 ? pj * share * th_gpu_peak(gpu, half) * W_PER_GIGA_PJ
+                                              : 0;
 }
 
 double th_law_clock(const th_gpu *gpu, double watts)
@@ -43,35 +43,43 @@ double th_law_clock(const th_gpu *gpu, double watts)
     return sqrt(fmin(1, fmax(0, there / watts)));
 }
 
-/* Operations of the tensor cores, or where there are none of the others; of softmaxes. */
-static double busy_share(const th_op *op, const th_op_sizes *s, const th_gpu *gpu, double seconds)
+bool th_law_board(const th_gpu *gpu, th_board *out)
 {
-    th_op_precision p = th_gpu_nearest_precision(gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
-    double scores = op->kind == TH_OP_ATTENTION
-                        ? s->flops / (2.0 * (op->x[TH_OP_CHANNELS_IN] + op->x[TH_OP_CHANNELS_OUT]))
-                        : 0;
-    double peaks = s->flops / th_gpu_peak(gpu, p) + scores * SOFTMAX / gpu->x[TH_GPU_PEAK];
-    return peaks / (GIGA * seconds);
+    double idle = gpu->extra[TH_GPU_IDLE_POWER], limit = gpu->extra[TH_GPU_BOARD_POWER];
+    double known = th_law_products_w(gpu, 1), products = known > 0 ? known : limit - idle;
+    if (!(limit > 0 && idle > 0))
+        return false;
+    *out = (th_board){.static_w = idle + CLOCKS * products,
+                      .limit_w = limit,
+                      .cache_byte_j = CACHE_PJ * J_PER_PJ,
+                      .dram_byte_j = DRAM_PJ * J_PER_PJ};
+    for (int p = 0; p < TH_N_OP_PRECISIONS; p++) {
+        th_op_precision at = th_gpu_nearest_precision(gpu, (th_op_precision)p);
+        out->operation_j[p] = (1 - CLOCKS) * products / (GIGA * th_gpu_peak(gpu, at));
+    }
+    return true;
 }
 
-static double bytes_j(const th_op *op, const th_op_sizes *s, const th_gpu *gpu)
+static double bytes_j(const th_op *op, const th_op_sizes *s, const th_gpu *gpu, const th_board *b)
 {
     static const double MEBI = 1 << 20;
     double read, written;
     th_op_traffic(op, &read, &written);
     double bytes = read + written > 0 ? read + written : s->input + s->weights + s->output;
     double outside = fmax(0, bytes - gpu->x[TH_GPU_L2] * MEBI);
-    return (bytes * CACHE_PJ + outside * DRAM_PJ) * J_PER_PJ;
+    return bytes * b->cache_byte_j + outside * b->dram_byte_j;
 }
 
 double th_law_power_w(const th_op *op, const th_gpu *gpu, double ms)
 {
-    double idle = gpu->extra[TH_GPU_IDLE_POWER], limit = gpu->extra[TH_GPU_BOARD_POWER];
-    if (!(limit > 0 && idle > 0 && ms > 0))
+    th_board b;
+    if (!th_law_board(gpu, &b) || !(ms > 0))
         return 0;
     th_op_sizes s = th_op_sizes_of(op);
-    double seconds = ms * S_PER_MS, known = th_law_products_w(gpu, 1),
-           products = known > 0 ? known : limit - idle;
-    double cores = CLOCKS + (1 - CLOCKS) * busy_share(op, &s, gpu, seconds);
-    return fmin(limit, idle + products * cores + bytes_j(op, &s, gpu) / seconds);
+    double j = s.flops * b.operation_j[op->x[TH_OP_PRECISION]] + bytes_j(op, &s, gpu, &b);
+    if (op->kind == TH_OP_ATTENTION) {
+        double width = op->x[TH_OP_CHANNELS_IN] + op->x[TH_OP_CHANNELS_OUT];
+        j += s.flops / (2 * width) * SOFTMAX * b.operation_j[TH_PRECISION_FP32];
+    }
+    return fmin(b.limit_w, b.static_w + j / (ms * S_PER_MS));
 }

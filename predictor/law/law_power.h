@@ -4,6 +4,8 @@
  * equations and where each number comes from. */
 #ifndef TH_PREDICTOR_LAW_LAW_POWER_H
 #define TH_PREDICTOR_LAW_LAW_POWER_H
+#include <stdbool.h>
+
 #include "predictor/data/gpu.h"
 #include "predictor/op/op.h"
 
@@ -13,6 +15,14 @@ double th_law_products_w(const th_gpu *gpu, double share);
 /* The clock, as a share of the full one, at which what takes so many W above idle, positive, stays
  * within the board's limit. The power is its square. */
 double th_law_clock(const th_gpu *gpu, double watts);
+/* What a board takes. */
+typedef struct th_board {
+    double static_w, limit_w;               /* while anything runs; at most */
+    double operation_j[TH_N_OP_PRECISIONS]; /* on tensor cores, or where it has none on others */
+    double cache_byte_j, dram_byte_j;       /* of every byte; what one from DRAM takes besides */
+} th_board;
+/* false: its limit or its idle power is not known. */
+bool th_law_board(const th_gpu *gpu, th_board *out);
 /* The mean of a board while the operation runs, once in ms: between idle and limit. 0: either is
  * not known. */
 double th_law_power_w(const th_op *op, const th_gpu *gpu, double ms);

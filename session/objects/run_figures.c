@@ -45,6 +45,8 @@ const th_attribute th_run_attributes[] = {
      .heading = "tokens per s", .is_detail = true},
     {"accel_tokens", TH_KIND_RATE, "the same / ranks", .heading = "tokens per s and accelerator",
      .is_detail = true},
+    {"tokens_per_joule", TH_KIND_NUMBER, "the same / the energy of the ranks in the step",
+     .heading = "tokens per J", .is_detail = true},
     {"model_utilization", TH_KIND_SHARE,
      "operations of the model, attention causal / what the ranks' 16-bit peak does in a step",
      .is_detail = true},
@@ -58,7 +60,7 @@ const th_attribute th_run_attributes[] = {
 enum {
     N = sizeof th_run_attributes / sizeof *th_run_attributes - 1,
     LATENCY = 11,
-    N_OF_STEP = 5,
+    N_OF_STEP = 6,
     OF_STEP = N - TH_N_ENERGY_ATTRIBUTES - N_OF_STEP,
     MODEL_ERROR = OF_STEP - 1 /* between LATENCY and it: of a workload alone */
 };
@@ -109,7 +111,16 @@ static void put_work(const th_session *s, const th_result *x, th_quantity *cells
     memcpy(cells, all, sizeof all);
 }
 
-static void put_step(const th_training_step *x, const th_result *r, th_quantity *cells)
+/* Known where the accelerators have a static power, as search_plan needs it. */
+static th_quantity tokens_per_joule(const th_session *s, double tokens, double seconds)
+{
+    double joules = s->simulation->step ? th_simulation_step_j(s->simulation, seconds) : 0;
+    return joules > 0 && s->simulation->result.energy.static_j > 0 ? th_number(tokens / joules)
+                                                                   : th_absent(TH_KIND_NUMBER);
+}
+
+static void put_step(const th_session *session, const th_training_step *x, const th_result *r,
+                     th_quantity *cells)
 {
     const th_batch *b = &x->plan.batch;
     double s = th_seconds(r->elapsed_ps), tokens = (double)b->global_batch * b->sequence;
@@ -121,9 +132,12 @@ static void put_step(const th_training_step *x, const th_result *r, th_quantity 
         int64_t of_stage = th_plan_memory_sum(&x->memory[i]);
         memory = of_stage > memory ? of_stage : memory;
     }
-    const th_quantity all[N_OF_STEP] = {
-        th_rate(th_ratio(tokens, s)), th_rate(th_ratio(tokens, s * x->n_ranks)),
-        th_share(th_ratio(model, peak)), th_share(th_ratio(model * again, peak)), th_bytes(memory)};
+    const th_quantity all[N_OF_STEP] = {th_rate(th_ratio(tokens, s)),
+                                        th_rate(th_ratio(tokens, s * x->n_ranks)),
+                                        tokens_per_joule(session, tokens, s),
+                                        th_share(th_ratio(model, peak)),
+                                        th_share(th_ratio(model * again, peak)),
+                                        th_bytes(memory)};
     memcpy(cells, all, sizeof all);
 }
 
@@ -164,7 +178,7 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
     if (!s->hand_built)
         put_work(s, x, &cells[LATENCY + 1]);
     if (step && x->is_done)
-        put_step(step, x, &cells[OF_STEP]);
+        put_step(s, step, x, &cells[OF_STEP]);
 }
 
 static int32_t count_runs(const th_session *s)

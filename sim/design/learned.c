@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/files/data_file.h"
+#include "predictor/law/law_power.h"
 #include "predictor/op/layer_op.h"
 #include "predictor/model/phases.h"
 #include "sim/design/designs.h"
@@ -154,6 +155,25 @@ static int describe_gpu(const th_design_config *c, const th_design_block *b, lea
     return 0;
 }
 
+/* The energies of the data sheet, where the block has none. Its tasks move no bytes that would be
+ * counted. */
+static void use_board_power(th_design_config *c, const th_gpu *gpu)
+{
+    static const th_op_precision of[TH_N_PRECISIONS] = {
+        [TH_FP32] = TH_PRECISION_FP32, [TH_FP16] = TH_PRECISION_FP16,
+        [TH_BF16] = TH_PRECISION_BF16, [TH_INT16] = TH_PRECISION_FP16,
+        [TH_INT8] = TH_PRECISION_FP8,  [TH_INT4] = TH_PRECISION_FP4};
+    th_board b;
+    if (c->energy.is_known || !th_law_board(gpu, &b))
+        return;
+    c->energy = (th_design_energy){.is_known = true,
+                                   .static_w = b.static_w,
+                                   .dram_j_per_byte = b.dram_byte_j + b.cache_byte_j,
+                                   .source = "board and energies of the GPU's data sheet"};
+    for (int p = 0; p < TH_N_PRECISIONS; p++)
+        c->energy.mac_j[p] = 2 * b.operation_j[of[p]];
+}
+
 static int prepare(th_design_config *c, const th_design_block *block, th_error *err)
 {
     learned *l = th_alloc_zero(1, sizeof *l);
@@ -161,8 +181,10 @@ static int prepare(th_design_config *c, const th_design_block *block, th_error *
         return th_error_no_memory(err);
     c->data = l;
     l->predictor = read_model(block, c->text[MODEL], err);
-    if (l->predictor && describe_gpu(c, block, l, err) == 0)
+    if (l->predictor && describe_gpu(c, block, l, err) == 0) {
+        use_board_power(c, &l->gpu);
         return 0;
+    }
     release(c);
     return -1;
 }

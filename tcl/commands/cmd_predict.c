@@ -551,8 +551,7 @@ static int return_power(th_call *c, const th_op *op, th_phase phase, const th_gp
     bool is_forward = phase == TH_PHASE_EXECUTION || phase == TH_PHASE_CALL;
     double watts = is_forward ? th_law_power_w(op, gpu, ms) : 0;
     if (!is_forward)
-        return th_error_set(&c->err, "TCL-0334",
-                            "-power: phase %s: must be one of execution, call",
+        return th_error_set(&c->err, "TCL-0334", "-power: phase %s: must be one of execution, call",
                             th_phase_name(phase));
     if (watts == 0)
         return th_error_set(&c->err, "TCL-0335",

@@ -12,6 +12,11 @@
 #             bars are those of -all, for few rows teach little
 # With it: all of TRAIN is fitted, all of TEST asked for (unseen). Where there is one device alone,
 # and always at the end, the predictor that comes with Tharsis is asked (default).
+# DEVICE_power of TEST (else TRAIN) has the mean power of the board beside the time:
+#   power     by the data sheet of a device that the law was not fitted to
+#   power_half  with board, idle_W and fp16_pJ of -devices fitted to half of the rows, of the others
+# also of the rows from 50 us on alone, which have no bar: NVML tells a mean over some milliseconds,
+# so rows of the same short shape have from a quarter of the limit to all of it.
 # A line for each family and device: rows, median and ninetieth percentile of the error, and the
 # share of rows within the interval of 80 %, which of a family (the mean of the devices left out) has
 # to be from 70 to 90 %. Latent attention: a call of an engine, with its host.
@@ -31,10 +36,19 @@ namespace eval operators_2026 {
             {decode attention} 7 {prefill attention} 7 {latent attention} 7 experts 7
         }
         default {}
+        power {
+            {bf16 products} 20 {nvfp4 products} 20 {decode attention} 20 {prefill attention} 20
+        }
+        power_half {
+            {bf16 products} 6 {nvfp4 products} 6 {decode attention} 6 {prefill attention} 6
+        }
     }
     # Of rows within the interval of 80 %: unseen, the mean of the devices, in percent.
     variable cover {70 90}
     variable by_blocks "fp8 by blocks" floors 4
+    variable long_ms 0.05
+    variable sheet [file join [file dirname [file normalize [info script]]] .. .. .. predictor \
+        devices.csv]
     variable n_sets 0 n_rows 0 holds 1 devices_file {}
     array set errors {}
 }
@@ -76,12 +90,19 @@ proc operators_2026::lines_of {table lines} {
 
 proc operators_2026::family {table line} {
     variable by_blocks
+    if {$table eq "power"} {
+        lassign [split $line ,] operator dtype
+        if {$operator ne "gemm"} {return "$operator attention"}
+        set table gemm
+        set line $dtype,
+    }
     set word [lindex [split $line ,] 0]
     if {[is_by_blocks $table $line]} {return $by_blocks}
     if {$table eq "latent_attention"} {return "latent attention"}
     if {$table eq "attention"} {return "$word attention"}
     if {$table eq "moe"} {return experts}
-    return [dict get {bfloat16 "bf16 products" fp8 "fp8 products" nvfp4 "nvfp4 products"} $word]
+    return [dict get {bfloat16 "bf16 products" fp8 "fp8 products"
+        nvfp4 "nvfp4 products" fp8_block "fp8 products by blocks"} $word]
 }
 
 # {device family digest row columns} of all rows of a folder, a row as format tharsis has it.
@@ -106,6 +127,26 @@ proc operators_2026::rows_of {folder} {
         }
     }
     if {$rows eq ""} {error "$folder: has no DEVICE_gemm, DEVICE_attention"}
+    return $rows
+}
+
+# {device family digest row columns watts} of the rows with a power.
+proc operators_2026::power_rows {folder} {
+    set rows {}
+    foreach file [files_of $folder power] {
+        set lines [split [string trim [llm_ops::text $file]] \n]
+        set at [lsearch [split [lindex $lines 0] ,] power_w]
+        set some [lines_of power [lrange $lines 1 end]]
+        set text [join [linsert [lmap one $some {lindex $one 1}] 0 [lindex $lines 0]] \n]
+        set own [split [lindex [::tharsis::lib::measured::own $file $text 1] 0] \n]
+        foreach one $some row [lrange $own 1 end-1] {
+            if {$row eq ""} continue
+            set line [lindex $one 1]
+            lappend rows [list [::tharsis::lib::measured::device_of $file power] \
+                [family power $line] [lindex $one 0] $row [lindex $own 0] \
+                [lindex [split $line ,] $at]]
+        }
+    }
     return $rows
 }
 
@@ -155,6 +196,26 @@ proc operators_2026::ask {what row} {
     lassign [lmap time $times {milliseconds $time}] ms low high
     lappend errors($what,$family,$device) [list [expr {100 * abs($ms / $measured - 1)}] \
         [expr {$low <= $measured && $measured <= $high}]]
+}
+
+# Error of a power in percent; device: whose data sheet is asked.
+proc operators_2026::power_error {row device} {
+    lassign [words_of [lindex $row 3] [lindex $row 4]] words
+    regexp {^[0-9.]+} [predict_layer {*}$words -device $device -power] watts
+    return [expr {100 * abs($watts / [lindex $row 5] - 1)}]
+}
+
+proc operators_2026::ask_power {what row device} {
+    variable errors
+    variable n_rows
+    variable long_ms
+    set error [list [power_error $row $device] 0]
+    lassign $row own family
+    incr n_rows
+    lappend errors($what,$family,$own) $error
+    if {[lindex [split [lindex $row 3] ,] end] >= $long_ms} {
+        lappend errors($what,$family\ long,$own) $error
+    }
 }
 
 proc operators_2026::show {what} {
@@ -215,14 +276,16 @@ proc operators_2026::where {rows condition} {
     }]
 }
 
-proc operators_2026::unseen {rows devices} {
+proc operators_2026::unseen {rows devices power} {
     foreach left $devices {
         set others [where $rows "\$device ne {$left}"]
         if {$others eq ""} return
         train_predictor -on [set_of $others] -learner law
         foreach row [where $rows "\$device eq {$left}"] {ask unseen $row}
+        foreach row [where $power "\$device eq {$left}"] {ask_power power $row $left}
     }
     show unseen
+    show power
 }
 
 proc operators_2026::shapes {rows} {
@@ -231,6 +294,83 @@ proc operators_2026::shapes {rows} {
         ask shapes $row
     }
     show shapes
+}
+
+# {columns fields} of a device in devices.csv, by its name or another of its names.
+proc operators_2026::sheet_of {device} {
+    variable sheet
+    set f [open $sheet]
+    set lines [split [string trim [read $f]] \n]
+    close $f
+    set columns [split [lindex $lines 0] ,]
+    foreach line [lrange $lines 1 end] {
+        set fields [split $line ,]
+        set names [list [lindex $fields 0] \
+            {*}[split [lindex $fields [lsearch $columns aliases]] ";"]]
+        foreach name $names {
+            if {[regsub -all {[^a-z0-9]} [string tolower $name] {}] eq
+                [regsub -all {[^a-z0-9]} $device {}]} {return [list $columns $fields]}
+        }
+    }
+    error "$device: is not in $sheet"
+}
+
+# The name of a device like this one with other numbers, column and value in turn.
+proc operators_2026::device_like {device numbers} {
+    variable n_sets
+    lassign [sheet_of $device] columns fields
+    set name ${device}_[incr n_sets]
+    lset fields 0 $name
+    lset fields [lsearch $columns aliases] ""
+    dict for {column value} $numbers {lset fields [lsearch $columns $column] $value}
+    foreach {path text} [list [file tempfile devices .csv] "[join $columns ,]\n[join $fields ,]" \
+        [file tempfile rows .csv] "kind,batch,channels_in,channels_out,device,time_ms\ndense,1,1,1,$name,1"] {
+        puts $path $text
+        close $path
+    }
+    read_measurements $rows -name set2026_$name -format tharsis -devices $devices
+    file delete $devices $rows
+    return $name
+}
+
+# Median error of rows by a device with these numbers.
+proc operators_2026::power_median {rows device numbers} {
+    set name [device_like $device $numbers]
+    set sorted [lsort -real [lmap row $rows {power_error $row $name}]]
+    return [lindex $sorted [expr {[llength $sorted] / 2}]]
+}
+
+# Coordinate search of idle power and energy of an operation on the rows of even digest.
+proc operators_2026::fit_power {rows device} {
+    lassign [sheet_of $device] columns fields
+    foreach column {idle_W fp16_pJ} {
+        dict set numbers $column [lindex $fields [lsearch $columns $column]]
+    }
+    set best [power_median $rows $device $numbers]
+    foreach {column factor} {idle_W 1.25 fp16_pJ 1.25 idle_W 1.1 fp16_pJ 1.1} {
+        foreach by [list $factor [expr {1 / $factor}]] {
+            while {1} {
+                set next $numbers
+                dict set next $column [expr {[dict get $numbers $column] * $by}]
+                set figure [power_median $rows $device $next]
+                if {$figure >= $best} break
+                set numbers $next
+                set best $figure
+            }
+        }
+    }
+    return $numbers
+}
+
+proc operators_2026::half_of_power {rows} {
+    foreach device [lsort -unique [lmap row $rows {lindex $row 0}]] {
+        set own [where $rows "\$device eq {$device}"]
+        set numbers [fit_power [where $own {$digest % 2 == 0}] $device]
+        puts "power of $device, fitted to half of its rows: $numbers"
+        set name [device_like $device $numbers]
+        foreach row [where $own {$digest % 2}] {ask_power power_half $row $name}
+    }
+    show power_half
 }
 
 proc operators_2026::run {train test options} {
@@ -252,10 +392,14 @@ proc operators_2026::run {train test options} {
         set devices [lsort -unique [lmap row $rows {lindex $row 0}]]
         set_of $rows
         foreach row $rows {ask unseen $row}
+        foreach row [power_rows $test] {ask_power power $row [lindex $row 0]}
         show unseen
+        show power
     } else {
         set_of $rows
-        unseen $rows $devices
+        set power [power_rows $train]
+        unseen $rows $devices $power
+        half_of_power $power
         if {[llength $devices] > 1} {shapes $rows}
     }
     read_predictor default

@@ -2,6 +2,7 @@
 /* test_law.c - amounts of the time law's terms by hand. */
 #include <config.h>
 #include "predictor/law/law.h"
+#include "predictor/law/law_power.h"
 #include "predictor/op/make_op.h"
 #include "tests/unit/tap.h"
 
@@ -456,6 +457,75 @@ TEST(power_lowers_the_ceiling_of_products)
     double halved = th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g);
     CU_ASSERT_DOUBLE_EQUAL(usual / full, 1 / 0.85, 1e-2);
     CU_ASSERT_DOUBLE_EQUAL(halved / full, 2, 2e-2);
+}
+
+/* Products at their peak take 1 pJ x 1e14/s = 100 W above 20 W, of which a tenth whatever runs. */
+static th_gpu powered_gpu(void)
+{
+    th_gpu g = narrow_gpu();
+    g.extra[TH_GPU_FP16_ENERGY] = 1;
+    g.extra[TH_GPU_IDLE_POWER] = 20;
+    g.extra[TH_GPU_BOARD_POWER] = 200;
+    return g;
+}
+
+/* 100 x 200 x 300: 1.2e7 operations of 0.9 pJ, 220,000 bytes of 20 pJ: 15.2 uJ in 1 us. A copy of
+ * 2^20 x 16 numbers of 16 bits reads and writes 64 MiB, of which 48 are not in the cache, 48 pJ
+ * each: 64 x 20 + 48 x 48 = 3584 pJ x 2^20 in 1 ms, and an operation a number. Of 2 x 3 heads, 100 queries see 100 keys at
+ * most, 50.5 in the mean: 30,300 scores of 4 x 64 operations of 0.9 pJ, and of 10 of 9 pJ. */
+TEST(power_by_hand)
+{
+    th_gpu g = powered_gpu();
+    th_op op = th_op_product(100, 200, 300, TH_PRECISION_FP16);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_power_w(&op, &g, 1e-3), 30 + 15.2, 1e-9);
+    op = th_op_pass(TH_EW_RELU, 1 << 20, 16, TH_PRECISION_FP16);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_power_w(&op, &g, 1),
+                           30 + (3584 + 16 * 0.9) * 1e-12 * 1048576 / 1e-3, 1e-6);
+    op = th_op_attention(2, 100, 100, 3, 3, 64, TH_PRECISION_FP16);
+    double bytes = 4 * 2 * 100 * 3 * 64 * 2;
+    CU_ASSERT_DOUBLE_EQUAL(th_law_power_w(&op, &g, 1e-2),
+                           30 + (30300 * (256 * 0.9 + 90) + bytes * 20) * 1e-12 / 1e-5, 1e-6);
+    CU_ASSERT_EQUAL(th_law_power_w(&op, &g, 1e-9), 200);
+    g.extra[TH_GPU_IDLE_POWER] = 0;
+    CU_ASSERT_EQUAL(th_law_power_w(&op, &g, 1), 0);
+}
+
+/* Whatever runs: between idle and limit, less where it takes longer, but never less energy. */
+TEST(power_is_within_the_board)
+{
+    th_gpu g = powered_gpu();
+    uint64_t state = 7;
+    for (int i = 0; i < 2000; i++) {
+        int32_t x[4];
+        for (int k = 0; k < 4; k++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            x[k] = 1 + (int32_t)((state >> 33) % 4000);
+        }
+        th_op_precision p = (th_op_precision)(x[3] % TH_N_OP_PRECISIONS);
+        th_op op = i % 3 == 0   ? th_op_product(x[0], x[1], x[2], p)
+                   : i % 3 == 1 ? th_op_attention(1 + x[0] % 64, x[1], x[1], 8, 8, 128, p)
+                                : th_op_pass(TH_EW_SILU_GATE, x[0], x[1], p);
+        double before = g.extra[TH_GPU_BOARD_POWER], energy = 0;
+        for (double ms = 1e-4; ms < 100; ms *= 2.5) {
+            double watts = th_law_power_w(&op, &g, ms);
+            CU_ASSERT(watts >= 20 && watts <= before);
+            CU_ASSERT(watts * ms >= energy);
+            before = watts;
+            energy = watts * ms;
+        }
+    }
+}
+
+/* The clock that products get is the one at which they take what the board has for them. */
+TEST(the_clock_leaves_the_limit)
+{
+    th_gpu g = powered_gpu();
+    CU_ASSERT_EQUAL(th_law_clock(&g, th_law_products_w(&g, 1)), 1);
+    for (double limit = 25; limit < 120; limit += 5) {
+        g.extra[TH_GPU_BOARD_POWER] = limit;
+        double wanted = th_law_products_w(&g, 1), clock = th_law_clock(&g, wanted);
+        CU_ASSERT_DOUBLE_EQUAL(20 + wanted * clock * clock, limit, 1e-9);
+    }
 }
 
 TAP_MAIN("law")
