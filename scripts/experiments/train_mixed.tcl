@@ -47,6 +47,6 @@ write_plot mixed -of study -type bar -x stages -y step out/train_mixed.svg
 
 set json [report_study mixed -format json -return_string]
 lassign [lmap {- step} [regexp -all -inline {"step_ps": (\d+)} $json] {set step}] equal unequal
-puts [format "\nVerdict: %d H100 and %d A100: stages by the speed of their accelerators take %.1f %%\
+puts [format "\nVerdict: %d H100 and %d A100: stages by their speed take %.1f %%\
     less than the best equal ones (%.3f s, %.3f s)." $half $half \
     [expr {100 * (1 - double($unequal) / $equal)}] [expr {$unequal / 1e12}] [expr {$equal / 1e12}]]
