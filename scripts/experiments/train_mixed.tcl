@@ -5,7 +5,7 @@
 #
 # Half of the -nodes (128) of eight accelerators are H100, half A100 80 GB; NVLinks of 300 GB/s in a
 # node, 25 GB/s between nodes for each accelerator (those of the A100; assumed). The best plan with
-# equal stages, of -tries (100) in the order of their bounds, against the best of a genetic search of
+# equal stages, of -tries (100) in the order of bounds, against the best of a genetic search of
 # -tries plans whose stages have their own layers, accelerators and recomputation.
 
 array set options [concat {-nodes 128 -model llama2_70b -batch 1024 -tries 100} $argv]
