@@ -160,8 +160,8 @@ static int use_energy(th_plan_search *x, th_error *err)
     th_compute_cost_cache_free(costs);
     if (x->is_mixed)
         return th_error_set(err, "MAP-0794",
-                            "-objective tokens_per_joule: the accelerators are unlike: must be step or "
-                            "tokens_per_cost");
+                            "-objective tokens_per_joule: must be step or tokens_per_cost, as the "
+                            "accelerators are unlike");
     if (!e.is_known || e.static_w <= 0)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "

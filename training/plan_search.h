@@ -76,8 +76,8 @@ void th_plan_findings_free(th_plan_findings *f); /* accepts NULL */
 bool th_plan_is_proven(const th_plan_findings *f, int i);
 
 /* plan_genes.c: a genetic search of plans with stages of their own, from those that x has found and
- * from degrees whose layers are spread by the speed of their stages: at most so many plans, the same
- * on any number of threads. 0 or -1, as iterate. */
+ * from degrees whose layers are spread by the speed of their stages: at most so many plans, the
+ * same on any number of threads. 0 or -1, as iterate. */
 int th_plan_evolve(th_plan_search *x, const th_work_context *work, const th_plan_space *space,
                    int64_t evaluations, uint64_t seed, th_error *err);
 

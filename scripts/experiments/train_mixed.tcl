@@ -5,7 +5,7 @@
 #
 # Half of the -nodes (128) of eight accelerators are H100, half A100 80 GB; NVLinks of 300 GB/s in a
 # node, 25 GB/s between nodes for each accelerator (those of the A100; assumed). The best plan with
-# equal stages, of -tries (100) in the order of their bounds, against the best of a genetic search of
+# equal stages, of -tries (100) in the order of bounds, against the best of a genetic search of
 # -tries plans whose stages have their own layers, accelerators and recomputation.
 
 array set options [concat {-nodes 128 -model llama2_70b -batch 1024 -tries 100} $argv]
@@ -47,6 +47,6 @@ write_plot mixed -of study -type bar -x stages -y step out/train_mixed.svg
 
 set json [report_study mixed -format json -return_string]
 lassign [lmap {- step} [regexp -all -inline {"step_ps": (\d+)} $json] {set step}] equal unequal
-puts [format "\nVerdict: %d H100 and %d A100: stages by the speed of their accelerators take %.1f %%\
+puts [format "\nVerdict: %d H100 and %d A100: stages by their speed take %.1f %%\
     less than the best equal ones (%.3f s, %.3f s)." $half $half \
     [expr {100 * (1 - double($unequal) / $equal)}] [expr {$unequal / 1e12}] [expr {$equal / 1e12}]]
