@@ -24,8 +24,10 @@ proc ::tharsis::lib::report_advice {o} {
         [list field baseline [lindex $column 2] [lindex $baseline 4]] \
         [list field baseline_lateness time [lindex $baseline 7]]]
     if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
-    return [dict create name advice title Advice is_kept 1 arranged 1 head $head \
-        tables [list [advice_table $items $baseline [lrange $results 1 end]]]]
+    set table [advice_table $items $baseline [lrange $results 1 end]]
+    return [dict create name advice title Advice is_kept 1 arranged 1 \
+        head [concat [sentences [advice_sentences [dict get $table rows]]] $head] \
+        tables [list $table]]
 }
 
 # ---- which changes a system allows ----
@@ -274,6 +276,46 @@ proc ::tharsis::lib::advice_row {kind what cost result gain per_cost noise} {
     }
     return [list $kind $what $cost $objective [expr {$throughput > 0 ? $throughput : ""}] \
         $lateness $gain $per_cost $limit $share $noise {}]
+}
+
+# What to do, from the rows of the table, which are in order: the first three that gain more than
+# the search's noise, which is its largest loss by a change that makes no mapping worse.
+proc ::tharsis::lib::advice_sentences {rows} {
+    set noise 0.0
+    foreach row $rows {
+        set gain [lindex $row 6]
+        if {[lindex $row 10] ne "" && -$gain > $noise} {set noise [expr {-$gain}]}
+    }
+    set said {}
+    foreach row $rows {
+        lassign $row kind what cost - - - gain - limit share
+        if {$gain eq "" || $gain <= $noise || $gain <= 0} continue
+        if {[llength $said] == 3} break
+        lappend said "[advised $kind $what], [advised_cost $cost]: gains [percent $gain]; then\
+            $limit limits ([percent $share] of the path)"
+    }
+    if {$said ne ""} {return $said}
+    return [list [expr {$noise > 0 ?
+        "no change gains more than the noise of the search, [percent $noise]" :
+        "no change gains anything"}]]
+}
+
+proc ::tharsis::lib::advised {kind what} {
+    switch -- $kind {
+        accelerator {return "add $what"}
+        design {return "build $what"}
+        topology {return "wire as $what"}
+    }
+    set colon [string last ": " $what]
+    set value [string range $what $colon+2 end]
+    return "double the [string map {_ { }} $kind] of [string range $what 0 $colon-1][expr {
+        $value eq "x2" ? "" : " to $value"}]"
+}
+
+proc ::tharsis::lib::advised_cost {cost} {
+    if {$cost eq ""} {return "cost unknown"}
+    if {$cost == 0} {return "at no cost"}
+    return [expr {$cost > 0 ? "for [format %.10g $cost]" : "saving [format %.10g [expr {-$cost}]]"}]
 }
 
 proc ::tharsis::lib::advice_notes {has_costs} {

@@ -55,6 +55,42 @@ proc ::tharsis::lib::is_within {text least most} {
 # The beginning of a text that a user wrote, for messages.
 proc ::tharsis::lib::clip {text n} {return [string range $text 0 [expr {$n - 1}]]}
 
+# Sentences as lines of the head of a report, broken at blanks.
+proc ::tharsis::lib::sentences {texts} {
+    set lines {}
+    foreach text $texts {
+        set indent ""
+        foreach line [regexp -all -inline {.{1,63}(?: (?!%)|$)} $text] {
+            lappend lines $indent[string trimright $line]
+            set indent "  "
+        }
+    }
+    return [head_lines verdict $lines]
+}
+
+proc ::tharsis::lib::percent {share} {return [format "%.2f %%" [expr {100.0 * $share}]]}
+
+# "3 layers", "1 layer".
+proc ::tharsis::lib::count {n noun} {return "$n $noun[expr {$n == 1 ? {} : {s}}]"}
+
+# Accelerators that nothing is mapped onto, and why: a sentence for each reason.
+proc ::tharsis::lib::idle_sentences {} {
+    set said {}
+    set reasons {"are in no set of the mapping" {a.set_id IS NULL}
+        "are in a set without layers" {s.n_layers = 0}}
+    if {[dict get [core::about] hand_built] ne ""} {
+        set reasons {"have no task of the program" {a.tasks = 0}}
+    }
+    foreach {why condition} $reasons {
+        set idle [core::rows "SELECT a.name FROM accels a LEFT JOIN sets s ON s.id = a.set_id\
+            WHERE $condition"]
+        if {$idle eq ""} continue
+        lappend said "idle: [count [llength $idle] accelerator] [expr {[llength $idle] == 1 ?
+            [string map {are is have has} $why] : $why}]: [clip [join $idle] 72]"
+    }
+    return $said
+}
+
 # Lines that were left out, as a note; nothing where there are none.
 proc ::tharsis::lib::lines_note {lines what {noun line}} {
     set n [llength $lines]

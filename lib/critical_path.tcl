@@ -23,8 +23,31 @@ proc ::tharsis::lib::path_groups {} {
     }]]]
 }
 
+# What takes most of the path, and which kind most of that.
+proc ::tharsis::lib::path_sentence {by} {
+    set from "FROM tasks WHERE path_time_ps IS NOT NULL"
+    set time "sum(path_time_ps)"
+    set kind "ifnull(purpose, kind)"
+    set key [expr {$by eq "kind" ? $kind : "ifnull(ifnull(model_layer, layer), '')"}]
+    set largest "SELECT %s $from %s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1"
+    lassign [lindex [core::rows [format $largest "$key, $time" ""]] 0] what ps
+    set makespan [row {SELECT makespan_ps FROM run}]
+    if {$what eq "" || $makespan == 0} {return ""}
+    set end "[percent [expr {double($ps) / $makespan}]] of the critical path,\
+        [core::quantity time $ps] of [core::quantity time $makespan]"
+    if {$by eq "kind"} {return "$what takes $end"}
+    lassign [lindex [core::rows [format $largest "$kind, $time" \
+        "AND $key = '[string map {' ''} $what]'"]] 0] kind part
+    return "layer [clip $what 60] takes $end;\
+        [percent [expr {double($part) / $ps}]] of that is $kind"
+}
+
 proc ::tharsis::lib::report_critical_path {o} {
     core::need run
-    return [report critical_path "Critical path" [dict get [path_tables [dict get $o by]] tables] \
-        arranged 1]
+    set by [dict get $o by]
+    return [report critical_path "Critical path" [dict get [path_tables $by] tables] arranged 1 \
+        head [sentences [lmap text [list [path_sentence $by]] {
+            if {$text eq ""} continue
+            set text
+        }]]]
 }

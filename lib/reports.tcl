@@ -126,12 +126,15 @@ proc ::tharsis::lib::report_summary {o} {
 
 proc ::tharsis::lib::report_utilization {o} {
     core::need run
-    return [report utilization Utilization [list [table accelerators Utilization accels \
-        [shown utilization accelerators] notes {
+    set notes {
         {stall_in {stall in: waiting for operands from DRAM}}
         {stall_out {stall out: waiting for room to store outputs}}
         {busy {busy, both stalls and idle add up to the elapsed time}}
-    }]] arranged 1]
+    }
+    return [report utilization Utilization [list [table accelerators Utilization accels \
+        [shown utilization accelerators] notes [concat $notes [lmap text [idle_sentences] {
+            list {} $text
+        }]]]] arranged 1]
 }
 
 ::tharsis::lib::columns layers layer_figures layers {
@@ -463,10 +466,8 @@ proc ::tharsis::lib::sets_table {} {
     if {!$overlaps} {set hides {first_layer last_layer}}
     if {!$overlaps || !$has_run} {lappend hides begin end}
     set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
-    set idle [core::rows {SELECT name FROM accels WHERE set_id IS NULL OR set_id IN
-        (SELECT id FROM sets WHERE n_layers = 0)}]
-    set notes [expr {$idle eq "" ? {} : [list notes [list [list {} \
-        "idle, [llength $idle] without layers: [clip [join $idle] 72]"]]]}]
+    set idle [idle_sentences]
+    set notes [expr {$idle eq "" ? {} : [list notes [lmap text $idle {list {} $text}]]}]
     return [dict create tables [list [table sets "Sets of accelerators" sets \
         [lrange [shown mapping sets $hides] 0 end-$is_equal] {*}$notes]]]
 }

@@ -145,6 +145,7 @@ proc ::tharsis::lib::report_compare {o} {
     if {[llength $references] > 0} {
         lappend head [list line "relative to" $asked] [list field relative_to text $asked]
     }
+    set head [concat [sentences [compare_sentences $runs $asked]] $head]
     if {$of ne "run"} {
         set tables [list [compare_objects $of $ids $shown $references]]
     } else {
@@ -152,6 +153,51 @@ proc ::tharsis::lib::report_compare {o} {
     }
     if {[get $o format text] eq "json"} {lappend tables {*}[dict get [saved_tables $ids] tables]}
     return [report compare Comparison $tables own_head 1 head $head arranged 1]
+}
+
+# In what each run differs from the reference, or from the first one, and how its latency does.
+proc ::tharsis::lib::compare_sentences {runs asked} {
+    set first [expr {$asked eq "" ? [lindex $runs 0] :
+        [lindex [saved [core::saved_ids [lrange $asked 0 0]]] 0]}]
+    set said {}
+    foreach run $runs {
+        if {[dict get $run id] == [dict get $first id]} continue
+        if {[llength $said] == 5} break
+        lappend said "[clip [dict get $run name] 30] differs from [clip [dict get $first name] 30]\
+            [differences $run $first]"
+    }
+    return $said
+}
+
+proc ::tharsis::lib::differences {run first} {
+    set differ {}
+    foreach {key what} {
+        on system what workload plan plan mapping mapping network network stream stream seed seed
+    } {
+        lassign [list [dict get $run $key] [dict get $first $key]] now before
+        if {$now eq $before || ($key eq "mapping" && $differ ne "")} continue
+        switch -- $key {
+            on - what {
+                lassign [list [lindex $now 0] [lindex $before 0]] now before
+                if {$key eq "what"} {
+                    lassign [lmap x [list $run $first] {
+                        string cat [dict get $x program] [dict get $x workload] \
+                            " batch " [dict get $x batch]
+                    }] now before
+                }
+            }
+            plan - mapping - stream {lassign {} now before}
+        }
+        lappend differ "$what[expr {$now eq $before ? "" :
+            " ([clip $now 40], not [clip $before 40])"}]"
+    }
+    set changes [lmap x [list $run $first] {core::saved_changes [dict get $x id] 400}]
+    if {[lindex $changes 0] ne [lindex $changes 1]} {lappend differ "changes and faults"}
+    set change [metric_change [dict get $run latency] [dict get $first latency]]
+    set text [expr {$differ eq "" ? "in nothing that was set" : "in [join $differ {, }]"}]
+    if {$change eq ""} {return $text}
+    return "$text: latency [expr {$change == 0 ? "the same" : [format "%+.2f %%" \
+        [expr {100 * $change}]]}]"
 }
 
 proc ::tharsis::lib::compared_metrics {o runs of} {

@@ -207,7 +207,7 @@ EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/report/health.test \
 	tests/tcl/report/jitter.test \
 	tests/tcl/report/jobs.test \
-	tests/tcl/report/why.test tests/tcl/report/what_if.test \
+	tests/tcl/report/why.test tests/tcl/report/what_if.test tests/tcl/report/verdict.test \
 	tests/tcl/trace.test tests/tcl/trace/chrome.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \
