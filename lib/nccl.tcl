@@ -123,12 +123,12 @@ proc ::tharsis::lib::nccl::comment {r_name words} {
     set r(kind) $kind
 }
 
-# How much a number may have been rounded by.
+# How much a number may have been rounded by; 0: it is none.
 proc ::tharsis::lib::nccl::half_digit {text} {
-    lassign [split [string tolower $text] e] digits power
-    set point [string first . $digits]
-    set last [expr {$point < 0 ? 0 : $point + 1 - [string length $digits]}]
-    return [expr {0.51 * pow(10, $last + ($power eq "" ? 0 : $power))}]
+    if {![regexp {^[+]?[0-9]*(\.[0-9]*)?(?:[eE]([-+]?[0-9]{1,3}))?$} $text - fraction power]} {return 0}
+    set last [expr {$fraction eq "" ? 0 : 1 - [string length $fraction]}]
+    if {[scan $power %d more] == 1} {incr last $more}
+    return [expr {0.51 * pow(10, $last)}]
 }
 
 # Do time (three digits at least), algbw and busbw fit the size and the ranks?

@@ -176,6 +176,7 @@ proc ::tharsis::lib::differences {run first} {
     } {
         lassign [list [dict get $run $key] [dict get $first $key]] now before
         if {$now eq $before || ($key eq "mapping" && $differ ne "")} continue
+        if {$key eq "seed" && ($now eq "" || $before eq "")} continue
         switch -- $key {
             on - what {
                 lassign [list [lindex $now 0] [lindex $before 0]] now before
