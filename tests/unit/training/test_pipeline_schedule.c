@@ -229,8 +229,8 @@ TEST(numbers_that_do_not_fit)
 {
     th_error err;
     TAP_ASSERT_TEXT(refused("interleaved", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0400");
-    TAP_ASSERT_TEXT(err.text, "interleaved: 6 micro-batches: a multiple of the 4 stages was "
-                              "expected, such as 8");
+    TAP_ASSERT_TEXT(err.text, "interleaved: 6 micro-batches: must be a multiple of the 4 stages, "
+                              "such as 8");
     TAP_ASSERT_TEXT(refused("zbv", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0401");
     TAP_ASSERT_TEXT(refused("dualpipe_v", (th_pipeline_shape){4, 2, 7}, &err), "MAP-0480");
     TAP_ASSERT_TEXT(refused("1f1b", (th_pipeline_shape){4, 2, 6}, &err), "MAP-0402");
