@@ -125,7 +125,9 @@ proc ::tharsis::lib::nccl::comment {r_name words} {
 
 # How much a number may have been rounded by; 0: it is none.
 proc ::tharsis::lib::nccl::half_digit {text} {
-    if {![regexp {^[+]?[0-9]*(\.[0-9]*)?(?:[eE]([-+]?[0-9]{1,3}))?$} $text - fraction power]} {return 0}
+    if {![regexp {^[+]?[0-9]*(\.[0-9]*)?(?:[eE]([-+]?[0-9]{1,3}))?$} $text - fraction power]} {
+        return 0
+    }
     set last [expr {$fraction eq "" ? 0 : 1 - [string length $fraction]}]
     if {[scan $power %d more] == 1} {incr last $more}
     return [expr {0.51 * pow(10, $last)}]

@@ -269,7 +269,7 @@ double th_simulation_step_j(const th_simulation *s, double seconds)
     return th_step_joules(e, &s->step->model, &s->step->plan, seconds);
 }
 
-/* Tasks of a step have times alone: what they multiply is spread over its ranks, once it is done. */
+/* Tasks of a step have times alone: what they multiply is spread over its ranks at the end. */
 static void add_step_energy(const th_simulation *s, th_result *r)
 {
     const th_parallel_plan *p = &s->step->plan;

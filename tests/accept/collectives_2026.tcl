@@ -126,7 +126,8 @@ if {$all} {lassign {1 1} share share_of_exchanges}
 set argv [lrange $argv $all end]
 if {[llength $argv] != 1} {stop "usage: collectives_2026.tcl ?-all? DIRECTORY"}
 set folder [lindex $argv 0]
-puts [format "%-9s %-22s %-12s %5s  %8s %8s %9s  %8s %8s %9s" machine operation sizes rows {*}[concat \
+puts [format "%-9s %-22s %-12s %5s  %8s %8s %9s  %8s %8s %9s" machine operation sizes rows \
+    {*}[concat \
     {*}[lmap asked {pod nccl} {list "$asked: %" "median" "deviation"}]]]
 dict for {device node} $nodes {
     lassign $node machine gbps nvls

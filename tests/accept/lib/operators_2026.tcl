@@ -18,8 +18,8 @@
 # also of the rows from 50 us on alone, which have no bar: NVML tells a mean over some milliseconds,
 # so rows of the same short shape have from a quarter of the limit to all of it.
 # A line for each family and device: rows, median and ninetieth percentile of the error, and the
-# share of rows within the interval of 80 %, which of a family (the mean of the devices left out) has
-# to be from 70 to 90 %. Latent attention: a call of an engine, with its host.
+# share of rows within the interval of 80 %, which of a family (the mean of the devices left out)
+# has to be from 70 to 90 %. Latent attention: a call of an engine, with its host.
 # Products in fp8 by blocks (scales of 128 x 128) are learned from nowhere, and asked of the law of
 # fp8, where they take four times the device's floor or more: below it stands the engine's cast.
 namespace eval operators_2026 {
@@ -324,7 +324,8 @@ proc operators_2026::device_like {device numbers} {
     lset fields [lsearch $columns aliases] ""
     dict for {column value} $numbers {lset fields [lsearch $columns $column] $value}
     foreach {path text} [list [file tempfile devices .csv] "[join $columns ,]\n[join $fields ,]" \
-        [file tempfile rows .csv] "kind,batch,channels_in,channels_out,device,time_ms\ndense,1,1,1,$name,1"] {
+        [file tempfile rows .csv] \
+            "kind,batch,channels_in,channels_out,device,time_ms\ndense,1,1,1,$name,1"] {
         puts $path $text
         close $path
     }

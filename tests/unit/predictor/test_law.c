@@ -471,8 +471,9 @@ static th_gpu powered_gpu(void)
 
 /* 100 x 200 x 300: 1.2e7 operations of 0.9 pJ, 220,000 bytes of 20 pJ: 15.2 uJ in 1 us. A copy of
  * 2^20 x 16 numbers of 16 bits reads and writes 64 MiB, of which 48 are not in the cache, 48 pJ
- * each: 64 x 20 + 48 x 48 = 3584 pJ x 2^20 in 1 ms, and an operation a number. Of 2 x 3 heads, 100 queries see 100 keys at
- * most, 50.5 in the mean: 30,300 scores of 4 x 64 operations of 0.9 pJ, and of 10 of 9 pJ. */
+ * each: 64 x 20 + 48 x 48 = 3584 pJ x 2^20 in 1 ms, and an operation a number. Of 2 x 3 heads,
+ * 100 queries see 100 keys at most, 50.5 in the mean: 30,300 scores of 4 x 64 operations of 0.9 pJ,
+ * and of 10 of 9 pJ. */
 TEST(power_by_hand)
 {
     th_gpu g = powered_gpu();
