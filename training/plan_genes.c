@@ -200,27 +200,27 @@ static void move_layer(th_parallel_plan *p, int32_t from, int32_t to)
     p->own[from].again = th_min(p->own[from].again, p->own[from].layers);
 }
 
-/* The stages of the other parent up to a cut, and its layers; the layers add up again. */
+static int32_t layers_of(const th_parallel_plan *p)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n_own; i++)
+        n += p->own[i].layers;
+    return n;
+}
+
+/* The stages of the other parent up to a cut; random stages then get or lose layers until they are
+ * those of the model. */
 static void cross(genes *g, th_parallel_plan *p, const th_parallel_plan *other)
 {
     const int32_t n = p->n_own, cut = below(g, n);
-    int32_t layers = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (i < cut) {
-            p->own[i].layers = other->own[i].layers;
-            p->own[i].again = other->own[i].again;
-        }
-        layers += p->own[i].layers;
+    for (int32_t i = 0; i < cut; i++) {
+        p->own[i].layers = other->own[i].layers;
+        p->own[i].again = other->own[i].again;
     }
-    for (; layers != g->space->t->layers; layers += layers < g->space->t->layers ? 1 : -1) {
+    for (int32_t left; (left = g->space->t->layers - layers_of(p)) != 0;) {
         th_own_stage *s = &p->own[below(g, n)];
-        s->layers = (int16_t)th_max(1, s->layers + (layers < g->space->t->layers ? 1 : -1));
+        s->layers = (int16_t)th_max(1, s->layers + (left > 0 ? 1 : -1));
         s->again = th_min(s->again, s->layers);
-        layers = 0;
-        for (int32_t i = 0; i < n; i++)
-            layers += p->own[i].layers;
-        if (layers == g->space->t->layers)
-            break;
     }
 }
 
@@ -309,20 +309,33 @@ static bool fits(const genes *g, const th_parallel_plan *p)
     return fill <= th_plan_search_found(g->search).options.fill;
 }
 
-/* The first that fits, with as little as possible computed again. */
+/* Layers as even as they go, in place of by speed. */
+static void spread_evenly(const genes *g, th_parallel_plan *p)
+{
+    for (int32_t i = 0; i < p->n_own; i++)
+        p->own[i].layers = (int16_t)((g->space->t->layers + i) / p->n_own);
+}
+
+/* The first that fits, with as little as possible computed again: by the plan, or by stages; then
+ * with layers spread evenly. */
 static int add_fitting(genes *g, const th_parallel_plan *seed)
 {
-    for (int again = TH_RECOMPUTE_NONE; again <= TH_RECOMPUTE_FULL; again++)
-        for (int zero = 0; zero <= (seed->n.zero_group > 1 ? 3 : 0); zero++) {
-            th_parallel_plan p = *seed;
-            p.n.zero = zero;
-            p.recompute = (th_recompute)again;
-            if (!is_allowed(g, &p) || !fits(g, &p))
-                continue;
-            if (g->n_batch == OFFSPRING && run_batch(g) < 0)
-                return -1;
-            return add(g, &p);
-        }
+    const int zeros = seed->n.zero_group > 1 ? 4 : 1, agains = TH_RECOMPUTE_FULL + 2;
+    for (int i = 0; i < 2 * agains * zeros; i++) {
+        th_parallel_plan p = *seed;
+        const int again = i / zeros % agains;
+        p.n.zero = i % zeros;
+        if (i >= agains * zeros)
+            spread_evenly(g, &p);
+        p.recompute = (th_recompute)(again <= TH_RECOMPUTE_FULL ? again : TH_RECOMPUTE_NONE);
+        for (int32_t k = 0; again > TH_RECOMPUTE_FULL && k < p.n_own; k++)
+            p.own[k].again = p.own[k].layers;
+        if (!is_allowed(g, &p) || !fits(g, &p))
+            continue;
+        if (g->n_batch == OFFSPRING && run_batch(g) < 0)
+            return -1;
+        return add(g, &p);
+    }
     return 0;
 }
 

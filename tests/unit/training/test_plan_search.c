@@ -190,18 +190,13 @@ TEST(stages_of_their_own_are_the_best_of_all)
         th_plan_choice choice;
         const int64_t *of;
         int n;
-    } narrowed[] = {{TH_CHOICE_CONTEXT, one, 1},
-                    {TH_CHOICE_VIRTUAL, one, 1},
-                    {TH_CHOICE_EXPERT, one, 1},
-                    {TH_CHOICE_EXPERT_TENSOR, one, 1},
-                    {TH_CHOICE_ZERO, zero, 1},
-                    {TH_CHOICE_SEQUENCE_PARALLEL, zero, 1},
-                    {TH_CHOICE_RECOMPUTE, zero, 1},
-                    {TH_CHOICE_MICRO_BATCH, one, 1},
-                    {TH_CHOICE_PIPELINE, pipelines, is_thorough() ? 2 : 1},
-                    {TH_CHOICE_SCHEDULE, schedule, 1}};
+    } narrowed[] = {{TH_CHOICE_CONTEXT, one, 1},        {TH_CHOICE_VIRTUAL, one, 1},
+                    {TH_CHOICE_EXPERT, one, 1},         {TH_CHOICE_EXPERT_TENSOR, one, 1},
+                    {TH_CHOICE_ZERO, zero, 1},          {TH_CHOICE_SEQUENCE_PARALLEL, zero, 1},
+                    {TH_CHOICE_RECOMPUTE, zero, 1},     {TH_CHOICE_MICRO_BATCH, one, 1},
+                    {TH_CHOICE_PIPELINE, pipelines, 2}, {TH_CHOICE_SCHEDULE, schedule, 1}};
     auto_rng *r = th_random_stream(47, "searches of plans", 0);
-    for (int i = 0; i < (is_thorough() ? 20 : 3); i++) {
+    for (int i = 0; i < 20; i++) {
         problem x;
         th_error err;
         do
