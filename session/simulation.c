@@ -9,7 +9,7 @@
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/energy.h"
 #include "base/interrupt.h"
-#include "training/plan_search.h"
+#include "training/plan_step.h"
 #include "training/lower_step.h"
 
 const th_compute_cost_cache *th_simulation_costs(const th_simulation *s)

@@ -32,6 +32,7 @@ const th_command *const th_command_families[] = {
     th_network_commands,
     th_breakpoint_commands,
     th_predict_commands,
+    th_predict_layer_commands,
     th_evaluate_commands,
     th_predict_network_commands,
     th_report_map_commands,

@@ -143,10 +143,10 @@ extern const th_command th_session_commands[], th_system_commands[], th_workload
     th_write_commands[], th_object_commands[], th_examine_commands[], th_map_commands[],
     th_program_commands[], th_collective_commands[], th_step_commands[], th_breakpoint_commands[],
     th_report_map_commands[], th_report_commands[], th_report_network_commands[],
-    th_predict_commands[], th_evaluate_commands[], th_predict_network_commands[],
-    th_output_commands[], th_plot_commands[], th_trace_commands[], th_property_event_commands[],
-    th_compare_commands[], th_sensitivity_commands[], th_advice_commands[],
-    th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
+    th_predict_commands[], th_predict_layer_commands[], th_evaluate_commands[],
+    th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
+    th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
+    th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
     th_survival_commands[], th_query_commands[], th_table_commands[], th_network_commands[];
 extern const th_command *const th_command_families[];
 /* What lib/ is made of: commands of ::tharsis::core, without group, options and help, which no user

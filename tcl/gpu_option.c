@@ -74,3 +74,13 @@ void th_gpu_option_warn_of_fewer(th_call *c, int32_t fewer, th_time longer, int3
             (int)fewer, th_format_time(longer, text[0], sizeof text[0]),
             th_format_time(time, text[1], sizeof text[1]), (int)batch);
 }
+
+const char *th_gpu_option_kind(int i)
+{
+    return i < TH_N_OP_KINDS ? th_op_kind_name((th_op_kind)i) : NULL;
+}
+
+const char *th_gpu_option_phase(int i)
+{
+    return i < TH_N_PHASES ? th_phase_name((th_phase)i) : NULL;
+}

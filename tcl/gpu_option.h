@@ -12,6 +12,9 @@ int th_gpu_option_need_gpus(th_session *s, th_error *err);
  * misses; option names the option in the message. */
 const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *name,
                                  th_error *err);
+/* Words of an option: kinds of layers, phases; NULL behind the last. */
+const char *th_gpu_option_kind(int i);
+const char *th_gpu_option_phase(int i);
 /* Warns that no measurements are behind times of the operation's kind and width: once for a
  * predictor and a kind, as a script asks for hundreds. */
 void th_gpu_option_warn_of_sheet(th_call *c, const th_op *op, th_phase phase);

@@ -6,8 +6,8 @@ face_sources = \
 	tcl/commands/cmd_checkpoint.c \
 	tcl/commands/cmd_collective.c \
 	tcl/commands/cmd_compare.c \
-	tcl/commands/cmd_evaluate.c \
-	tcl/commands/cmd_predict_network.c \
+	tcl/commands/predict/cmd_evaluate.c \
+	tcl/commands/predict/cmd_predict_network.c \
 	tcl/commands/cmd_examine.c \
 	tcl/commands/cmd_map.c \
 	tcl/commands/map_call.h tcl/commands/map_checkpoint.c tcl/commands/map_given.c \
@@ -15,7 +15,8 @@ face_sources = \
 	tcl/commands/cmd_objects.c \
 	tcl/commands/cmd_output.c \
 	tcl/commands/cmd_plot.c \
-	tcl/commands/cmd_predict.c \
+	tcl/commands/predict/cmd_predict.c \
+	tcl/commands/predict/cmd_predict_layer.c \
 	tcl/commands/cmd_program.c \
 	tcl/commands/cmd_property_events.c \
 	tcl/commands/cmd_query.c \
@@ -40,14 +41,14 @@ face_sources = \
 	tcl/commands/cmd_table.c \
 	tcl/core/table_read.c tcl/core/table_read.h \
 	tcl/commands/cmd_trace.c \
-	tcl/commands/cmd_parallel.c \
-	tcl/commands/cmd_plan_search.c \
-	tcl/commands/plan_checkpoint.c \
-	tcl/commands/plan_options.h \
-	tcl/commands/plan_search_call.h \
+	tcl/commands/training/cmd_parallel.c \
+	tcl/commands/training/cmd_plan_search.c \
+	tcl/commands/training/plan_checkpoint.c \
+	tcl/commands/training/plan_options.h \
+	tcl/commands/training/plan_search_call.h \
 	tcl/core/core_plan.c \
-	tcl/commands/cmd_pipeline.c \
-	tcl/commands/cmd_transformer.c \
+	tcl/commands/training/cmd_pipeline.c \
+	tcl/commands/training/cmd_transformer.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/core/tcl_session_parts.c \

@@ -96,8 +96,8 @@ static int check_own(const th_parallel_plan *p, const th_transformer *t, th_erro
         blocks == UINT64_MAX >> (64 - p->n_own))
         return 0;
     return th_error_set(err, "MAP-0793",
-                        "-stages: %d stages with %d layers: the %d of -pipeline, each on other "
-                        "blocks, without -virtual, and with the model's %d layers were expected",
+                        "-stages: %d stages with %d layers: must be the %d of -pipeline, each on "
+                        "other blocks, without -virtual, and with the model's %d layers",
                         (int)p->n_own, (int)layers, (int)p->n.pipeline, (int)t->layers);
 }
 

@@ -128,25 +128,13 @@ static th_parallel_plan plan_of(const th_plan_search *x, const node *n)
 
 /* ---- the objective ---- */
 
-/* What a step of so many seconds is worth. */
+/* Of a step of so many seconds. */
 static double value_of(const th_plan_search *x, const th_parallel_plan *p, double s)
 {
     const int32_t ranks = th_plan_stage_ranks(p) * p->n.pipeline;
     if (x->options.objective == TH_PLAN_STEP)
         return s;
     return s * x->per_second[ranks] + x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
-}
-
-double th_step_joules(const th_design_energy *e, const th_transformer *t, const th_parallel_plan *p,
-                      double s)
-{
-    const double ranks = (double)th_plan_stage_ranks(p) * p->n.pipeline;
-    double macs = th_transformer_operations(t, p->batch.sequence, !t->is_encoder) / 2 *
-                  p->batch.sequence * p->batch.global_batch;
-    if (p->recompute >= TH_RECOMPUTE_NEEDED)
-        macs = macs * 4 / 3; /* the forward pass again */
-    return s * ranks * e->static_w +
-           macs * e->mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
 }
 
 static int use_energy(th_plan_search *x, th_error *err)
@@ -160,8 +148,7 @@ static int use_energy(th_plan_search *x, th_error *err)
     th_compute_cost_cache_free(costs);
     if (x->is_mixed)
         return th_error_set(err, "MAP-0794",
-                            "-objective tokens_per_joule: must be step or tokens_per_cost, as the "
-                            "accelerators are unlike");
+                            "-objective: must be step or tokens_per_cost on unlike accelerators");
     if (!e.is_known || e.static_w <= 0)
         return th_error_set(err, "MAP-0767",
                             "-objective tokens_per_joule: the design of the accelerators has no "

@@ -67,10 +67,6 @@ typedef struct th_plan_findings {
 th_plan_findings th_plan_search_found(const th_plan_search *x);
 /* An own copy; NULL: memory is out. Freed by th_plan_findings_free. */
 th_plan_findings *th_plan_findings_copy(const th_plan_findings *f);
-/* J of a step that takes s seconds: static power of the plan's ranks, multiply-accumulates of the
- * model, those of the forward pass once more where it is computed again. */
-double th_step_joules(const th_design_energy *e, const th_transformer *t, const th_parallel_plan *p,
-                      double s);
 void th_plan_findings_free(th_plan_findings *f); /* accepts NULL */
 /* Is no plan of the space better than f->of[i], but for those before it? */
 bool th_plan_is_proven(const th_plan_findings *f, int i);

@@ -23,16 +23,17 @@ int th_plan_set_stages(th_parallel_plan *p, const char *const *words, int n, th_
             rest += used;
         if (*rest || layers < 1 || layers > INT16_MAX || block < 0 || block >= n || again < 0 ||
             again > layers)
-            return th_error_set(err, "MAP-0790",
-                                "-stages %s: LAYERS, LAYERS@BLOCK or LAYERS@BLOCK+RECOMPUTED was "
-                                "expected, with a block below the stages, %d, and at most all "
-                                "layers recomputed",
-                                words[i], n);
+            return th_error_set(
+                err, "MAP-0790",
+                "-stages %s: must be LAYERS, LAYERS@BLOCK or "
+                "LAYERS@BLOCK+RECOMPUTED, with a block below the stages, %d, and at most all "
+                "layers recomputed",
+                words[i], n);
         p->own[i] = (th_own_stage){(int16_t)layers, (int16_t)block, (int16_t)again};
     }
     if (n <= TH_OWN_STAGES_MAX)
         return 0;
-    return th_error_set(err, "MAP-0791", "-stages: %d stages: at most %d were expected", n,
+    return th_error_set(err, "MAP-0791", "-stages: %d stages: must be at most %d", n,
                         TH_OWN_STAGES_MAX);
 }
 

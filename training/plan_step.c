@@ -40,3 +40,15 @@ th_time th_plan_step_time(const th_system *s, const th_work_context *c,
     th_program_free(p);
     return end;
 }
+
+double th_step_joules(const th_design_energy *e, const th_transformer *t, const th_parallel_plan *p,
+                      double s)
+{
+    const double ranks = (double)th_plan_stage_ranks(p) * p->n.pipeline;
+    double macs = th_transformer_operations(t, p->batch.sequence, !t->is_encoder) / 2 *
+                  p->batch.sequence * p->batch.global_batch;
+    if (p->recompute >= TH_RECOMPUTE_NEEDED)
+        macs = macs * 4 / 3; /* the forward pass again */
+    return s * ranks * e->static_w +
+           macs * e->mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
+}

@@ -10,7 +10,7 @@
 #include "base/files/open_file.h"
 #include "base/files/text_file.h"
 #include "base/map.h"
-#include "tcl/commands/plan_search_call.h"
+#include "tcl/commands/training/plan_search_call.h"
 
 #define HEAD "# checkpoint of search_plan: "
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "session/sections/sections.h"
 #include "tcl/command.h"
-#include "tcl/commands/plan_options.h"
+#include "tcl/commands/training/plan_options.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"

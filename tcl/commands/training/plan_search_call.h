@@ -2,7 +2,7 @@
 /* plan_search_call.h - parts of one call of search_plan. */
 #ifndef TH_TCL_COMMANDS_PLAN_SEARCH_CALL_H
 #define TH_TCL_COMMANDS_PLAN_SEARCH_CALL_H
-#include "tcl/commands/plan_options.h"
+#include "tcl/commands/training/plan_options.h"
 #include "training/plan_memory.h"
 #include "training/plan_search.h"
 

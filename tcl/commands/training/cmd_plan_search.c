@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/units.h"
-#include "tcl/commands/plan_search_call.h"
+#include "tcl/commands/training/plan_search_call.h"
 
 /* Of those that are searched; the one of pairs, for which there is no bound, is the last. */
 static const char *schedule_name(int i)
