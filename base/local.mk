@@ -1,5 +1,5 @@
 # base/ - the floor that everything stands on.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
 	base/clock.c base/clock.h \
@@ -28,11 +28,10 @@ libtharsis_la_SOURCES += \
 	base/files/write_file.c base/files/write_file.h
 
 # They alone know where the sources and the installation keep what belongs to Tharsis.
-noinst_LTLIBRARIES += libdatafile.la
-libdatafile_la_SOURCES = base/files/data_file.c base/files/data_file.h base/files/open_file.c base/files/open_file.h
-libdatafile_la_CPPFLAGS = $(AM_CPPFLAGS) \
+noinst_LIBRARIES += libdatafile.a
+libdatafile_a_SOURCES = base/files/data_file.c base/files/data_file.h base/files/open_file.c base/files/open_file.h
+libdatafile_a_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTH_SOURCE_DIR='"$(source_data_dir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
-libtharsis_la_LIBADD += libdatafile.la
 
 unit_tests += \
 	tests/unit/base/test_alloc \

@@ -9,7 +9,7 @@ CLEANFILES += docs/tharsis-commands.7 docs/messages.md
 docs/tharsis-commands.7: tharsis$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) docs && echo 'help -man' >$@.tcl && \
 		./tharsis -no_init -exit $@.tcl >$@.new && rm $@.tcl && mv $@.new $@
-docs/messages.md: $(srcdir)/tests/check/messages.sh $(libtharsis_la_SOURCES) $(libtharsistcl_la_SOURCES)
+docs/messages.md: $(srcdir)/tests/check/messages.sh $(libtharsis_a_SOURCES) $(libface_a_SOURCES)
 	$(AM_V_GEN)$(MKDIR_P) docs && AWK='$(AWK)' srcdir='$(srcdir)' $(SHELL) $(srcdir)/tests/check/messages.sh --list >$@.new && \
 		mv $@.new $@
 

@@ -26,7 +26,7 @@ lib_scripts = \
 	lib/what_if.tcl \
 	lib/where.tcl
 EXTRA_DIST += $(lib_scripts)
-nodist_libface_la_SOURCES = lib/script.c
+nodist_libface_a_SOURCES = lib/script.c
 CLEANFILES += lib/script.c
 lib/script.c: render/html/embed.awk $(lib_scripts)
 	$(AM_V_GEN)$(MKDIR_P) lib && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \

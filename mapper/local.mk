@@ -1,5 +1,5 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	mapper/constraints.c mapper/constraints.h \
 	mapper/generator.h \
 	mapper/mapping.c mapper/mapping.h \

@@ -1,5 +1,5 @@
 # predictor/ - times of layers on GPUs, learned from measurements.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	predictor/data/gpu.c predictor/data/gpu.h \
 	predictor/data/gpu_read.c \
 	predictor/data/measurements.c predictor/data/measurements.h \

@@ -1,5 +1,5 @@
 # render/ - a table as text, CSV and JSON; gnuplot's input; the JSON of a page.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	render/html/compare.c \
 	render/html/encode.c \
 	render/html/html.h \
@@ -34,7 +34,7 @@ page_files = page/page.html page/page.css \
 	page/page.js page/groups.js page/verdict.js page/layout.js page/topology.js page/document.js page/curve.js page/tables.js \
 	page/spans.js page/paint.js page/usage.js page/timeline.js page/controls.js page/study.js page/start.js
 EXTRA_DIST += render/html/embed.awk $(page_files)
-nodist_libtharsis_la_SOURCES = render/html/assets.c
+nodist_libtharsis_a_SOURCES = render/html/assets.c
 CLEANFILES += render/html/assets.c
 render/html/assets.c: render/html/embed.awk $(page_files)
 	$(AM_V_GEN)$(MKDIR_P) render/html && new='$(abs_builddir)/$@' && cd '$(srcdir)' && \

@@ -1,6 +1,6 @@
 # session/ - what is loaded, run and saved: every figure once, queries over them, reports of an analysis. It
 # never knows Tcl.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	session/contention_run.c \
 	session/contention_run.h \
 	session/fault_intervals.c \

@@ -1,5 +1,5 @@
 # sim/ - the machine that replays a program.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	sim/execution_trace/lower_trace.c sim/execution_trace/lower_trace.h \
 	sim/execution_trace/program_trace.c sim/execution_trace/program_trace.h \
 	sim/execution_trace/trace_groups.c sim/execution_trace/trace_groups.h \

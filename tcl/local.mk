@@ -104,13 +104,13 @@ face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 
 # The face is compiled once, for the package and for the programs alike: it finds Tcl through the table of functions that
 # Tharsis_Init asks for.
-noinst_LTLIBRARIES += libface.la
-libface_la_SOURCES = $(face_sources)
-libface_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
+noinst_LIBRARIES += libface.a
+libface_a_SOURCES = $(face_sources)
+libface_a_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
 
 # What makes a program of it.
-noinst_LTLIBRARIES += libshell.la
-libshell_la_SOURCES = \
+noinst_LIBRARIES += libshell.a
+libshell_a_SOURCES = \
 	tcl/shell/confine.c \
 	tcl/shell/confine.h \
 	tcl/shell/ctrl_c.c \
@@ -123,14 +123,14 @@ libshell_la_SOURCES = \
 	tcl/shell/shell.h \
 	tcl/shell/source.c \
 	tcl/shell/source.h
-libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
-shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+libshell_a_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
+shell_libraries = libshell.a libface.a $(libraries) $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
 # Some of the readers are in lib/.
 unit_tests += tests/unit/training/test_table_readers
 tests_unit_training_test_table_readers_SOURCES = tests/unit/training/test_table_readers.c
 tests_unit_training_test_table_readers_CPPFLAGS = $(face_flags)
-tests_unit_training_test_table_readers_LDADD = tests/unit/libtap.a libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(CUNIT_LIBS)
+tests_unit_training_test_table_readers_LDADD = tests/unit/libtap.a libface.a $(libraries) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(CUNIT_LIBS)
 
 bin_PROGRAMS += tharsis
 tharsis_SOURCES = tcl/shell/main.c
@@ -147,14 +147,13 @@ endif
 EXTRA_DIST += $(mpi_sources)
 
 # "package require tharsis", with $(pkglibdir) (or the build folder) in auto_path.
-pkglib_LTLIBRARIES += libtharsistcl.la
-libtharsistcl_la_SOURCES =
-libtharsistcl_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
-libtharsistcl_la_LIBADD = libface.la libtharsis.la $(TCL_STUB_LIBS)
-
-# Beside the module; automake keeps pkglib for libraries.
+# Automake keeps pkglib for libraries of libtool.
 packagedir = $(pkglibdir)
+package_PROGRAMS = libtharsistcl.so
 package_DATA = pkgIndex.tcl
+libtharsistcl_so_SOURCES =
+libtharsistcl_so_LDFLAGS = $(AM_LDFLAGS) -shared -Wl,-u,Tharsis_Init
+libtharsistcl_so_LDADD = libface.a $(libraries) $(TCL_STUB_LIBS)
 CLEANFILES += pkgIndex.tcl
 EXTRA_DIST += tcl/pkgIndex.tcl.in
 

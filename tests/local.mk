@@ -72,7 +72,7 @@ EXTRA_DIST += \
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)
-tests/check/install.log: $(bin_PROGRAMS) libtharsistcl.la pkgIndex.tcl
+tests/check/install.log: $(bin_PROGRAMS) libtharsistcl.so pkgIndex.tcl
 tests/check/manual.log: tharsis$(EXEEXT)
 EXTRA_DIST += tests/check/manual.tcl
 EXTRA_DIST += tests/check/deb.sh tests/check/html.tcl tests/check/html.js
@@ -96,12 +96,12 @@ tests_unit_libtap_a_SOURCES = tests/unit/no_memory.c tests/unit/no_memory.h test
 	tests/unit/tap.c tests/unit/tap.h
 
 # For every program that does not say otherwise, and so for every unit test.
-LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)
+LDADD = tests/unit/libtap.a $(libraries) $(CUNIT_LIBS)
 
 # Shapes of ONNX models as read_workload infers them, and, where its library is, as libonnx does (tests/tcl/workload/onnx.test).
 check_PROGRAMS += tests/onnx/onnx_shapes
 tests_onnx_onnx_shapes_SOURCES = tests/onnx/shapes.c
-tests_onnx_onnx_shapes_LDADD = libtharsis.la
+tests_onnx_onnx_shapes_LDADD = $(libraries)
 EXTRA_DIST += tests/onnx/blocks.tcl tests/onnx/model.tcl tests/onnx/oracle.cpp
 tests/onnx/onnx_oracle$(EXEEXT): $(srcdir)/tests/onnx/oracle.cpp
 	$(AM_V_GEN)$(MKDIR_P) tests/onnx && $(PEER_CXX) -std=c++17 -O1 -DONNX_ML=1 -DONNX_NAMESPACE=onnx -o $@ \
@@ -117,15 +117,16 @@ tests/tcl/all.log: $(onnx_tools)
 check_PROGRAMS += tests/tcl/policy/tables
 tests_tcl_policy_tables_SOURCES = tests/tcl/policy/tables.c
 tests_tcl_policy_tables_CPPFLAGS = $(face_flags)
-tests_tcl_policy_tables_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+tests_tcl_policy_tables_LDADD = libface.a $(libraries) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 EXTRA_DIST += tests/tcl/policy/lacking.c tests/tcl/policy/watch.c
 tests/tcl/all.log: tests/tcl/policy/tables$(EXEEXT)
 
-# The commands, as scripts see them; the example scripts, with small budgets.
-shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
-# How good what is found is: values alone, the same in every build, so not found again with sanitizers.
-value_scripts = tests/bench/quality/quality.tcl
-$(shell_scripts:.tcl=.log) $(value_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
+# The commands, as scripts see them.
+shell_scripts = tests/tcl/all.tcl
+# The example scripts with small budgets, and how good what is found is: values alone, the same in every build, so not
+# found again with sanitizers.
+value_scripts = tests/golden/golden.tcl tests/golden/pages.tcl tests/bench/quality/quality.tcl
+$(shell_scripts:.tcl=.log) $(value_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.so pkgIndex.tcl
 EXTRA_DIST += $(shell_scripts) $(value_scripts) \
 	tests/tcl/common.tcl \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
@@ -256,14 +257,14 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/target.c \
 	tests/fuzz/target.h
 tests_fuzz_replay_CPPFLAGS = $(face_flags)
-tests_fuzz_replay_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
+tests_fuzz_replay_LDADD = libface.a $(libraries) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/all.sh tests/fuzz/run.sh tests/fuzz/README.md
 
 # Commands under faults of the memory; a shell that can make an allocation fail.
 check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
-tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
+tests_soak_probe_LDADD = libface.a $(libraries) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC) $(SQLITE_LIBS)
 soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/growth.tcl tests/soak/history.tcl \
 	tests/soak/interrupts.tcl tests/soak/invariants.tcl tests/soak/study_files.tcl \
 	tests/soak/writes.tcl

@@ -1,5 +1,5 @@
 # topology/ - the systems that networks run on.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	topology/files/accel_read.c \
 	topology/files/astra.h \
 	topology/files/astra_read.c \

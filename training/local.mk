@@ -1,5 +1,5 @@
 # training/ - training steps of language models: plans, their memory, and the programs that follow.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	training/collective_times.c training/collective_times.h \
 	training/kernel_counts.c training/kernel_counts.h \
 	training/layer_work.c training/layer_work.h \

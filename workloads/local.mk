@@ -1,5 +1,5 @@
 # workloads/ - what is computed.
-libtharsis_la_SOURCES += \
+libtharsis_a_SOURCES += \
 	workloads/layer.c workloads/layer.h \
 	workloads/layer_boxes.c \
 	workloads/layer_inputs_read.c workloads/layer_inputs_read.h \
@@ -72,11 +72,11 @@ libtharsis_la_SOURCES += \
 	workloads/workload_write.c workloads/workload_write.h
 
 # What protoc-c writes, whose warnings are its own.
-nodist_libmessages_la_SOURCES = workloads/onnx/onnx.pb-c.c workloads/onnx/onnx.pb-c.h \
+nodist_libmessages_a_SOURCES = workloads/onnx/onnx.pb-c.c workloads/onnx/onnx.pb-c.h \
 	workloads/trace/trace.pb-c.c workloads/trace/trace.pb-c.h
-libmessages_la_CFLAGS = -w
-BUILT_SOURCES += $(nodist_libmessages_la_SOURCES)
-CLEANFILES += $(nodist_libmessages_la_SOURCES)
+libmessages_a_CFLAGS = $(AM_CFLAGS) -w
+BUILT_SOURCES += $(nodist_libmessages_a_SOURCES)
+CLEANFILES += $(nodist_libmessages_a_SOURCES)
 EXTRA_DIST += workloads/onnx/onnx.proto workloads/trace/trace.proto
 workloads/onnx/onnx.pb-c.c: workloads/onnx/onnx.proto
 	$(AM_V_GEN)$(MKDIR_P) workloads/onnx && $(PROTOC_C) --proto_path=$(srcdir)/workloads/onnx --c_out=workloads/onnx $(srcdir)/workloads/onnx/onnx.proto

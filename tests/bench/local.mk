@@ -12,7 +12,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_systolic.c \
 	tests/bench/bench_threads.c \
 	tests/bench/bench_tiling.c
-tests_bench_bench_LDADD = libtharsis.la
+tests_bench_bench_LDADD = $(libraries)
 CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
 # The same flows under SimGrid, where its library is.

@@ -135,7 +135,7 @@ calls() {
         (cd "$builddir" && find $folders -name '*.o' | xargs "${NM:-nm}" -gA)
     } | "${AWK:-awk}" '
         $2 == "source" { sources[$1]; next }
-        { path = $1; sub(/:.*/, "", path); sub(/\.libs\//, "", path); sub(/\/[a-z_]*-/, "/", path); sub(/o$/, "c", path) }
+        { path = $1; sub(/:.*/, "", path); sub(/\/[a-z_]*-/, "/", path); sub(/o$/, "c", path) }
         !(path in sources) { next }
         $(NF - 1) == "U" { uses[path " " $NF]; next }
         $(NF - 1) == "T" { defined[$NF] = path }

@@ -23,7 +23,7 @@ trap 'rm -rf "$folder"' EXIT
 
 # As make install does, without the manual in HTML, and with one system that only this installation has.
 made=$(make -s -C "$builddir" DESTDIR="$folder/root" prefix=/usr libdir=/usr/lib install-binPROGRAMS \
-    install-pkglibLTLIBRARIES install-packageDATA install-man1 install-dist_bashcompletionDATA 2>&1)
+    install-packagePROGRAMS install-packageDATA install-man1 install-dist_bashcompletionDATA 2>&1)
 tell $? "the parts are installed" "$made"
 mkdir -p "$folder/root/usr/share/tharsis/topology/systems" "$folder/root/DEBIAN" "$folder/empty"
 sed 's/^name = .*/name = "only_here";/' "$srcdir/topology/systems/ring8.cfg" \

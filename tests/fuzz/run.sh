@@ -13,16 +13,16 @@ cd "$folder"
 flags="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fsanitize=fuzzer-no-link"
 build() {
     test -f Makefile || "$top/configure" CC=clang CFLAGS="$flags" LDFLAGS="-fsanitize=address,undefined" >/dev/null
-    make -s libtharsis.la libface.la
+    make -s libface.a libtharsis.a libdatafile.a libmessages.a
     # words NAME: the value of a variable of the Makefile.
     words() { sed -n "s/^$1 = //p" Makefile; }
     libs="$(words TCL_STUB_LIBS) $(words TCL_LIBS_SPEC)
         $(sed -n 's/^\(GSL\|LIBCONFIG\|YAML\|JANSSON\|LZMA\|ZLIB\|XGBOOST\|SQLITE\|PROTOBUF_C\)_LIBS = //p; s/^LIBS = //p' Makefile |
         tr '\n' ' ')"
     # shellcheck disable=SC2046,SC2086  # lists of words
-    { test fuzz -nt .libs/libtharsis.a && test fuzz -nt .libs/libface.a; } || clang $flags -fsanitize=fuzzer -I. -I"$top" $(words TCL_CFLAGS) $(words GSL_CFLAGS) \
+    { test fuzz -nt libtharsis.a && test fuzz -nt libface.a; } || clang $flags -fsanitize=fuzzer -I. -I"$top" $(words TCL_CFLAGS) $(words GSL_CFLAGS) \
         -DTH_SOURCE_DIR="\"$top\"" -DTH_DATA_DIR="\"$top\"" "$top"/tests/fuzz/fuzz_*.c "$top/tests/fuzz/fuzzer.c" \
-        "$top/tests/fuzz/target.c" .libs/libface.a .libs/libtharsis.a $libs -o fuzz
+        "$top/tests/fuzz/target.c" libface.a libtharsis.a libdatafile.a libtharsis.a libmessages.a $libs -o fuzz
 }
 # FUZZ_BUILT: what is there is run, whatever has changed since.
 test -n "${FUZZ_BUILT-}" || build

@@ -181,10 +181,6 @@ proc tell {number name case output} {
     show_difference $got $expected
 }
 
-if {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"} {
-    puts "1..0 # SKIP sanitizers make minutes of its searches, for code that other tests run too"
-    exit
-}
 if {[auto_execok gnuplot] eq ""} {
     puts "1..0 # SKIP there is no gnuplot"
     exit
