@@ -6,15 +6,16 @@
 # DIRECTORY holds DEVICE_collectives and DEVICE_expert_exchange (.csv.xz). Asked are
 #   pod    a node as create_system makes it (dgx_a100 ...), add_collective choosing the algorithm
 #   nccl   what NCCL would do on links of the data sheet (lib/nccl_ways.tcl)
-# Nothing is fitted here: efficiencies and starts are those of topology/generate/pods.c and
-# lib/nccl_ways.tcl. L40S has no such node (its GPUs have PCIe alone): its rows are counted and not
+# Efficiencies and starts are those of topology/generate/pods.c and lib/nccl_ways.tcl; three numbers of
+# exchanges are fitted, to the other machines' rows (copied_by). L40S has no such node (its GPUs have PCIe alone): its rows are counted and not
 # judged. Rows are of NCCL, in 16 bits (others have the same bytes); one of $share of them by their
 # digest, and one of $share_of_exchanges of the exchanges, or all (-all). A line for each machine,
 # operation and class of sizes: rows, and of each that is asked mean and median error and mean
 # deviation.
 # Exchanges of experts are all_to_all of the pod: a token goes once to each rank that has one of its
 # top_k experts, which are drawn evenly; dispatch has a byte for a number and a scale of 4 bytes for
-# 128 of them, combine 2 bytes.
+# 128 of them, combine 2 bytes. A kernel that copies with few multiprocessors reaches what they do,
+# not what the links do: such exchanges have links of that rate.
 # Exit status: 0 the bars hold, 1 one does not, 2 the data cannot be read.
 source [file join [file dirname [file normalize [info script]]] lib nccl_ways.tcl]
 set bar_percent 15.0
@@ -47,13 +48,48 @@ proc stop {message} {
 # Is the row of the share that is taken? Of every machine the same ones.
 proc is_taken {of args} {return [expr {[zlib crc32 [join $args ,]] % $of == 0}]}
 
-# us of collectives among the first ranks of a pod, {kind ranks bytes}. A size is asked for once.
-proc by_pod {machine asked} {
+proc median {values} {
+    return [lindex [lsort -real $values] [expr {[llength $values] / 2}]]
+}
+
+# What the other machines' exchanges tell: {B/s that a multiprocessor copies, us of a dispatch that
+# has next to nothing to carry, of a combine}. Where there is no other machine: no limit, no time.
+set least_sms 4
+set nothing_bytes 65536
+proc copied_by {device} {
+    foreach other [array names ::exchanged] {
+        if {$other eq $device} continue
+        foreach row $::exchanged($other) {
+            lassign $row what one us
+            lassign $one - ranks bytes sms
+            if {$sms > 0 && $bytes < $::nothing_bytes} {
+                lappend starts([lindex $what 0]) $us
+            } elseif {$sms == $::least_sms && $bytes >= 1 << 24} {
+                lappend rates [expr {1e6 * $bytes * ($ranks - 1) / $ranks / $us / $sms}]
+            }
+        }
+    }
+    if {![info exists rates] || [array size starts] < 2} {return {Inf 0 0}}
+    return [list [median $rates] [median $starts(dispatch)] [median $starts(combine)]]
+}
+
+# Links carry at most these B/s.
+proc lower_links {rate} {
+    foreach link [get_links] {
+        if {[get_property $link bandwidth -exact] / 8.0 <= $rate} continue
+        set_property $link bandwidth [format %.0fB/s $rate]
+    }
+}
+
+# us of collectives among the first ranks of a pod, {kind ranks bytes sms}, where sms of 0 limit
+# nothing. A size is asked for once.
+proc by_pod {machine asked rate} {
     create_system $machine -size 1
     foreach one [lsort -unique $asked] {
-        lassign $one kind ranks bytes
+        lassign $one kind ranks bytes sms
         create_program $kind
         set task [add_collective $kind -bytes ${bytes}B -accels [list 0-[expr {$ranks - 1}]]]
+        if {$sms > 0} {lower_links [expr {$sms * $rate}]}
         run
         set ::us($machine,$one) [expr {1e-6 * [get_property $task end -exact]}]
     }
@@ -84,7 +120,7 @@ proc collectives {rows} {
         dict with row {}
         if {$backend ne "nccl" || $dtype ne "half"} continue
         if {![is_taken $::share $operation $gpus $elements]} continue
-        list $operation [list [dict get $::kinds $operation] $gpus [expr {2 * $elements}]] \
+        list $operation [list [dict get $::kinds $operation] $gpus [expr {2 * $elements}] 0] \
             [expr {1e3 * $time_ms}]
     }]
 }
@@ -97,10 +133,15 @@ proc exchanges {rows} {
         dict with row {}
         if {![is_taken $::share_of_exchanges $mode $hidden $tokens $top_k $experts \
             $dispatch_sms $combine_sms]} continue
+        set two {}
         set numbers [expr {$tokens * $hidden * [ranks_of $top_k]}]
-        list [list "dispatch $mode" [list all_to_all 8 [expr {round($numbers * (1 + 4 / 128.))}]] \
-            $dispatch_us] \
-            [list "combine $mode" [list all_to_all 8 [expr {round($numbers * 2)}]] $combine_us]
+        foreach {what bytes sms us} [list \
+            dispatch [expr {1 + 4 / 128.}] $dispatch_sms $dispatch_us \
+            combine 2 $combine_sms $combine_us] {
+            lappend two [list "$what $mode" \
+                [list all_to_all 8 [expr {round($numbers * $bytes)}] [expr {$sms eq "" ? 0 : $sms}]] $us]
+        }
+        set two
     }]]
 }
 
@@ -108,9 +149,8 @@ proc mean {values} {return [expr {[tcl::mathop::+ {*}$values] / [llength $values
 
 proc figures {key} {
     if {![info exists ::errors($key)]} {return ""}
-    set sizes [lsort -real [lmap e $::errors($key) {expr {abs($e)}}]]
-    return [format "%8.1f %8.1f %+9.1f" [mean $sizes] [lindex $sizes [expr {[llength $sizes] / 2}]]\
-        [mean $::errors($key)]]
+    set sizes [lmap e $::errors($key) {expr {abs($e)}}]
+    return [format "%8.1f %8.1f %+9.1f" [mean $sizes] [median $sizes] [mean $::errors($key)]]
 }
 
 proc show {} {
@@ -129,14 +169,20 @@ set folder [lindex $argv 0]
 puts [format "%-9s %-22s %-12s %5s  %8s %8s %9s  %8s %8s %9s" machine operation sizes rows \
     {*}[concat \
     {*}[lmap asked {pod nccl} {list "$asked: %" "median" "deviation"}]]]
+foreach device [dict keys $nodes] {
+    set exchanged($device) [exchanges [rows_of [file join $folder ${device}_expert_exchange.csv.xz]]]
+}
 dict for {device node} $nodes {
     lassign $node machine gbps nvls
     set rows [collectives [rows_of [file join $folder ${device}_collectives.csv.xz]]]
-    set experts [exchanges [rows_of [file join $folder ${device}_expert_exchange.csv.xz]]]
-    by_pod $machine [lmap row [concat $rows $experts] {lindex $row 1}]
+    set experts $exchanged($device)
+    lassign [copied_by $device] rate start(dispatch) start(combine)
+    by_pod $machine [lmap row [concat $rows $experts] {lindex $row 1}] $rate
     foreach row [concat $rows $experts] {
         lassign $row what one measured
-        count pod $device $what [lindex $one 2] $measured $us($machine,$one)
+        set got $us($machine,$one)
+        if {[lindex $one 3] > 0} {set got [expr {$got + $start([lindex $what 0])}]}
+        count pod $device $what [lindex $one 2] $measured $got
     }
     foreach row $rows {
         lassign $row what one measured
