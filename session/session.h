@@ -48,6 +48,10 @@ typedef struct th_search_record {
     const char *space;  /* what the search may make; a constant */
     int64_t nodes;      /* of an exhaustive search */
     bool is_proven;     /* no mapping of the search space is better */
+    /* The bound of all mappings, once asked for; where it holds for some mappings alone, and where
+     * procedures of script designs say how long layers take, it is not kept. */
+    double bound;
+    bool has_bound;
 } th_search_record;
 
 /* Models as bits by their place in th_model_errors (session/model_error.h): those that a run

@@ -11,6 +11,8 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/pool/pool.h"
 #include "session/property_events.h"
+#include "sim/design/design.h"
+#include "sim/design/script_memo.h"
 #include "base/interrupt.h"
 #include "session/sections/sections.h"
 
@@ -242,13 +244,21 @@ static int find_for_all(const th_session *s, const th_problem *p, double *bound,
     return 0;
 }
 
-int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err)
+static bool asks_scripts(const th_system *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->n_designs; i++)
+        any |= th_script_is_asked(th_design_find(s->designs[i].type));
+    return any;
+}
+
+int th_search_record_bound(th_session *s, double *bound, double *for_all, th_error *err)
 {
     th_problem p = problem_under(s, &s->search.run);
     th_bounds b;
     p.goal = s->search.goal;
-    *bound = *for_all = 0;
-    if (!s->search.type)
+    *bound = *for_all = s->search.bound;
+    if (!s->search.type || s->search.has_bound)
         return 0;
     th_bounds_scope scope = {.cuts = s->search.cuts,
                              .chunks = s->search.chunks,
@@ -259,5 +269,9 @@ int th_search_record_bound(const th_session *s, double *bound, double *for_all, 
     *bound = *for_all = th_bounds_value(&b, &p);
     bool is_of_some = th_bounds_are_partial(&b);
     th_bounds_clear(&b);
+    if (!is_of_some && !asks_scripts(s->system)) {
+        s->search.bound = *bound;
+        s->search.has_bound = true;
+    }
     return is_of_some ? find_for_all(s, &p, for_all, err) : 0;
 }

@@ -27,7 +27,7 @@ int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out,
 /* Of what a search could find, under its options, as a value of its objective; 0: none is known,
  * or nothing was searched. *for_all: the same where that holds for some mappings alone
  * (TH_UNKNOWN_PARTIAL). */
-int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err);
+int th_search_record_bound(th_session *s, double *bound, double *for_all, th_error *err);
 
 /* path.c; limit: the number of entries of the path, the longest ones; the others are merged (0:
  * all); parts: what its time went to; slack: limit of the tasks that have ended, the least slack
