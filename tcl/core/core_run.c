@@ -97,7 +97,7 @@ static int run_rank_reasons(th_call *c)
     return why ? 0 : -1;
 }
 
-/* origins: {NAME SHARE ...}: where predicted times come from, of all time of accelerators so far. */
+/* origins: {NAME SHARE ...}: where predicted times come from, of all time of accelerators. */
 static int run_origins(th_call *c)
 {
     const th_session *s = c->session;
