@@ -81,6 +81,13 @@ proc ::tharsis::lib::is_text {o} {return [expr {[get $o format text] eq "text"}]
 
 # ---- runs ----
 
+# Where predicted times come from, as notes.
+proc ::tharsis::lib::origin_notes {} {
+    set said [lmap {origin share} [core::origins] {string cat [percent $share] " $origin"}]
+    if {$said eq ""} return
+    return [list [list {} "predicted, of accelerators' time: [join $said {, }]"]]
+}
+
 ::tharsis::lib::columns summary summary run {
     state makespan latency throughput batch_throughput inputs_done macs achieved_macs
     accel_utilization link_utilization network=moved dram tasks events expansions energy *
@@ -97,7 +104,8 @@ proc ::tharsis::lib::report_summary {o} {
         set columns [list state makespan tasks tasks_done {*}[expr {$links eq "" ? "" :
             {link_utilization network=moved}}] events {*}[expr {$energy eq "" ? "" : "energy"}] \
             {*}[others run]]
-        return [report summary Summary [list [table summary {} run $columns is_record 1]]]
+        return [report summary Summary [list [table summary {} run $columns is_record 1\
+            notes [origin_notes]]]]
     }
     set columns [shown summary summary [expr {[dict get $about samples] > 1 ? "" :
         "batch_throughput"}]]
@@ -110,7 +118,7 @@ proc ::tharsis::lib::report_summary {o} {
     set tables [list [table summary {} run $columns is_record 1 notes [list [list latency $latency]\
         {link_utilization {used links busy: mean over the links that carried something}}\
         {expansions {expansions: computes simulated tile by tile, since transfers shared their\
-            DRAM}}]]]
+            DRAM}} {*}[origin_notes]]]]
     if {[dict get $about models] > 0} {
         lappend tables [table models Models models [shown summary models] notes {
             {latency {latency: mean over the inputs}} {longest {longest: of one input}}

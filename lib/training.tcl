@@ -13,11 +13,7 @@ proc ::tharsis::lib::report_training {o} {
     fail_if {![dict get [core::about] is_step]} TCL-0928 "what ran is no step of training:\
         parallel_plan makes one"
     fail_if {[row {SELECT state FROM run}] ne "done"} TCL-1180 "the step is not done: run first"
-    if {[dict exists $o by]} {
-        set tables [dict get [stages_tables] tables]
-    } else {
-        set tables [dict get [training_tables] tables]
-    }
+    set tables [dict get [expr {[dict exists $o by] ? [stages_tables] : [training_tables]}] tables]
     if {[dict exists $o parts]} {lappend tables [step_parts]}
     return [report training "Training step" $tables head [step_head]]
 }
@@ -84,7 +80,8 @@ proc ::tharsis::lib::step_parts {} {
 proc ::tharsis::lib::step_head {} {
     set is_measured [dict get [core::about] is_measured]
     return [list [list line verdict [step_verdict]] [list line "held against" [expr {$is_measured ?
-        "measured steps of this generation" : "no measured step of this generation"}]]]
+        "measured steps of this generation" : "no measured step of this generation"}]] \
+        {line predicted "by the accelerator's data sheet"}]
 }
 
 # The keys of a plan and their values.

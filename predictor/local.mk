@@ -21,10 +21,6 @@ libtharsis_a_SOURCES += \
 	predictor/law/law_rows.c \
 	predictor/law/link_law.c predictor/law/link_law.h \
 	predictor/law/nnls.c predictor/law/nnls.h \
-	predictor/learners/law_learner.c \
-	predictor/learners/law_boosting.c \
-	predictor/learners/law_perceptron.c \
-	predictor/learners/learner.h \
 	predictor/learners/learners.c predictor/learners/learners.h \
 	predictor/learners/ensemble.c predictor/learners/ensemble.h \
 	predictor/model/backward.c \

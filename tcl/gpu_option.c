@@ -25,6 +25,7 @@ int th_gpu_option_need_gpus(th_session *s, th_error *err)
 static void unknown_gpu(const th_gpus *g, const char *option, const char *name, th_error *err)
 {
     th_error e;
+    char series[300];
     const char **names = th_alloc_array((size_t)g->n + 1, sizeof *names);
     if (!names) {
         th_error_no_memory(err);
@@ -34,6 +35,9 @@ static void unknown_gpu(const th_gpus *g, const char *option, const char *name, 
         names[i] = g->gpu[i].name;
     names[g->n] = NULL;
     th_error_unknown(&e, "TCL-0328", option, name, names);
+    th_gpus_describe_series(g, name, series, sizeof series);
+    if (*series != '\0')
+        th_print(e.text, sizeof e.text, "%s \"%.60s\": is not described%s", option, name, series);
     th_error_set(err, e.id, "%s; read_measurements -devices describes others", e.text);
     th_free(names);
 }

@@ -5,6 +5,11 @@
 
 #include "predictor/data/gpu.h"
 
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 static const th_gpu_extra places[TH_N_OP_PRECISIONS] = {
     [TH_PRECISION_TF32] = TH_GPU_TF32, [TH_PRECISION_FP16] = TH_GPU_FP16,
     [TH_PRECISION_BF16] = TH_GPU_BF16, [TH_PRECISION_FP8] = TH_GPU_FP8,
@@ -52,4 +57,46 @@ double th_gpu_l2_bandwidth(const th_gpu *gpu)
     double given = gpu->extra[TH_GPU_L2_BANDWIDTH];
     return given > 0 ? given
                      : gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] * BYTES_PER_CLOCK / MHZ_PER_GHZ;
+}
+
+/* Of another name of the series, how far the numbers in both lie apart in logarithms; INFINITY: it
+ * is none of the series. */
+static double apart(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (isalpha((unsigned char)a[n]) &&
+           tolower((unsigned char)a[n]) == tolower((unsigned char)b[n]))
+        n++;
+    if (n == 0 || isalpha((unsigned char)a[n]) || isalpha((unsigned char)b[n]))
+        return INFINITY;
+    return fabs(log(fmax(1, atof(a + n)) / fmax(1, atof(b + n))));
+}
+
+void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, size_t size)
+{
+    enum { SHOWN = 3 };
+    double beyond = -1; /* the rows so near are shown already */
+    int last = -1;
+    *text = '\0';
+    for (int n = 0; n < SHOWN; n++) {
+        double least = INFINITY;
+        int next = -1;
+        for (int i = 0; i < g->n; i++) {
+            double d = apart(name, g->gpu[i].name);
+            if ((d > beyond || (d == beyond && i > last)) && d < least) {
+                least = d;
+                next = i;
+            }
+        }
+        if (next < 0)
+            return;
+        const th_gpu *gpu = &g->gpu[next];
+        th_op_precision p = th_gpu_nearest_precision(gpu, TH_PRECISION_FP16);
+        size_t used = strlen(text);
+        th_print(text + used, size - used, "%s%s (%.0f GB/s, %.0f TFLOP/s in %s)",
+                 n == 0 ? "; of its series " : ", ", gpu->name, gpu->x[TH_GPU_BANDWIDTH],
+                 th_gpu_peak(gpu, p) / 1e3, th_op_word(TH_OP_PRECISION, (int32_t)p));
+        beyond = least;
+        last = next;
+    }
 }

@@ -77,6 +77,10 @@ int th_gpus_read(th_gpus *g, const char *path, th_strbuf *notes, th_error *err);
 /* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL:
  * unknown. */
 const th_gpu *th_gpus_find(const th_gpus *g, const char *name);
+/* Of the GPUs whose names have the same letters in front (h100, h200), the three whose numbers in
+ * the name are nearest, with what tells whether they are like it: "; of its series b200 (7700 GB/s,
+ * 2250 TFLOP/s in fp16), ...". "": there are none. */
+void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, size_t size);
 /* *out needs no clearing on failure. 0, or -1: memory is out. */
 int th_gpus_copy(th_gpus *out, const th_gpus *g);
 void th_gpus_clear(th_gpus *g);

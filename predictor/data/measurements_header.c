@@ -148,17 +148,26 @@ int th_measurement_kind(const char *word, size_t n, th_op_function *function)
     return -1;
 }
 
+/* Before a line was read, it is the caller's. */
+static int fail_not_described(const measurement_reader *r, const char *name)
+{
+    char line[16] = "", series[300];
+    if (r->csv.line > 0)
+        th_print(line, sizeof line, ":%d", r->csv.line);
+    th_gpus_describe_series(r->gpus, name, series, sizeof series);
+    return th_error_set(r->err, "PRED-0030",
+                        "%s%s: device \"%.60s\": must be one of those described; describe it in a "
+                        "file of devices%s",
+                        r->source->path, line, name, series);
+}
+
 /* The number of a device, which is added if it is new. -1: unknown, or memory is out. */
 int th_measurement_device(const measurement_reader *r, const char *name)
 {
     th_measurements *m = r->m;
     const th_gpu *gpu = th_gpus_find(r->gpus, name);
     if (!gpu)
-        return th_error_set(
-            r->err, "PRED-0030",
-            "%s:%d: device \"%.60s\": must be one of those described; describe it in a file "
-            "of devices",
-            r->source->path, r->csv.line, name);
+        return fail_not_described(r, name);
     for (int i = 0; i < m->n_devices; i++)
         if (strcmp(m->device[i].name, gpu->name) == 0)
             return i;

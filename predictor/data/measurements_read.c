@@ -100,7 +100,7 @@ static int read_kind(const measurement_reader *r, th_op *op)
         return th_error_set(r->err, "PRED-0040",
                             "%s:%d: kind \"%.40s\": must be one of conv, pooling, dense, "
                             "matmul, elementwise, norm, softmax, rms_norm, cross_entropy, "
-                            "router, attention",
+                            "router, attention, experts",
                             r->source->path, r->csv.line, text);
     *op = (th_op){.kind = (th_op_kind)kind};
     op->x[TH_OP_FUNCTION] = (int32_t)function;

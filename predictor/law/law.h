@@ -167,4 +167,7 @@ void th_law_passes_complete(double *weight);
 void th_law_experts(const th_op *op, const th_gpu *gpu, th_terms *t);
 void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
 
+/* 0, or -1: the attention names a kernel that the GPU's tensor cores cannot run. */
+int th_law_check_kernel(const th_op *op, const th_gpu *gpu, th_error *err);
+
 #endif

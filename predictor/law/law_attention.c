@@ -80,6 +80,20 @@ static th_op_kernel newest(const th_gpu *gpu)
                           : TH_KERNEL_PORTABLE;
 }
 
+int th_law_check_kernel(const th_op *op, const th_gpu *gpu, th_error *err)
+{
+    static const double rows[TH_N_KERNELS] = {[TH_KERNEL_FLASH3] = 64, [TH_KERNEL_FLASH4] = 256};
+    int32_t asked = op->x[TH_OP_KERNEL];
+    if (op->kind != TH_OP_ATTENTION || rows[asked] == 0 ||
+        rows[asked] == gpu->extra[TH_GPU_TENSOR_M])
+        return 0;
+    return th_error_set(err, "PRED-0734",
+                        "attention %s: must run on tensor cores of %g rows (tensor_m), which %s "
+                        "lacks; its best is %s",
+                        th_op_word(TH_OP_KERNEL, asked), rows[asked], gpu->name,
+                        th_op_word(TH_OP_KERNEL, (int32_t)newest(gpu)));
+}
+
 static bool has_fp8_cache(const th_op *op)
 {
     return op->x[TH_OP_KV_PRECISION] == TH_PRECISION_FP8 ||

@@ -139,7 +139,7 @@ void th_ensemble_predict(const th_ensemble *p, const th_samples *s, double *ln_m
         for (size_t i = from; i < to; i++)
             ln_ms[i] = 0;
         for (int m = 0; m < p->n; m++) {
-            p->member[m].type->run(p->member[m].state, &part, member);
+            th_learner_run(p->member[m].type, p->member[m].state, &part, member);
             for (size_t i = from; i < to; i++)
                 ln_ms[i] += p->member[m].share * member[i - from];
         }
@@ -149,7 +149,7 @@ void th_ensemble_predict(const th_ensemble *p, const th_samples *s, double *ln_m
 void th_ensemble_clear(th_ensemble *p)
 {
     for (int m = 0; m < p->n; m++)
-        p->member[m].type->clear(p->member[m].state);
+        th_learner_clear(p->member[m].type, p->member[m].state);
     *p = (th_ensemble){.n = 0};
 }
 
@@ -190,7 +190,8 @@ int th_ensemble_text(th_text_io *io, const char *name, int n_features, th_ensemb
         th_text_check(io, n >= 1 && n <= TH_N_LEARNERS))
         return -1;
     for (int m = 0; m < n; m++)
-        if (member_text(io, p, m) || p->member[m].type->text(io, n_features, &p->member[m].state))
+        if (member_text(io, p, m) ||
+            th_learner_text(p->member[m].type, io, n_features, &p->member[m].state))
             return -1;
     return 0;
 }

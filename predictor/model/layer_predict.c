@@ -35,7 +35,7 @@ static void predict_block(const th_layer_model *m, const th_op *op, size_t n, th
                                           has_features ? x + i * (size_t)m->n_features : NULL);
     const th_samples s = {n, law_ms, m->n_features, x};
     if (v.is_law)
-        th_learner_law.run(NULL, &s, ms);
+        th_learner_run(&th_learner_law, NULL, &s, ms);
     else
         th_ensemble_predict(ensemble, &s, ms);
     for (size_t i = 0; i < n; i++)

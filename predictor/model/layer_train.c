@@ -136,10 +136,10 @@ static int predict_fold(const trainer *t, bool is_seen, const th_training_set *t
         out->predicted[l] = th_alloc_array(out->n + 1, sizeof *out->predicted[l]);
         if (!out->predicted[l])
             return th_error_no_memory(err);
-        if (type->train(trained, &h, &state, err))
+        if (th_learner_train(type, trained, &h, &state, err))
             return -1;
-        type->run(state, &fold->samples, out->predicted[l]);
-        type->clear(state);
+        th_learner_run(type, state, &fold->samples, out->predicted[l]);
+        th_learner_clear(type, state);
     }
     return 0;
 }
@@ -313,7 +313,7 @@ static int train_member(const trainer *t, bool is_seen, int member, th_error *er
         th_training_set_make(&set, &t->rows, &th_all_rows, &sampling) ? th_error_no_memory(err) : 0;
     th_hyper_parameters h = hyper_parameters_of(t, is_seen, set.samples.n);
     if (!failed)
-        failed = who->type->train(&set, &h, &who->state, err);
+        failed = th_learner_train(who->type, &set, &h, &who->state, err);
     th_training_set_clear(&set);
     return failed;
 }

@@ -147,7 +147,8 @@ static int unequal(th_operator_time *out, const asker *a, const th_operator *o, 
 
 static int predict(th_operator_time *out, const asker *a, const th_operator *o, th_error *err)
 {
-    if (th_gpu_check_precision(a->gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err))
+    if (th_gpu_check_precision(a->gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err) ||
+        th_law_check_kernel(&o->op, a->gpu, err))
         return -1;
     if (o->rows && th_op_member_field(o->op.kind) >= 0)
         return unequal(out, a, o, err);

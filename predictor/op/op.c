@@ -17,43 +17,31 @@
 #define WEIGHTED                                                                                   \
     (BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER))
 
+/* Its name, and that at less than single precision. */
+#define KIND(name) name, "narrow " name
 static const struct {
-    const char *name;
+    const char *name, *narrow_title;
     uint64_t fields;
 } kinds[TH_N_OP_KINDS] = {
-    [TH_OP_CONV] = {"conv", LAYER | PLANE | WEIGHTED},
-    [TH_OP_POOLING] = {"pooling", LAYER | PLANE},
-    [TH_OP_DENSE] = {"dense", LAYER | WEIGHTED},
-    [TH_OP_MATMUL] = {"matmul", LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT)},
-    [TH_OP_ELEMENTWISE] = {"elementwise", LAYER | BIT(TH_OP_FUNCTION)},
-    [TH_OP_NORM] = {"norm", LAYER},
-    [TH_OP_SOFTMAX] = {"softmax", LAYER},
-    [TH_OP_RMS_NORM] = {"rms_norm", LAYER},
-    [TH_OP_CROSS_ENTROPY] = {"cross_entropy", LAYER},
-    [TH_OP_ROUTER] = {"router", LAYER},
-    [TH_OP_ATTENTION] = {"attention",
+    [TH_OP_CONV] = {KIND("conv"), LAYER | PLANE | WEIGHTED},
+    [TH_OP_POOLING] = {KIND("pooling"), LAYER | PLANE},
+    [TH_OP_DENSE] = {KIND("dense"), LAYER | WEIGHTED},
+    [TH_OP_MATMUL] = {KIND("matmul"), LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT)},
+    [TH_OP_ELEMENTWISE] = {KIND("elementwise"), LAYER | BIT(TH_OP_FUNCTION)},
+    [TH_OP_NORM] = {KIND("norm"), LAYER},
+    [TH_OP_SOFTMAX] = {KIND("softmax"), LAYER},
+    [TH_OP_RMS_NORM] = {KIND("rms_norm"), LAYER},
+    [TH_OP_CROSS_ENTROPY] = {KIND("cross_entropy"), LAYER},
+    [TH_OP_ROUTER] = {KIND("router"), LAYER},
+    [TH_OP_ATTENTION] = {KIND("attention"),
                          LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_HEADS) |
                              BIT(TH_OP_KV_HEADS) | BIT(TH_OP_KEYS) | BIT(TH_OP_CAUSAL) |
                              BIT(TH_OP_WINDOW) | BIT(TH_OP_UNSPLIT) | BIT(TH_OP_KERNEL) |
                              BIT(TH_OP_KV_PRECISION) | BIT(TH_OP_PAGED) | BIT(TH_OP_LATENT)},
-    [TH_OP_EXPERTS] = {"experts", LAYER | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_N_EXPERTS) |
-                                      BIT(TH_OP_TOP_K) | BIT(TH_OP_RANKS) | BIT(TH_OP_SKEW)},
+    [TH_OP_EXPERTS] = {KIND("experts"), LAYER | BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_N_EXPERTS) |
+                                            BIT(TH_OP_TOP_K) | BIT(TH_OP_RANKS) | BIT(TH_OP_SKEW)},
 };
-
-static const char *const narrow_titles[TH_N_OP_KINDS] = {
-    [TH_OP_CONV] = "narrow conv",
-    [TH_OP_POOLING] = "narrow pooling",
-    [TH_OP_DENSE] = "narrow dense",
-    [TH_OP_MATMUL] = "narrow matmul",
-    [TH_OP_ELEMENTWISE] = "narrow elementwise",
-    [TH_OP_NORM] = "narrow norm",
-    [TH_OP_SOFTMAX] = "narrow softmax",
-    [TH_OP_RMS_NORM] = "narrow rms_norm",
-    [TH_OP_CROSS_ENTROPY] = "narrow cross_entropy",
-    [TH_OP_ROUTER] = "narrow router",
-    [TH_OP_ATTENTION] = "narrow attention",
-    [TH_OP_EXPERTS] = "narrow experts",
-};
+#undef KIND
 
 static const char *const activations[TH_N_ACTS] = {"none", "relu", "tanh", "sigmoid"};
 static const char *const optimizers[TH_N_OPTIMIZERS] = {"none",     "sgd",  "adadelta", "adagrad",
@@ -117,7 +105,7 @@ const char *th_op_kind_name(th_op_kind k)
 
 const char *th_op_kind_title(th_op_kind k, bool is_narrow)
 {
-    return is_narrow ? narrow_titles[k] : kinds[k].name;
+    return is_narrow ? kinds[k].narrow_title : kinds[k].name;
 }
 
 const char *th_op_field_name(th_op_field f)

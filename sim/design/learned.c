@@ -92,8 +92,8 @@ static th_predictor *read_model(const th_design_block *b, const char *name, th_e
 }
 
 /* Looks the name up in the table of GPUs that comes with Tharsis, then in the model. False: in
- * neither. */
-static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
+ * neither; series says what is like it. */
+static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out, char series[300])
 {
     th_strbuf path = TH_STRBUF_INIT;
     th_gpus all = {.gpu = NULL};
@@ -105,6 +105,8 @@ static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
         found = th_predictor_gpu(p, name);
     if (found)
         *out = *found;
+    else
+        th_gpus_describe_series(&all, name, series, 300);
     th_gpus_clear(&all);
     th_strbuf_clear(&path);
     return found;
@@ -137,7 +139,8 @@ static int describe_gpu(const th_design_config *c, const th_design_block *b, lea
                         th_error *err)
 {
     const char *name = c->text[GPU];
-    bool is_known = find_gpu(l->predictor, name, &l->gpu);
+    char series[300];
+    bool is_known = find_gpu(l->predictor, name, &l->gpu, series);
     if (!is_known)
         snprintf(l->gpu.name, sizeof l->gpu.name, "%s", name);
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++) {
@@ -149,8 +152,8 @@ static int describe_gpu(const th_design_config *c, const th_design_block *b, lea
                 err, "SIM-0201",
                 "%s:%d: design \"%s\": gpu \"%s\": must be one that is described, or the block "
                 "must "
-                "have all of bandwidth, sms, cores, clock, peak, l2, memory: %s is missing",
-                b->file, b->line, b->name, name, keys[NUMBERS + i].name);
+                "have all of bandwidth, sms, cores, clock, peak, l2, memory: %s is missing%s",
+                b->file, b->line, b->name, name, keys[NUMBERS + i].name, series);
     }
     return 0;
 }

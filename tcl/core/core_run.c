@@ -4,6 +4,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "predictor/model/layer_model.h"
 #include "session/jobs.h"
 #include "session/link_flows.h"
 #include "sim/execution_trace/trace_stuck.h"
@@ -96,10 +97,40 @@ static int run_rank_reasons(th_call *c)
     return why ? 0 : -1;
 }
 
+/* origins: {NAME SHARE ...}: where predicted times come from, of all time of accelerators. */
+static int run_origins(th_call *c)
+{
+    const th_session *s = c->session;
+    if (th_session_need_run(c->session, &c->err) != 0)
+        return -1;
+    const th_program *p = s->simulation->program;
+    const th_task_result *times = th_machine_times(s->simulation->machine);
+    double of[TH_N_ORIGINS] = {0}, all = 0;
+    for (int32_t i = 0; i < p->n_tasks; i++) {
+        if (p->tasks[i].kind != TH_TASK_COMPUTE || times[i].end_ps < 0)
+            continue;
+        double ps = (double)(times[i].end_ps - times[i].start_ps);
+        const th_compute_cost *cost =
+            th_compute_cost_get(th_simulation_costs(s->simulation), p->tasks[i].compute_cost);
+        all += ps;
+        for (int o = 0; o < TH_N_ORIGINS; o++)
+            of[o] += cost->schedule.variant == th_origin_name((th_origin)o) ? ps : 0;
+    }
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    for (int o = 0; o < TH_N_ORIGINS; o++)
+        if (of[o] > 0) {
+            Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(th_origin_name(o), -1));
+            Tcl_ListObjAppendElement(NULL, list, Tcl_NewDoubleObj(of[o] / all));
+        }
+    Tcl_SetObjResult(c->interp, list);
+    return 0;
+}
+
 const th_command th_core_run_commands[] = {
     TH_CORE_ROW_OF_RUN("bytes_by_job", "", 0, run_bytes_by_job),
     TH_CORE_ROW_OF_RUN("job_alone", "JOB", 1, run_job_alone),
     TH_CORE_ROW_OF_RUN("energy_sources", "", 0, run_energy_sources),
+    TH_CORE_ROW_OF_RUN("origins", "", 0, run_origins),
     TH_CORE_ROW_OF_RUN("rank_reasons", "", 0, run_rank_reasons),
     {.name = NULL},
 };

@@ -71,20 +71,20 @@ static double error_of(const th_learner_type *type, const th_training_set *t,
     th_strbuf text = TH_STRBUF_INIT;
     void *state = NULL, *back = NULL;
     double sum = 0;
-    CU_ASSERT_EQUAL_FATAL(type->train(t, h, &state, &e), 0);
-    type->run(state, &t->samples, predicted);
+    CU_ASSERT_EQUAL_FATAL(th_learner_train(type, t, h, &state, &e), 0);
+    th_learner_run(type, state, &t->samples, predicted);
     for (int i = 0; i < ROWS; i++)
         sum += fabs(exp(predicted[i]) / t->ms[i] - 1);
     th_text_io writer = {.out = &text};
-    CU_ASSERT_EQUAL_FATAL(type->text(&writer, t->samples.n_features, &state), 0);
+    CU_ASSERT_EQUAL_FATAL(th_learner_text(type, &writer, t->samples.n_features, &state), 0);
     th_text_io reader = {.path = "text", .rest = text.text, .err = &e};
-    CU_ASSERT_EQUAL_FATAL(type->text(&reader, t->samples.n_features, &back), 0);
+    CU_ASSERT_EQUAL_FATAL(th_learner_text(type, &reader, t->samples.n_features, &back), 0);
     CU_ASSERT(!reader.rest || *reader.rest == '\0');
-    type->run(back, &t->samples, again);
+    th_learner_run(type, back, &t->samples, again);
     CU_ASSERT_EQUAL(memcmp(predicted, again, sizeof predicted), 0);
     th_strbuf_clear(&text);
-    type->clear(state);
-    type->clear(back);
+    th_learner_clear(type, state);
+    th_learner_clear(type, back);
     return sum / ROWS;
 }
 
