@@ -51,6 +51,7 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
                                       [TH_CHOICE_MICRO_BATCH] = p->batch.micro_batch,
                                       [TH_CHOICE_VIRTUAL] = 1,
                                       [TH_CHOICE_ZERO] = p->n.zero,
+                                      [TH_CHOICE_ZERO_GROUP] = p->n.zero_group,
                                       [TH_CHOICE_SCHEDULE] = p->schedule - th_pipeline_types,
                                       [TH_CHOICE_RECOMPUTE] = p->recompute,
                                       [TH_CHOICE_SEQUENCE_PARALLEL] = p->sequence_parallel};
@@ -58,7 +59,8 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
     th_error ignored;
     for (int i = 0; i < TH_N_CHOICES; i++)
         if (!th_plan_space_allows(g->space, (th_plan_choice)i, of[i]) &&
-            (i != TH_CHOICE_SEQUENCE_PARALLEL || p->n.tensor > 1))
+            (i != TH_CHOICE_SEQUENCE_PARALLEL || p->n.tensor > 1) &&
+            (i != TH_CHOICE_ZERO_GROUP || p->n.zero > 0))
             return false;
     return th_plan_check(p, g->space->t, g->space->n_accels, &ignored) == 0 &&
            !(p->schedule->check && p->schedule->check(&shape, &ignored));

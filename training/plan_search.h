@@ -10,33 +10,34 @@
 #ifndef TH_TRAINING_PLAN_SEARCH_H
 #define TH_TRAINING_PLAN_SEARCH_H
 #include "base/strbuf.h"
-#include "sim/design/design.h"
-#include "training/layer_work.h"
+#include "training/plan_objective.h"
 #include "training/plan_space.h"
 
-typedef enum { TH_PLAN_STEP, TH_PLAN_ENERGY, TH_PLAN_COST } th_plan_objective;
-extern const char *const th_plan_objective_names[]; /* step, tokens_per_joule, tokens_per_cost */
+typedef struct th_plan_search th_plan_search;
 
 typedef struct th_plan_search_options {
-    th_plan_objective objective;
+    /* The second one, of two: all plans are searched for that no other beats in both; the first one
+     * is the step, and top 1. */
+    th_plan_objective objectives[2];
+    int n_objectives;
     int64_t evaluations; /* plans to simulate at most; 0: no limit */
     double seconds;      /* of wall time; 0: no limit */
     int threads;         /* >= 1 */
     int top;             /* so many plans must be proven to be the best ones; >= 1 */
     double fill;         /* of an accelerator's memory that a plan may take */
     bool (*is_interrupted)(void);
+    void (*watch)(void *own, const th_plan_search *x); /* after every few plans; NULL: nobody */
+    void *own;
 } th_plan_search_options;
 
 typedef struct th_found_plan {
     th_parallel_plan plan;
     th_time step_ps;
-    double value;       /* of the objective: seconds, joules, cost x seconds; the least is best */
+    double values[2];   /* of objectives: seconds, joules, cost x seconds; the least is best */
     double bytes;       /* of the fullest accelerator */
-    double bound;       /* of the value */
+    double bound;       /* of the first value */
     int64_t evaluation; /* from 1 */
 } th_found_plan;
-
-typedef struct th_plan_search th_plan_search;
 
 /* All arguments must outlive it, but options. work: model, device, numbers. 0, or NULL: memory is
  * out, or figures are missing that the objective needs. */
@@ -59,9 +60,10 @@ typedef struct th_plan_findings {
     int n;
     int64_t evaluations;
     th_plan_search_options options;
-    double bound; /* of the value of every plan that was not simulated; INFINITY: there is none */
+    double bound; /* of the first value of all that was not simulated; INFINITY: there is none */
     double elapsed_s;
-    bool is_done; /* as many plans are proven as were asked for, or there are no others */
+    bool is_done; /* as many plans are proven as were asked for, or there are no others; of two
+                   * objectives, no plan is missing that none beats in both */
 } th_plan_findings;
 /* Valid until the next call with x. */
 th_plan_findings th_plan_search_found(const th_plan_search *x);

@@ -5,8 +5,8 @@
 #
 # DIRECTORY/plans.csv: OPT-350M on nodes of four GH200, and on a cluster of Titan RTX, RTX 2080 and
 # RTX 3090 whose replicas of a stage have unlike GPUs. A plan is "layers A-B: GPU x COUNT:tpN | ...;
-# ..." with the embedding as layer 0, the output layer as the last, and a node per replica; it is run
-# as parallel_plan -stages. Bars of the rows of GH200: medians of |simulated - measured| / measured
+# ..." with the embedding as layer 0, the output layer as the last, and a node per replica; it is
+# run as parallel_plan -stages. Bars of the rows of GH200: medians of |simulated - measured| / measured
 # of the step, and of the memory of the fullest GPU. The cluster's network is not told, so its
 # figures have no bar. -rows prints every row. Exit status: 0 where the bars hold, 1 where one does
 # not, 2 where the data cannot be read.
@@ -55,7 +55,8 @@ proc write_system {cluster nodes} {
     }] ,]
     set accelerators [join [lmap node $nodes {
         lassign [dict get $::gpus [lindex $node 0]] - memory rate
-        format {{ count = %d; dram = { capacity = "%dGB"; bandwidth = "%dGB/s"; latency = "400ns"; };
+        format {{ count = %d;
+            dram = { capacity = "%dGB"; bandwidth = "%dGB/s"; latency = "400ns"; };
             vector = { clock = "1GHz"; elements_per_cycle = 10000; }; designs = ["%s"]; }} \
             $n $memory $rate [lindex $node 0]
     }] ,]
