@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_objective.c - see plan_objective.h. */
+/* plan_objective.c - see plan_search.h. */
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/design/compute_cost.h"
-#include "training/plan_objective.h"
+#include "training/plan_search.h"
 #include "training/plan_step.h"
 
 const char *const th_plan_objective_names[] = {"step", "tokens_per_joule", "tokens_per_cost", NULL};
@@ -67,9 +67,4 @@ int th_plan_weights_init(th_plan_weights *w, th_plan_objective objective, const 
     for (int32_t i = 0; i <= s->n_accels; i++)
         w->per_second[i] = 1;
     return 0;
-}
-
-void th_plan_weights_clear(th_plan_weights *w)
-{
-    th_free(w->per_second);
 }

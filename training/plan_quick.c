@@ -82,35 +82,25 @@ double th_plan_overlap_share(const th_work_context *c, th_plan_group group)
         c->numbers.of[group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
 }
 
-/* With a message beside it that costs a share of its rate. */
-static double slowed_s(double compute, double beside, double share)
-{
-    if (compute >= beside * (1 - share))
-        return compute + beside * share;
-    return share < 1 ? fmax(compute / (1 - share), beside) : beside;
-}
-
 /* Of an operation on a layer: computations and messages, the longer of those that overlap. */
 static double layer_s(const th_plan_units *u, const th_work_context *c, int32_t layer,
                       th_pipeline_kind kind, bool is_split)
 {
     th_pieces pieces;
-    double sum = 0, beside = 0, from = 0, share = 0; /* a message from then on */
+    double sum = 0, beside = 0, from = 0; /* a message from then on */
     th_layer_work(c, layer, kind, is_split, &pieces);
     for (int i = 0; i < pieces.n; i++) {
         const th_piece *x = &pieces.of[i];
         const double s =
             x->bytes > 0 ? receive_s(u, c->p, x->collective, x->group, (double)x->bytes) : x->s;
-        if (x->bytes > 0 && !x->overlaps) {
+        if (x->bytes > 0 && !x->overlaps)
             sum += s;
-            share = 0; /* how much of the message is left is unknown */
-        } else if (x->bytes > 0 && s > beside) {
+        else if (x->bytes > 0 && s > beside) {
             beside = s;
             from = sum;
-            share = th_plan_overlap_share(c, x->group);
         } else if (x->bytes == 0) {
-            sum = fmax(sum + slowed_s(s, share > 0 ? beside : 0, share), from + beside);
-            beside = share = 0;
+            sum = fmax(sum + s, from + beside);
+            beside = 0;
         }
     }
     return sum;

@@ -92,11 +92,6 @@ static node pop(th_plan_search *x)
     return first;
 }
 
-static int schedule_number(const th_pipeline_type *t)
-{
-    return (int)(t - th_pipeline_types);
-}
-
 static node node_of(th_plan_search *x, const th_parallel_plan *p, node_level level, double bound)
 {
     return (node){.bound = bound,
@@ -104,7 +99,7 @@ static node node_of(th_plan_search *x, const th_parallel_plan *p, node_level lev
                   .n = p->n,
                   .micro_batch = p->batch.micro_batch,
                   .level = (uint8_t)level,
-                  .schedule = (uint8_t)schedule_number(p->schedule),
+                  .schedule = (uint8_t)(p->schedule - th_pipeline_types),
                   .recompute = (uint8_t)p->recompute,
                   .sequence_parallel = p->sequence_parallel};
 }
@@ -407,12 +402,6 @@ static bool is_searched(const th_plan_search *x)
     return x->options.n_objectives > 1 ? x->n_queue == 0 && x->left > 0 : x->left >= cutoff(x);
 }
 
-static void watch(const th_plan_search *x)
-{
-    if (x->options.watch)
-        x->options.watch(x->options.own, x);
-}
-
 int th_plan_search_iterate(th_plan_search *x, th_error *err)
 {
     x->err = err;
@@ -430,13 +419,27 @@ int th_plan_search_iterate(th_plan_search *x, th_error *err)
             return -1;
     x->left = fmin(x->dropped, x->n_queue > 0 ? x->queue[0].bound : INFINITY);
     x->done = n < x->options.threads || is_searched(x) || is_out_of_budget(x, 0);
-    watch(x);
+    if (x->options.watch)
+        x->options.watch(x->options.own, x);
     return 0;
 }
 
 bool th_plan_search_is_done(const th_plan_search *x)
 {
     return x->done;
+}
+
+bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p)
+{
+    const th_work_context c = context_of(x, p);
+    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    th_pipeline_schedule schedule;
+    th_error ignored;
+    if (th_pipeline_make(p->schedule, &shape, &schedule, &ignored))
+        return false;
+    const bool is = fits(x, &c, &schedule);
+    th_pipeline_clear(&schedule);
+    return is;
 }
 
 int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
@@ -446,19 +449,13 @@ int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, 
     x->err = err;
     x->left = 0; /* of what has no bound */
     for (int i = 0; i < n; i++) {
-        const th_work_context c = context_of(x, &plans[i]);
-        const th_pipeline_shape shape = {plans[i].n.pipeline, 1, th_plan_micro_batches(&plans[i])};
-        th_pipeline_schedule schedule;
         values[i] = INFINITY;
         if (x->options.is_interrupted && x->options.is_interrupted())
             return th_error_interrupted(err, "the best plan so far is kept");
-        if (th_pipeline_make(plans[i].schedule, &shape, &schedule, err))
-            return -1;
-        if (fits(x, &c, &schedule)) {
+        if (th_plan_search_fits(x, &plans[i])) {
             x->items[n_items].plan = plans[i];
             x->items[n_items++].node = (node){.number = i};
         }
-        th_pipeline_clear(&schedule);
         if (n_items < x->options.threads && i < n - 1)
             continue;
         if (simulate_all(x, n_items, err))
@@ -469,7 +466,8 @@ int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, 
             if (commit(x, &x->items[k]))
                 return -1;
         }
-        watch(x);
+        if (x->options.watch)
+            x->options.watch(x->options.own, x);
         n_items = 0;
     }
     return 0;
@@ -533,7 +531,7 @@ void th_plan_search_free(th_plan_search *x)
         th_collective_memo_free(x->items[i].memo);
     th_free(x->items);
     for (int k = 0; k < 2; k++)
-        th_plan_weights_clear(&x->weights[k]);
+        th_free(x->weights[k].per_second);
     th_map_free(x->known);
     th_plan_units_clear(&x->units);
     th_free(x->queue);

@@ -10,8 +10,24 @@
 #ifndef TH_TRAINING_PLAN_SEARCH_H
 #define TH_TRAINING_PLAN_SEARCH_H
 #include "base/strbuf.h"
-#include "training/plan_objective.h"
+#include "training/layer_work.h"
 #include "training/plan_space.h"
+
+/* plan_objective.c: what a search makes least. */
+typedef enum { TH_PLAN_STEP, TH_PLAN_ENERGY, TH_PLAN_COST } th_plan_objective;
+extern const char *const th_plan_objective_names[]; /* step, tokens_per_joule, tokens_per_cost */
+
+typedef struct th_plan_weights {
+    double *per_second; /* of so many ranks */
+    double per_plan[2]; /* of its operations, without and with recomputation */
+} th_plan_weights;
+
+/* base: batch and precision of the plans. 0; -1: memory is out, or the system lacks figures. Either
+ * way per_second is the caller's to free. */
+int th_plan_weights_init(th_plan_weights *w, th_plan_objective objective, const th_work_context *c,
+                         const th_parallel_plan *base, const th_system *s, th_error *err);
+/* Seconds, joules, cost x seconds. */
+double th_plan_value(const th_plan_weights *w, const th_parallel_plan *p, double s);
 
 typedef struct th_plan_search th_plan_search;
 
@@ -50,6 +66,8 @@ int th_plan_search_know(th_plan_search *x, const char *plan, th_time step_ps, th
 /* Until so many plans more have been simulated as there are threads, or it is done. 0; -1 on
  * failure, or interrupted (BASE-0008): what was found stays. */
 int th_plan_search_iterate(th_plan_search *x, th_error *err);
+/* Into the memory, as far as it may be filled. */
+bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p);
 /* Simulates n plans with stages of their own; values[i]: INFINITY: it does not fit. 0 or -1. */
 int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
                        th_error *err);

@@ -6,7 +6,7 @@
 # DIRECTORY/plans.csv: OPT-350M on nodes of four GH200, and on a cluster of Titan RTX, RTX 2080 and
 # RTX 3090 whose replicas of a stage have unlike GPUs. A plan is "layers A-B: GPU x COUNT:tpN | ...;
 # ..." with the embedding as layer 0, the output layer as the last, and a node per replica; it is
-# run as parallel_plan -stages. Bars of the rows of GH200: medians of |simulated - measured| / measured
+# run as parallel_plan -stages. Bars of the rows of GH200: medians of |simulated / measured - 1|
 # of the step, and of the memory of the fullest GPU. The cluster's network is not told, so its
 # figures have no bar. -rows prints every row. Exit status: 0 where the bars hold, 1 where one does
 # not, 2 where the data cannot be read.
