@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	tests/accept/plans.tcl \
 	tests/accept/plans_fitted \
 	tests/accept/predictor.tcl \
+	tests/accept/sailor.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl \
 	tests/accept/trace.tcl \

@@ -10,9 +10,10 @@ libtharsis_a_SOURCES += \
 	training/pipeline_program.c training/pipeline_program.h \
 	training/pipeline_schedule.c training/pipeline_schedule.h \
 	training/plan_bound.c training/plan_bound.h \
-	training/plan_file.c training/plan_file.h training/plan_read.c \
+	training/plan_file.c training/plan_file.h \
 	training/plan_genes.c \
 	training/plan_memory.c training/plan_memory.h \
+	training/plan_objective.c \
 	training/plan_quick.c \
 	training/plan_search.c training/plan_search.h training/plan_smallest.c training/plan_text.c \
 	training/plan_space.c training/plan_space.h \

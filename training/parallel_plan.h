@@ -82,7 +82,7 @@ typedef struct th_own_stage {
     int16_t block; /* it has the accelerators of this stage of equal ones */
     int16_t again; /* its first layers, that are computed again */
 } th_own_stage;
-enum { TH_OWN_STAGES_MAX = 64 };
+enum { TH_OWN_STAGES_MAX = 128 };
 
 typedef struct th_parallel_plan {
     th_degrees n;

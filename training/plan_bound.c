@@ -11,8 +11,10 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/min_max.h"
+#include "training/collective_times.h"
 #include "training/kernel_counts.h"
 #include "training/plan_bound.h"
+#include "training/plan_stages.h"
 
 /* ---- the work of units ---- */
 
@@ -48,12 +50,24 @@ struct th_plan_operations {
     const th_work_context *c;
     th_pipeline_shape shape;
     bool splits, is_v;
-    unit_work *work;                            /* of classes, embedding, output layer */
+    int32_t n_sets;                             /* 1, or stages, of unlike accelerators */
+    unit_work *work;                            /* of a set: classes, embedding, output layer */
     operation *of;                              /* by kind * steps + step */
     th_time *message_ps;                        /* by stage: to the one before, and the next */
     th_time *engine_ps, *end_ps, *optimizer_ps; /* by stage */
     double message_host_s;
 };
+
+static int32_t stage_of(const th_plan_operations *x, int32_t step)
+{
+    const int32_t p = x->shape.stages, at = step % p;
+    return x->is_v && step / p % 2 == 1 ? p - 1 - at : at;
+}
+
+static unit_work *work_of(const th_plan_operations *x, int32_t stage, int32_t unit)
+{
+    return &x->work[(x->n_sets > 1 ? stage : 0) * (x->units->n + 2) + unit];
+}
 
 static th_time floor_ps(double s)
 {
@@ -100,13 +114,14 @@ static int32_t layer_of_unit(const th_plan_units *u, int32_t unit)
                           : TH_LAYER_HEAD_STEP;
 }
 
-static int time_unit(th_plan_operations *x, int32_t unit, th_collective_times *times, th_error *err)
+/* c: of the stage. */
+static int time_unit(th_plan_operations *x, const th_work_context *c, unit_work *w, int32_t unit,
+                     th_collective_times *times, th_error *err)
 {
-    unit_work *w = &x->work[unit];
     const int32_t layer = layer_of_unit(x->units, unit);
     th_pieces pieces;
     for (int kind = 0; kind < (x->splits ? 3 : 2); kind++) {
-        th_layer_work(x->c, layer, (th_pipeline_kind)kind, x->splits, &pieces);
+        th_layer_work(c, layer, (th_pipeline_kind)kind, x->splits, &pieces);
         w->of[kind] = th_alloc_array((size_t)pieces.n + 1, sizeof *w->of[kind]);
         if (!w->of[kind])
             return th_error_no_memory(err);
@@ -187,9 +202,8 @@ static void walk_exchange(walk *w, const piece_time *x)
     w->ahead_s += th_seconds(x->longest_ps);
 }
 
-static void walk_unit(const th_plan_operations *x, walk *w, int kind, int32_t unit)
+static void walk_unit(const th_plan_operations *x, walk *w, int kind, const unit_work *u)
 {
-    const unit_work *u = &x->work[unit];
     const th_parallel_plan *p = x->c->p;
     if (p->n.zero == 3 && !p->overlaps_data && kind != TH_PIPELINE_WEIGHTS) {
         if (w->now == 0 && !w->of->computes)
@@ -213,13 +227,14 @@ static operation walk_step(const th_plan_operations *x, int kind, int32_t step)
     const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
     const bool is_forward = kind == TH_PIPELINE_FORWARD;
     const bool is_last = step == x->shape.stages * x->shape.chunks - 1;
-    const int32_t embedding = x->units->n, head = embedding + 1;
+    const unit_work *work = work_of(x, stage_of(x, step), 0);
+    const unit_work *embedding = work + x->units->n, *head = embedding + 1;
     if (is_forward && step == 0)
         walk_unit(x, &w, kind, embedding);
     if (!is_forward && is_last)
         walk_unit(x, &w, kind, head);
     for (int32_t i = 0; i < r.n; i++)
-        walk_unit(x, &w, kind, x->units->class_of[r.first + (is_forward ? i : r.n - 1 - i)]);
+        walk_unit(x, &w, kind, &work[x->units->class_of[r.first + (is_forward ? i : r.n - 1 - i)]]);
     if (is_forward && is_last)
         walk_unit(x, &w, kind, head);
     if (!is_forward && step == 0)
@@ -233,12 +248,6 @@ static operation walk_step(const th_plan_operations *x, int kind, int32_t step)
 }
 
 /* ---- the end of a step ---- */
-
-static int32_t stage_of(const th_plan_operations *x, int32_t step)
-{
-    const int32_t p = x->shape.stages, at = step % p;
-    return x->is_v && step / p % 2 == 1 ? p - 1 - at : at;
-}
 
 /* How often a unit's weights and gradients are on the engine of its stage, in ps. */
 static th_time engine_of_unit(const th_plan_operations *x, const unit_work *u)
@@ -263,15 +272,15 @@ static void add_unit(th_plan_operations *x, int32_t stage, int32_t unit, int64_t
 {
     if (unit < 0)
         return;
-    *parameters += x->work[unit].parameters;
-    x->engine_ps[stage] += engine_of_unit(x, &x->work[unit]);
+    *parameters += work_of(x, stage, unit)->parameters;
+    x->engine_ps[stage] += engine_of_unit(x, work_of(x, stage, unit));
 }
 
 /* What a stage does once its last gradients are there. */
-static int time_end(th_plan_operations *x, int32_t stage, int64_t parameters,
-                    th_collective_times *times, th_error *err)
+static int time_end(th_plan_operations *x, const th_work_context *c, int32_t stage,
+                    int64_t parameters, th_collective_times *times, th_error *err)
 {
-    const th_parallel_plan *p = x->c->p;
+    const th_parallel_plan *p = c->p;
     th_time reduce = 0, gather = 0;
     if (!p->overlaps_data && !p->frozen_weights) {
         const int64_t times_reduced = p->n.zero == 3 ? x->shape.micro_batches : 1;
@@ -280,31 +289,28 @@ static int time_end(th_plan_operations *x, int32_t stage, int64_t parameters,
         if (p->n.zero < 3)
             gather = exchange_ps(x, times, TH_ALL_GATHER, 2 * parameters, err);
     }
-    const th_time optimizer = floor_ps(th_optimizer_s(x->c, parameters));
+    const th_time optimizer = floor_ps(th_optimizer_s(c, parameters));
     x->optimizer_ps[stage] = optimizer;
     x->engine_ps[stage] += optimizer;
     x->end_ps[stage] = reduce + optimizer + gather;
     return reduce < 0 || gather < 0 ? -1 : 0;
 }
 
-static int time_ends(th_plan_operations *x, th_collective_times *times, th_error *err)
+static int time_stage(th_plan_operations *x, const th_work_context *c, int32_t stage,
+                      th_collective_times *times, th_error *err)
 {
     const int32_t stages = x->shape.stages;
-    for (int32_t stage = 0; stage < stages; stage++) {
-        int64_t parameters = 0;
-        for (int32_t chunk = x->shape.chunks - 1; chunk >= 0; chunk--) {
-            int32_t at = x->is_v && chunk % 2 == 1 ? stages - 1 - stage : stage;
-            const int32_t step = chunk * stages + at;
-            const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
-            add_unit(x, stage, extra_unit(x, step, false), &parameters);
-            for (int32_t i = 0; i < r.n; i++)
-                add_unit(x, stage, x->units->class_of[r.first + i], &parameters);
-            add_unit(x, stage, extra_unit(x, step, true), &parameters);
-        }
-        if (time_end(x, stage, parameters, times, err))
-            return -1;
+    int64_t parameters = 0;
+    for (int32_t chunk = x->shape.chunks - 1; chunk >= 0; chunk--) {
+        const int32_t at = x->is_v && chunk % 2 == 1 ? stages - 1 - stage : stage;
+        const int32_t step = chunk * stages + at;
+        const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
+        add_unit(x, stage, extra_unit(x, step, false), &parameters);
+        for (int32_t i = 0; i < r.n; i++)
+            add_unit(x, stage, x->units->class_of[r.first + i], &parameters);
+        add_unit(x, stage, extra_unit(x, step, true), &parameters);
     }
-    return 0;
+    return time_end(x, c, stage, parameters, times, err);
 }
 
 /* ---- operations ---- */
@@ -325,23 +331,44 @@ static int time_messages(th_plan_operations *x, th_collective_times *times, th_e
     return 0;
 }
 
-static int fill(th_plan_operations *x, th_collective_times *times, th_error *err)
+/* A stage, and all others if they are like it. */
+static int fill_set(th_plan_operations *x, int32_t set, th_error *err)
+{
+    th_work_context c = *x->c;
+    const bool is_seen = x->n_sets > 1 && th_plan_has_views(c.p, x->units->system);
+    const th_parallel_plan seen = is_seen ? th_plan_seen_from(c.p, set) : *c.p;
+    const int32_t end = x->n_sets > 1 ? set + 1 : x->shape.stages;
+    th_collective_times *times = th_collective_times_new(x->units->system, &seen, err);
+    c.device = th_stage_device(x->c, set);
+    int status = times ? 0 : -1;
+    if (times)
+        th_collective_times_use(times, c.memo);
+    for (int32_t unit = 0; status == 0 && unit < x->units->n + 2; unit++)
+        status = time_unit(x, &c, work_of(x, set, unit), unit, times, err);
+    for (int32_t stage = set; status == 0 && stage < end; stage++)
+        status = time_stage(x, &c, stage, times, err);
+    if (status == 0 && set == 0)
+        status = time_messages(x, times, err);
+    th_collective_times_free(times);
+    return status;
+}
+
+static int fill(th_plan_operations *x, th_error *err)
 {
     const int32_t steps = x->shape.stages * x->shape.chunks;
-    for (int32_t unit = 0; unit < x->units->n + 2; unit++)
-        if (time_unit(x, unit, times, err))
+    for (int32_t set = 0; set < x->n_sets; set++)
+        if (fill_set(x, set, err))
             return -1;
     for (int kind = 0; kind < (x->splits ? 3 : 2); kind++)
         for (int32_t step = 0; step < steps; step++)
             x->of[kind * steps + step] = walk_step(x, kind, step);
     x->message_host_s = th_kernels_of(x->c->p, TH_KERNELS_MESSAGE, false) *
                         x->c->numbers.of[th_launch_number(x->c->p)];
-    return time_messages(x, times, err) || time_ends(x, times, err) ? -1 : 0;
+    return 0;
 }
 
 th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work_context *c,
-                                           const th_pipeline_shape *shape,
-                                           th_collective_times *times, th_error *err)
+                                           const th_pipeline_shape *shape, th_error *err)
 {
     th_plan_operations *x = th_alloc_zero(1, sizeof *x);
     const size_t steps = (size_t)shape->stages * (size_t)shape->chunks;
@@ -351,16 +378,16 @@ th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work
                                   .c = c,
                                   .shape = *shape,
                                   .splits = c->p->schedule->splits_backward,
-                                  .is_v = c->p->schedule->is_v};
-        x->work = th_alloc_zero((size_t)u->n + 2, sizeof *x->work);
+                                  .is_v = c->p->schedule->is_v,
+                                  .n_sets = c->devices.n > 1 ? shape->stages : 1};
+        x->work = th_alloc_zero((size_t)x->n_sets * ((size_t)u->n + 2), sizeof *x->work);
         x->of = th_alloc_array(TH_PIPELINE_N_KINDS * steps, sizeof *x->of);
         x->engine_ps = th_alloc_zero(5 * stages, sizeof *x->engine_ps);
         x->end_ps = x->engine_ps ? x->engine_ps + stages : NULL;
         x->optimizer_ps = x->engine_ps ? x->end_ps + stages : NULL;
         x->message_ps = x->engine_ps ? x->optimizer_ps + stages : NULL;
     }
-    int status =
-        x && x->work && x->of && x->engine_ps ? fill(x, times, err) : th_error_no_memory(err);
+    int status = x && x->work && x->of && x->engine_ps ? fill(x, err) : th_error_no_memory(err);
     if (status == 0)
         return x;
     th_plan_operations_free(x);
@@ -371,7 +398,7 @@ void th_plan_operations_free(th_plan_operations *x)
 {
     if (!x)
         return;
-    for (int32_t i = 0; x->work && i < x->units->n + 2; i++)
+    for (int32_t i = 0; x->work && i < x->n_sets * (x->units->n + 2); i++)
         for (int kind = 0; kind < TH_PIPELINE_N_KINDS; kind++)
             th_free(x->work[i].of[kind]);
     th_free(x->work);
@@ -438,7 +465,7 @@ static th_time last_reduce_ps(const th_plan_operations *x, int32_t step)
 {
     const int32_t unit =
         step == 0 ? x->units->n : x->units->class_of[th_plan_layers(x->c->p, x->c->t, step).first];
-    return x->work[unit].reduce_ps;
+    return work_of(x, stage_of(x, step), unit)->reduce_ps;
 }
 
 static void follow_operation(follow *f, int32_t i)

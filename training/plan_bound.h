@@ -4,18 +4,15 @@
  * nothing overlaps. docs/models/plan_search.md has them. */
 #ifndef TH_TRAINING_PLAN_BOUND_H
 #define TH_TRAINING_PLAN_BOUND_H
-#include "training/collective_times.h"
 #include "training/layer_work.h"
 
-/* Layers that do the same work, and how fast anything comes into an accelerator and an island. */
+/* Layers that do the same work, and how fast anything comes into an accelerator. */
 typedef struct th_plan_units {
-    int32_t *class_of;         /* of each layer */
-    int32_t *first;            /* layer of each class */
-    int32_t *count;            /* layers of each class */
-    int32_t n;                 /* classes */
-    double bytes_per_s_into;   /* an accelerator, over all its links at once; the fastest one */
-    double island_bytes_per_s; /* an island, from outside; 0: unknown, or there are none */
-    int32_t island_accels;     /* of an island, if all have as many; else 0 */
+    int32_t *class_of;       /* of each layer */
+    int32_t *first;          /* layer of each class */
+    int32_t *count;          /* layers of each class */
+    int32_t n;               /* classes */
+    double bytes_per_s_into; /* over all its links at once; the fastest one */
     const th_system *system;
 } th_plan_units;
 
@@ -38,8 +35,7 @@ double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);
 typedef struct th_plan_operations th_plan_operations;
 /* All arguments must outlive it. NULL on failure. */
 th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work_context *c,
-                                           const th_pipeline_shape *shape,
-                                           th_collective_times *times, th_error *err);
+                                           const th_pipeline_shape *shape, th_error *err);
 void th_plan_operations_free(th_plan_operations *x); /* accepts NULL */
 /* Operation after operation, each when it can, in the order of the schedule; ps, -1 on failure. */
 th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_schedule *s,

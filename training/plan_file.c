@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_file.c - see plan_file.h. plan_read.c reads. */
+/* plan_file.c - see plan_file.h. In libconfig: plan = { global_batch = 8; ... }; numbers = { ... }.
+ * Keys are options of parallel_plan, and have their defaults. */
 #include <config.h>
 #include "base/alloc.h"
+#include "base/files/config_read.h"
 #include "base/files/config_write.h"
 #include "training/plan_file.h"
 #include "training/plan_stages.h"
@@ -64,30 +66,32 @@ static int read_overlap(const th_config_node *g, void *base, th_error *err)
     return 0;
 }
 
+/* The words of a list: how many, of which those up to most are put into words; -1 on failure. */
+static int read_words(const th_config_node *g, const char *key, const char **words, int most,
+                      th_error *err)
+{
+    const th_config_node *list;
+    if (th_config_child(g, key, false, TH_CONFIG_LIST, &list, err))
+        return -1;
+    const int n = list ? th_config_count(list) : 0;
+    for (int i = 0; i < n && i < most; i++)
+        if (th_config_as_string(th_config_at(list, i), &words[i], err))
+            return -1;
+    return n;
+}
+
 static int read_order(const th_config_node *g, void *base, th_error *err)
 {
     const char *words[TH_N_AXES + 1];
-    const th_config_node *list;
-    if (th_config_child(g, "order", false, TH_CONFIG_LIST, &list, err))
-        return -1;
-    int n = list ? th_config_count(list) : 0;
-    for (int i = 0; i < n && i <= TH_N_AXES; i++)
-        if (th_config_as_string(th_config_at(list, i), &words[i], err))
-            return -1;
-    return th_plan_set_order(&((th_plan_file *)base)->plan, words, n, err);
+    const int n = read_words(g, "order", words, TH_N_AXES + 1, err);
+    return n < 0 ? -1 : th_plan_set_order(&((th_plan_file *)base)->plan, words, n, err);
 }
 
 static int read_stages(const th_config_node *g, void *base, th_error *err)
 {
     const char *words[TH_OWN_STAGES_MAX];
-    const th_config_node *list;
-    if (th_config_child(g, "stages", false, TH_CONFIG_LIST, &list, err))
-        return -1;
-    const int n = list ? th_config_count(list) : 0;
-    for (int i = 0; i < n && i < TH_OWN_STAGES_MAX; i++)
-        if (th_config_as_string(th_config_at(list, i), &words[i], err))
-            return -1;
-    return th_plan_set_stages(&((th_plan_file *)base)->plan, words, n, err);
+    const int n = read_words(g, "stages", words, TH_OWN_STAGES_MAX, err);
+    return n < 0 ? -1 : th_plan_set_stages(&((th_plan_file *)base)->plan, words, n, err);
 }
 
 static void put_stages(th_strbuf *out, const void *base)
@@ -262,4 +266,71 @@ void th_plan_file_write(const th_plan_file *f, th_strbuf *out)
     th_fields_write(th_plan_fields, f, (th_fields_form){"    ", ";\n", false}, out);
     th_strbuf_add(out, "};\n");
     put_numbers(&f->numbers, out);
+}
+
+/* ---- reading ---- */
+
+static int read_numbers(const th_config_node *root, th_training_numbers *out, th_error *err)
+{
+    const char *names[TH_N_NUMBERS + 1] = {NULL};
+    const th_config_node *g;
+    *out = th_training_numbers_shipped();
+    for (int i = 0; i < TH_N_NUMBERS; i++)
+        names[i] = th_number_meanings[i].name;
+    if (th_config_child(root, "numbers", false, TH_CONFIG_GROUP, &g, err))
+        return -1;
+    if (!g)
+        return 0;
+    if (th_config_check_keys(g, names, err))
+        return -1;
+    for (int i = 0; i < TH_N_NUMBERS; i++) {
+        if (th_config_double(g, names[i], false, &out->of[i], err))
+            return -1;
+        if (!(out->of[i] >= 0 && out->of[i] <= TH_NUMBER_MAX))
+            return th_error_set(err, "MAP-0442", "%s:%d: %s: must be a number from 0 to %d",
+                                th_config_file(g), th_config_line(g), names[i], TH_NUMBER_MAX);
+    }
+    return 0;
+}
+
+static int read_all(const th_config_node *root, th_plan_file *f, th_error *err)
+{
+    static const char *const groups[] = {"plan", "numbers", NULL};
+    f->schedule_file = NULL;
+    f->plan.schedule = NULL;
+    f->plan.gradient_bytes = 4;
+    return th_config_check_keys(root, groups, err) || th_plan_set_order(&f->plan, NULL, 0, err) ||
+                   th_fields_read_group(th_plan_fields, root, "plan", true, f, err) ||
+                   read_numbers(root, &f->numbers, err)
+               ? -1
+               : 0;
+}
+
+static int read_config(th_config *c, th_plan_file *f, th_error *err)
+{
+    int failed = c ? read_all(th_config_root(c), f, err) : -1;
+    if (c)
+        th_config_close(c);
+    if (c && failed)
+        th_plan_file_clear(f);
+    return failed;
+}
+
+int th_plan_file_read(const char *path, th_plan_file *f, th_error *err)
+{
+    return read_config(th_config_open(path, err), f, err);
+}
+
+int th_plan_file_read_text(const char *text, const char *name, th_plan_file *f, th_error *err)
+{
+    return read_config(th_config_open_text(text, name, err), f, err);
+}
+
+bool th_plan_file_is(const char *path)
+{
+    th_error err;
+    th_config *c = th_config_open(path, &err);
+    bool is_plan = c && th_config_member(th_config_root(c), "plan");
+    th_config_close(c);
+    return is_plan;
 }

@@ -13,11 +13,11 @@
 #include "base/map.h"
 #include "base/min_max.h"
 #include "base/random.h"
-#include "training/plan_memory.h"
+#include "training/plan_bound.h"
 #include "training/plan_search.h"
 #include "training/plan_stages.h"
 
-enum { POPULATION = 24, SEEDS = 48, OFFSPRING = 16, STALE_GENERATIONS = 12, TRIES = 20 };
+enum { POPULATION = 48, SEEDS = 48, OFFSPRING = 16, STALE_GENERATIONS = 12, TRIES = 20 };
 
 typedef struct individual {
     th_parallel_plan plan;
@@ -28,6 +28,7 @@ typedef struct genes {
     th_plan_search *search;
     const th_work_context *work;
     const th_plan_space *space;
+    th_plan_units units;
     gsl_rng *random;
     th_map *tried;
     int64_t left;                           /* plans that may be simulated */
@@ -51,6 +52,7 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
                                       [TH_CHOICE_MICRO_BATCH] = p->batch.micro_batch,
                                       [TH_CHOICE_VIRTUAL] = 1,
                                       [TH_CHOICE_ZERO] = p->n.zero,
+                                      [TH_CHOICE_ZERO_GROUP] = p->n.zero_group,
                                       [TH_CHOICE_SCHEDULE] = p->schedule - th_pipeline_types,
                                       [TH_CHOICE_RECOMPUTE] = p->recompute,
                                       [TH_CHOICE_SEQUENCE_PARALLEL] = p->sequence_parallel};
@@ -58,7 +60,8 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
     th_error ignored;
     for (int i = 0; i < TH_N_CHOICES; i++)
         if (!th_plan_space_allows(g->space, (th_plan_choice)i, of[i]) &&
-            (i != TH_CHOICE_SEQUENCE_PARALLEL || p->n.tensor > 1))
+            (i != TH_CHOICE_SEQUENCE_PARALLEL || p->n.tensor > 1) &&
+            (i != TH_CHOICE_ZERO_GROUP || p->n.zero > 0))
             return false;
     return th_plan_check(p, g->space->t, g->space->n_accels, &ignored) == 0 &&
            !(p->schedule->check && p->schedule->check(&shape, &ignored));
@@ -66,15 +69,17 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
 
 /* ---- estimates ---- */
 
-/* Of a stage: a layer, and what it has besides, s of a micro-batch, messages left out. */
-static double layer_s(const th_work_context *c, int32_t layer)
+/* Of a stage: a layer, or what it has besides, s of a micro-batch; messages as fast as the links
+ * into an accelerator are. */
+static double layer_s(const genes *g, const th_work_context *c, int32_t layer)
 {
     double s = 0;
     th_pieces pieces;
     for (int kind = TH_PIPELINE_FORWARD; kind <= TH_PIPELINE_BACKWARD; kind++) {
         th_layer_work(c, layer, (th_pipeline_kind)kind, false, &pieces);
         for (int i = 0; i < pieces.n; i++)
-            s += pieces.of[i].bytes > 0 ? 0 : pieces.of[i].s;
+            s += pieces.of[i].bytes > 0 ? (double)pieces.of[i].bytes / g->units.bytes_per_s_into
+                                        : pieces.of[i].s;
     }
     return s;
 }
@@ -88,11 +93,11 @@ static double balance(const genes *g, th_parallel_plan *p)
     c.p = p;
     for (int32_t i = 0; i < n; i++) {
         c.device = th_stage_device(&c, i);
-        each[i] = s[i] = layer_s(&c, g->space->t->layers / 2);
+        each[i] = s[i] = layer_s(g, &c, g->space->t->layers / 2);
         if (i == 0)
-            s[i] += layer_s(&c, TH_LAYER_EMBEDDING_STEP);
+            s[i] += layer_s(g, &c, TH_LAYER_EMBEDDING_STEP);
         if (i == n - 1)
-            s[i] += layer_s(&c, TH_LAYER_HEAD_STEP);
+            s[i] += layer_s(g, &c, TH_LAYER_HEAD_STEP);
         p->own[i].layers = 1;
         p->own[i].again = 0;
     }
@@ -126,12 +131,15 @@ static int add_seed(void *own, const th_parallel_plan *group)
     genes *g = own;
     individual x = {.plan = *group};
     th_parallel_plan *p = &x.plan;
+    const th_pipeline_type *quick = th_pipeline_find("zb_h1"); /* in the memory of 1F1B */
     const int32_t n = p->n.pipeline;
     if (n < 2 || n > TH_OWN_STAGES_MAX || n > g->space->t->layers)
         return 0;
     p->sequence_parallel =
         p->n.tensor > 1 && th_plan_space_allows(g->space, TH_CHOICE_SEQUENCE_PARALLEL, 1);
     p->n.zero = p->n.zero_group > 1 && th_plan_space_allows(g->space, TH_CHOICE_ZERO, 1);
+    if (th_plan_space_allows(g->space, TH_CHOICE_SCHEDULE, quick - th_pipeline_types))
+        p->schedule = quick;
     for (int turned = 0; turned < 2; turned++) {
         for (int32_t i = 0; i < n; i++)
             p->own[i].block = (int16_t)(turned ? n - 1 - i : i);
@@ -200,30 +208,6 @@ static void move_layer(th_parallel_plan *p, int32_t from, int32_t to)
     p->own[from].again = th_min(p->own[from].again, p->own[from].layers);
 }
 
-static int32_t layers_of(const th_parallel_plan *p)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < p->n_own; i++)
-        n += p->own[i].layers;
-    return n;
-}
-
-/* The stages of the other parent up to a cut; random stages then get or lose layers until they are
- * those of the model. */
-static void cross(genes *g, th_parallel_plan *p, const th_parallel_plan *other)
-{
-    const int32_t n = p->n_own, cut = below(g, n);
-    for (int32_t i = 0; i < cut; i++) {
-        p->own[i].layers = other->own[i].layers;
-        p->own[i].again = other->own[i].again;
-    }
-    for (int32_t left; (left = g->space->t->layers - layers_of(p)) != 0;) {
-        th_own_stage *s = &p->own[below(g, n)];
-        s->layers = (int16_t)th_max(1, s->layers + (left > 0 ? 1 : -1));
-        s->again = th_min(s->again, s->layers);
-    }
-}
-
 /* Doubles one factor and halves another. */
 static void trade(genes *g, th_parallel_plan *p)
 {
@@ -246,9 +230,10 @@ static void trade(genes *g, th_parallel_plan *p)
 
 static void mutate(genes *g, th_parallel_plan *p)
 {
+    static const char *const schedules[] = {"gpipe", "1f1b", "zb_h1", "zb_h2"}; /* of one chunk */
     const int32_t n = p->n_own, a = below(g, n), b = below(g, n);
     th_own_stage *s = &p->own[a];
-    switch (below(g, 8)) {
+    switch (below(g, 9)) {
     case 0:
     case 1:
         if (a != b && s->layers > 1)
@@ -270,6 +255,9 @@ static void mutate(genes *g, th_parallel_plan *p)
         p->recompute = (th_recompute)below(g, TH_RECOMPUTE_FULL + 1);
         break;
     case 6:
+        p->schedule = th_pipeline_find(schedules[below(g, 4)]);
+        break;
+    case 7:
         p->sequence_parallel = p->n.tensor > 1 && !p->sequence_parallel;
         break;
     default:
@@ -281,9 +269,6 @@ static int breed(genes *g)
 {
     for (int i = 0; i < OFFSPRING * TRIES && g->n_batch < OFFSPRING; i++) {
         th_parallel_plan child = *parent(g);
-        const th_parallel_plan *other = parent(g);
-        if (other->n_own == child.n_own && below(g, 2) == 0)
-            cross(g, &child, other);
         for (int k = below(g, 3); k >= 0; k--)
             mutate(g, &child);
         if (add(g, &child))
@@ -293,21 +278,6 @@ static int breed(genes *g)
 }
 
 /* ---- the search ---- */
-
-static bool fits(const genes *g, const th_parallel_plan *p)
-{
-    const th_pipeline_shape shape = {p->n.pipeline, 1, th_plan_micro_batches(p)};
-    th_pipeline_schedule schedule;
-    th_work_context c = *g->work;
-    th_error ignored;
-    double fill = INFINITY;
-    c.p = p;
-    if (th_pipeline_make(p->schedule, &shape, &schedule, &ignored))
-        return false;
-    th_plan_memory_most(&c, &schedule, NULL, &fill);
-    th_pipeline_clear(&schedule);
-    return fill <= th_plan_search_found(g->search).options.fill;
-}
 
 /* Layers as even as they go, in place of by speed. */
 static void spread_evenly(const genes *g, th_parallel_plan *p)
@@ -330,7 +300,7 @@ static int add_fitting(genes *g, const th_parallel_plan *seed)
         p.recompute = (th_recompute)(again <= TH_RECOMPUTE_FULL ? again : TH_RECOMPUTE_NONE);
         for (int32_t k = 0; again > TH_RECOMPUTE_FULL && k < p.n_own; k++)
             p.own[k].again = p.own[k].layers;
-        if (!is_allowed(g, &p) || !fits(g, &p))
+        if (!is_allowed(g, &p) || !th_plan_search_fits(g->search, &p))
             continue;
         if (g->n_batch == OFFSPRING && run_batch(g) < 0)
             return -1;
@@ -424,19 +394,18 @@ int th_plan_evolve(th_plan_search *x, const th_work_context *work, const th_plan
 {
     genes *g = th_alloc_zero(1, sizeof *g);
     int status = -1;
-    if (g) {
-        *g = (genes){.search = x, .work = work, .space = space, .left = evaluations, .err = err};
-        g->random = th_random_stream(seed, "plans", 0);
-        g->tried = th_map_new();
-    }
-    if (g && g->random && g->tried)
-        status = evolve(g);
-    else
+    if (!g)
+        return th_error_no_memory(err);
+    *g = (genes){.search = x, .work = work, .space = space, .left = evaluations, .err = err};
+    g->random = th_random_stream(seed, "plans", 0);
+    g->tried = th_map_new();
+    if (!g->random || !g->tried)
         th_error_no_memory(err);
-    if (g && g->random)
-        gsl_rng_free(g->random);
-    if (g)
-        th_map_free(g->tried);
+    else if (th_plan_units_init(&g->units, work->devices.system, work, err) == 0)
+        status = evolve(g);
+    th_plan_units_clear(&g->units);
+    gsl_rng_free(g->random);
+    th_map_free(g->tried);
     th_free(g);
     return status;
 }

@@ -31,29 +31,6 @@ static double rate_into_accels(const th_system *s)
     return most;
 }
 
-/* The island of a node; switches outside of islands are on island 0, as are the first
- * accelerators, so nothing is known of that one. */
-static void find_islands(th_plan_units *u, const th_system *s)
-{
-    const int32_t n = s->nodes[s->accel_node[s->n_accels - 1]].group + 1;
-    double *rate = th_alloc_zero((size_t)n + 1, sizeof *rate);
-    int32_t *size = th_alloc_zero((size_t)n + 1, sizeof *size);
-    for (int i = 0; rate && i < s->n_links; i++) {
-        const th_link *l = &s->links[i];
-        const int to = l->to < 0 ? 0 : s->nodes[l->to].group;
-        if (to > 0 && to < n && s->nodes[l->from].group != to && !l->is_dead)
-            rate[to] += (double)s->media[l->medium].bits_per_s / 8;
-    }
-    for (int i = 0; size && i < s->n_accels; i++)
-        size[th_min(s->nodes[s->accel_node[i]].group, n)]++;
-    for (int32_t i = 1; rate && size && i < n; i++) {
-        u->island_bytes_per_s = fmax(u->island_bytes_per_s, rate[i]);
-        u->island_accels = size[i] == size[0] && (i == 1 || u->island_accels > 0) ? size[i] : 0;
-    }
-    th_free(rate);
-    th_free(size);
-}
-
 int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_context *c,
                        th_error *err)
 {
@@ -67,7 +44,6 @@ int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_conte
         th_plan_units_clear(u);
         return th_error_no_memory(err);
     }
-    find_islands(u, s);
     for (int32_t i = 0; i < c->t->layers; i++) {
         int32_t class = 0;
         while (class < u->n && !are_alike(c->t, u->first[class], i))
@@ -90,56 +66,14 @@ void th_plan_units_clear(th_plan_units *u)
 
 /* ---- quick bounds ---- */
 
-/* Ranks of a group on each island that it is on, if they are as many in a row; else, or of a long
- * group, 0. */
-static int32_t ranks_on_island(const th_plan_units *u, const th_parallel_plan *p,
-                               th_plan_group group)
-{
-    enum { LONG = 64 };
-    int32_t ranks[LONG], island[LONG], size = 1;
-    const int32_t n = th_plan_group_size(p, group);
-    if (n > LONG || u->island_bytes_per_s <= 0)
-        return 0;
-    th_plan_group_of(p, group, 0, ranks);
-    for (int32_t i = 0; i < n; i++)
-        island[i] = u->system->nodes[u->system->accel_node[th_plan_accel(p, 0, ranks[i])]].group;
-    while (size < n && island[size] == island[0])
-        size++;
-    for (int32_t i = 1; i < n; i++)
-        if (n % size || (island[i] == island[i - 1]) != (i % size != 0))
-            return 0;
-    return size;
-}
-
-/* Groups that share the links of an island, as many as are timed together (collective_times.c). */
-static int32_t groups_on_island(const th_plan_units *u, const th_parallel_plan *p, int32_t size,
-                                int32_t n)
-{
-    enum { TOGETHER = 256 };
-    const int32_t most = TOGETHER / n;
-    if (u->island_accels == 0 || u->island_accels % size || p->order[3] != TH_AXIS_PIPELINE ||
-        th_plan_stage_ranks(p) % u->island_accels || u->island_accels / size > most)
-        return 1;
-    return u->island_accels / size;
-}
-
-/* What the ranks of a group receive takes at least so long: each over its links, those of an island
- * over the links into it. Long groups are timed as shorter ones, so none counts as more than
- * SHORTEST ranks or islands. */
+/* What a rank of a group receives takes at least so long over its links. Long groups are timed as
+ * shorter ones, so none counts as more than SHORTEST ranks. */
 static double receive_s(const th_plan_units *u, const th_parallel_plan *p, th_collective_kind kind,
                         th_plan_group group, double bytes)
 {
     enum { SHORTEST = 32 };
-    const double times = kind == TH_ALL_REDUCE ? 2 : 1;
-    const int32_t all = th_plan_group_size(p, group), n = th_min(all, SHORTEST);
-    const double s = times * bytes * (n - 1) / n / u->bytes_per_s_into;
-    const int32_t size = ranks_on_island(u, p, group);
-    if (size == 0 || size == all)
-        return s;
-    const int32_t islands = th_min(all / size, SHORTEST);
-    const double each =
-        times * bytes * (islands - 1) / islands * (kind == TH_ALL_TO_ALL ? size : 1);
-    return fmax(s, each * groups_on_island(u, p, size, size * islands) / u->island_bytes_per_s);
+    const int32_t n = th_min(th_plan_group_size(p, group), SHORTEST);
+    return (kind == TH_ALL_REDUCE ? 2 : 1) * bytes * (n - 1) / n / u->bytes_per_s_into;
 }
 
 double th_plan_overlap_share(const th_work_context *c, th_plan_group group)
@@ -148,35 +82,25 @@ double th_plan_overlap_share(const th_work_context *c, th_plan_group group)
         c->numbers.of[group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
 }
 
-/* With a message beside it that costs a share of its rate. */
-static double slowed_s(double compute, double beside, double share)
-{
-    if (compute >= beside * (1 - share))
-        return compute + beside * share;
-    return share < 1 ? fmax(compute / (1 - share), beside) : beside;
-}
-
 /* Of an operation on a layer: computations and messages, the longer of those that overlap. */
 static double layer_s(const th_plan_units *u, const th_work_context *c, int32_t layer,
                       th_pipeline_kind kind, bool is_split)
 {
     th_pieces pieces;
-    double sum = 0, beside = 0, from = 0, share = 0; /* a message from then on */
+    double sum = 0, beside = 0, from = 0; /* a message from then on */
     th_layer_work(c, layer, kind, is_split, &pieces);
     for (int i = 0; i < pieces.n; i++) {
         const th_piece *x = &pieces.of[i];
         const double s =
             x->bytes > 0 ? receive_s(u, c->p, x->collective, x->group, (double)x->bytes) : x->s;
-        if (x->bytes > 0 && !x->overlaps) {
+        if (x->bytes > 0 && !x->overlaps)
             sum += s;
-            share = 0; /* how much of the message is left is unknown */
-        } else if (x->bytes > 0 && s > beside) {
+        else if (x->bytes > 0 && s > beside) {
             beside = s;
             from = sum;
-            share = th_plan_overlap_share(c, x->group);
         } else if (x->bytes == 0) {
-            sum = fmax(sum + slowed_s(s, share > 0 ? beside : 0, share), from + beside);
-            beside = share = 0;
+            sum = fmax(sum + s, from + beside);
+            beside = 0;
         }
     }
     return sum;

@@ -11,14 +11,11 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/min_max.h"
-#include "sim/design/compute_cost.h"
 #include "training/plan_bound.h"
 #include "training/plan_memory.h"
 #include "training/plan_search.h"
 #include "training/plan_stages.h"
 #include "training/plan_step.h"
-
-const char *const th_plan_objective_names[] = {"step", "tokens_per_joule", "tokens_per_cost", NULL};
 
 /* ---- the queue ---- */
 
@@ -66,9 +63,7 @@ struct th_plan_search {
     const th_plan_space *space;
     th_plan_search_options options;
     th_plan_units units;
-    /* Of the value: of so many ranks, of the operations of a plan. */
-    double *per_second, per_plan[2];
-    bool is_mixed; /* accelerators are unlike */
+    th_plan_weights weights[2]; /* of objectives */
     node *queue;
     size_t n_queue, queue_capacity;
     int64_t n_made;
@@ -76,7 +71,8 @@ struct th_plan_search {
     item *items;   /* one of each thread */
     th_found_plan *found;
     size_t n_found, found_capacity;
-    double started_s, left; /* left: bound of all that is not simulated */
+    double started_s;
+    double left, dropped; /* bounds of what is not simulated, and of it what is not in the queue */
     bool done;
     th_error *err; /* of the call that is under way */
 };
@@ -96,11 +92,6 @@ static node pop(th_plan_search *x)
     return first;
 }
 
-static int schedule_number(const th_pipeline_type *t)
-{
-    return (int)(t - th_pipeline_types);
-}
-
 static node node_of(th_plan_search *x, const th_parallel_plan *p, node_level level, double bound)
 {
     return (node){.bound = bound,
@@ -108,7 +99,7 @@ static node node_of(th_plan_search *x, const th_parallel_plan *p, node_level lev
                   .n = p->n,
                   .micro_batch = p->batch.micro_batch,
                   .level = (uint8_t)level,
-                  .schedule = (uint8_t)schedule_number(p->schedule),
+                  .schedule = (uint8_t)(p->schedule - th_pipeline_types),
                   .recompute = (uint8_t)p->recompute,
                   .sequence_parallel = p->sequence_parallel};
 }
@@ -126,62 +117,34 @@ static th_parallel_plan plan_of(const th_plan_search *x, const node *n)
     return p;
 }
 
-/* ---- the objective ---- */
-
-/* Of a step of so many seconds. */
-static double value_of(const th_plan_search *x, const th_parallel_plan *p, double s)
-{
-    const int32_t ranks = th_plan_stage_ranks(p) * p->n.pipeline;
-    if (x->options.objective == TH_PLAN_STEP)
-        return s;
-    return s * x->per_second[ranks] + x->per_plan[p->recompute >= TH_RECOMPUTE_NEEDED];
-}
-
-static int use_energy(th_plan_search *x, th_error *err)
-{
-    const th_parallel_plan *p = &x->space->base;
-    const th_accel *a = &x->system->nodes[x->system->accel_node[0]].a;
-    th_compute_cost_cache *costs = th_compute_cost_cache_new(x->system, err);
-    if (!costs)
-        return -1;
-    const th_design_energy e = *th_compute_cost_energy(costs, a->designs[0]);
-    th_compute_cost_cache_free(costs);
-    if (x->is_mixed)
-        return th_error_set(err, "MAP-0794",
-                            "-objective: must be step or tokens_per_cost on unlike accelerators");
-    if (!e.is_known || e.static_w <= 0)
-        return th_error_set(err, "MAP-0767",
-                            "-objective tokens_per_joule: the design of the accelerators has no "
-                            "static_power: needs that key, with energy_source");
-    for (int32_t i = 0; i <= x->system->n_accels; i++)
-        x->per_second[i] = e.static_w * i;
-    for (int i = 0; i < 2; i++) {
-        th_parallel_plan one = *p;
-        one.recompute = i ? TH_RECOMPUTE_FULL : TH_RECOMPUTE_NONE;
-        x->per_plan[i] = th_step_joules(&e, x->space->t, &one, 0);
-    }
-    return 0;
-}
-
-static int use_cost(th_plan_search *x, th_error *err)
-{
-    for (int32_t i = 0; i < x->system->n_accels; i++) {
-        const double cost = x->system->nodes[x->system->accel_node[i]].a.cost;
-        x->per_second[i + 1] = x->per_second[i] + cost;
-        if (cost <= 0)
-            return th_error_set(err, "MAP-0768",
-                                "-objective tokens_per_cost: the accelerators have no cost: needs "
-                                "the key cost in the system file");
-    }
-    return 0;
-}
-
 /* ---- refining ---- */
 
 /* The value that a plan must be below; INFINITY: there are not enough yet. */
 static double cutoff(const th_plan_search *x)
 {
-    return x->n_found < (size_t)x->options.top ? INFINITY : x->found[x->options.top - 1].value;
+    return x->n_found < (size_t)x->options.top ? INFINITY : x->found[x->options.top - 1].values[0];
+}
+
+/* May a plan, or one of a group, be among those that are searched for? */
+static bool may_matter(const th_plan_search *x, const node *n)
+{
+    if (x->options.n_objectives < 2)
+        return n->bound < cutoff(x);
+    const th_parallel_plan p = plan_of(x, n);
+    const double second = th_plan_value(&x->weights[1], &p, n->bound);
+    for (size_t i = 0; i < x->n_found && x->found[i].values[0] <= n->bound; i++)
+        if (x->found[i].values[1] <= second)
+            return false;
+    return true;
+}
+
+/* Puts it into the queue where it may matter. */
+static int offer(th_plan_search *x, const node *n)
+{
+    if (may_matter(x, n))
+        return push(x, n);
+    x->dropped = fmin(x->dropped, n->bound);
+    return 0;
 }
 
 static double room(const th_plan_search *x)
@@ -224,6 +187,8 @@ static double bound_variants(const th_plan_search *x, const th_parallel_plan *gr
         fast.experts_on_node = th_plan_experts_on_node(x->system, group);
     fast.recompute = (th_recompute)recompute;
     fast.n.zero = fast.n.zero_group > 1 ? zero : 0;
+    if (fast.n.zero > 0 && x->space->only[TH_CHOICE_ZERO_GROUP].n > 0)
+        fast.n.zero_group = 2; /* the least messages */
     fast.n.chunks = 0;
     const double s = th_plan_bound_quick(&x->units, &quick);
     fast.sequence_parallel = group->n.tensor > 1;
@@ -235,7 +200,7 @@ static int add_group(void *own, const th_parallel_plan *group)
 {
     th_plan_search *x = own;
     const double s = fmin(bound_variants(x, group, 2), bound_variants(x, group, 3));
-    const node n = node_of(x, group, LEVEL_GROUP, value_of(x, group, s));
+    const node n = node_of(x, group, LEVEL_GROUP, th_plan_value(&x->weights[0], group, s));
     if (x->options.is_interrupted && n.number % 1024 == 0 && x->options.is_interrupted())
         return th_error_interrupted(x->err, "no plan was simulated");
     return isinf(s) ? 0 : push(x, &n);
@@ -247,9 +212,9 @@ static int add_member(void *own, const th_parallel_plan *p)
     const th_work_context c = context_of(x, p);
     if (th_plan_bytes_quick(&x->units, &c) > room(x))
         return 0;
-    const double bound = value_of(x, p, th_plan_bound_quick(&x->units, &c));
+    const double bound = th_plan_value(&x->weights[0], p, th_plan_bound_quick(&x->units, &c));
     const node n = node_of(x, p, LEVEL_MEMBER, bound);
-    return bound < cutoff(x) ? push(x, &n) : 0;
+    return offer(x, &n);
 }
 
 static bool fits(const th_plan_search *x, const th_work_context *c, const th_pipeline_schedule *s)
@@ -287,15 +252,9 @@ static bool is_needless(th_plan_search *x, const th_parallel_plan *p, const th_p
 static int bound_schedule(th_plan_search *x, const th_work_context *c,
                           const th_pipeline_schedule *schedule, th_time *out)
 {
-    th_collective_times *times = th_collective_times_new(x->system, c->p, x->err);
-    if (!times)
-        return -1;
-    th_collective_times_use(times, x->items[0].memo);
-    th_plan_operations *operations =
-        th_plan_operations_new(&x->units, c, &schedule->shape, times, x->err);
+    th_plan_operations *operations = th_plan_operations_new(&x->units, c, &schedule->shape, x->err);
     *out = operations ? th_plan_bound_schedule(operations, schedule, x->err) : -1;
     th_plan_operations_free(operations);
-    th_collective_times_free(times);
     return *out < 0 ? -1 : 0;
 }
 
@@ -313,13 +272,12 @@ static int refine(th_plan_search *x, node *n)
         return -1;
     int status = 0;
     if (fits(x, &c, &schedule) && !is_needless(x, &p, &schedule)) {
-        if (!x->is_mixed) /* where no other bound is known */
-            status = bound_schedule(x, &c, &schedule, &ps);
-        if (status == 0 && !x->is_mixed)
-            n->bound = fmax(n->bound, value_of(x, &p, th_seconds(ps)));
+        status = bound_schedule(x, &c, &schedule, &ps);
+        if (status == 0)
+            n->bound = fmax(n->bound, th_plan_value(&x->weights[0], &p, th_seconds(ps)));
         n->level = LEVEL_READY;
-        if (status == 0 && n->bound < cutoff(x))
-            status = push(x, n);
+        if (status == 0)
+            status = offer(x, n);
     }
     th_pipeline_clear(&schedule);
     return status;
@@ -390,9 +348,10 @@ static int commit(th_plan_search *x, const item *i)
                        .bytes = i->bytes,
                        .bound = i->node.bound,
                        .evaluation = (int64_t)x->n_found + 1};
-    f.value = value_of(x, &f.plan, th_seconds(i->step_ps));
+    for (int k = 0; k < x->options.n_objectives; k++)
+        f.values[k] = th_plan_value(&x->weights[k], &f.plan, th_seconds(i->step_ps));
     size_t at = x->n_found++;
-    for (; at > 0 && x->found[at - 1].value > f.value; at--)
+    for (; at > 0 && x->found[at - 1].values[0] > f.values[0]; at--)
         x->found[at] = x->found[at - 1];
     x->found[at] = f;
     return 0;
@@ -421,18 +380,26 @@ static int gather(th_plan_search *x)
 {
     int n = 0;
     while (n < x->options.threads && !is_out_of_budget(x, n) && x->n_queue > 0 &&
-           x->queue[0].bound < cutoff(x)) {
+           (x->options.n_objectives > 1 || may_matter(x, &x->queue[0]))) {
         if (x->options.is_interrupted && x->options.is_interrupted())
             return put_back(x, 0, n) ? -1
                                      : th_error_interrupted(x->err, "the best plan so far is kept");
         node first = pop(x);
-        if (first.level == LEVEL_READY) {
+        if (!may_matter(x, &first))
+            x->dropped = fmin(x->dropped, first.bound);
+        else if (first.level == LEVEL_READY) {
             x->items[n].plan = plan_of(x, &first);
             x->items[n++].node = first;
         } else if (refine(x, &first))
             return -1;
     }
     return n;
+}
+
+/* Is nothing left that matters? */
+static bool is_searched(const th_plan_search *x)
+{
+    return x->options.n_objectives > 1 ? x->n_queue == 0 && x->left > 0 : x->left >= cutoff(x);
 }
 
 int th_plan_search_iterate(th_plan_search *x, th_error *err)
@@ -447,20 +414,32 @@ int th_plan_search_iterate(th_plan_search *x, th_error *err)
         put_back(x, 0, n);
         return -1;
     }
-    int i = 0;
-    for (; i < n && x->items[i].node.bound < cutoff(x); i++)
-        if (commit(x, &x->items[i]))
+    for (int i = 0; i < n; i++)
+        if (may_matter(x, &x->items[i].node) ? commit(x, &x->items[i]) : push(x, &x->items[i].node))
             return -1;
-    if (put_back(x, i, n))
-        return -1;
-    x->left = x->n_queue > 0 ? x->queue[0].bound : INFINITY;
-    x->done = n < x->options.threads || i < n || x->left >= cutoff(x) || is_out_of_budget(x, 0);
+    x->left = fmin(x->dropped, x->n_queue > 0 ? x->queue[0].bound : INFINITY);
+    x->done = n < x->options.threads || is_searched(x) || is_out_of_budget(x, 0);
+    if (x->options.watch)
+        x->options.watch(x->options.own, x);
     return 0;
 }
 
 bool th_plan_search_is_done(const th_plan_search *x)
 {
     return x->done;
+}
+
+bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p)
+{
+    const th_work_context c = context_of(x, p);
+    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    th_pipeline_schedule schedule;
+    th_error ignored;
+    if (th_pipeline_make(p->schedule, &shape, &schedule, &ignored))
+        return false;
+    const bool is = fits(x, &c, &schedule);
+    th_pipeline_clear(&schedule);
+    return is;
 }
 
 int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
@@ -470,29 +449,25 @@ int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, 
     x->err = err;
     x->left = 0; /* of what has no bound */
     for (int i = 0; i < n; i++) {
-        const th_work_context c = context_of(x, &plans[i]);
-        const th_pipeline_shape shape = {plans[i].n.pipeline, 1, th_plan_micro_batches(&plans[i])};
-        th_pipeline_schedule schedule;
         values[i] = INFINITY;
         if (x->options.is_interrupted && x->options.is_interrupted())
             return th_error_interrupted(err, "the best plan so far is kept");
-        if (th_pipeline_make(plans[i].schedule, &shape, &schedule, err))
-            return -1;
-        if (fits(x, &c, &schedule)) {
+        if (th_plan_search_fits(x, &plans[i])) {
             x->items[n_items].plan = plans[i];
             x->items[n_items++].node = (node){.number = i};
         }
-        th_pipeline_clear(&schedule);
         if (n_items < x->options.threads && i < n - 1)
             continue;
         if (simulate_all(x, n_items, err))
             return -1;
         for (int k = 0; k < n_items; k++) {
             const int64_t at = x->items[k].node.number;
-            values[at] = value_of(x, &plans[at], th_seconds(x->items[k].step_ps));
+            values[at] = th_plan_value(&x->weights[0], &plans[at], th_seconds(x->items[k].step_ps));
             if (commit(x, &x->items[k]))
                 return -1;
         }
+        if (x->options.watch)
+            x->options.watch(x->options.own, x);
         n_items = 0;
     }
     return 0;
@@ -510,18 +485,18 @@ static int prepare(th_plan_search *x, th_error *err)
     x->err = err;
     x->known = th_map_new();
     x->items = th_alloc_zero((size_t)x->options.threads, sizeof *x->items);
-    x->per_second = th_alloc_zero((size_t)x->system->n_accels + 1, sizeof *x->per_second);
-    if (!x->known || !x->items || !x->per_second)
+    if (!x->known || !x->items)
         return th_error_no_memory(err);
-    x->is_mixed = x->work.devices.n > 1;
     x->work.device = th_training_fastest(&x->work); /* bounds are below every stage's */
     for (int i = 0; i < x->options.threads; i++)
         x->items[i].search = x;
     if (!(x->items[0].memo = th_collective_memo_new(x->system, err)) ||
-        th_plan_units_init(&x->units, x->system, &x->work, err) ||
-        (x->options.objective == TH_PLAN_ENERGY && use_energy(x, err)) ||
-        (x->options.objective == TH_PLAN_COST && use_cost(x, err)))
+        th_plan_units_init(&x->units, x->system, &x->work, err))
         return -1;
+    for (int k = 0; k < x->options.n_objectives; k++)
+        if (th_plan_weights_init(&x->weights[k], x->options.objectives[k], &x->work,
+                                 &x->space->base, x->system, err))
+            return -1;
     return th_plan_space_groups(x->space, add_group, x);
 }
 
@@ -534,8 +509,12 @@ th_plan_search *th_plan_search_new(const th_system *s, const th_work_context *wo
         th_error_no_memory(err);
         return NULL;
     }
-    *x = (th_plan_search){
-        .system = s, .work = *work, .space = space, .options = *o, .started_s = th_clock_s()};
+    *x = (th_plan_search){.system = s,
+                          .work = *work,
+                          .space = space,
+                          .options = *o,
+                          .started_s = th_clock_s(),
+                          .dropped = INFINITY};
     if (prepare(x, err) == 0) {
         x->left = x->n_queue > 0 ? x->queue[0].bound : INFINITY;
         return x;
@@ -551,7 +530,8 @@ void th_plan_search_free(th_plan_search *x)
     for (int i = 0; x->items && i < x->options.threads; i++)
         th_collective_memo_free(x->items[i].memo);
     th_free(x->items);
-    th_free(x->per_second);
+    for (int k = 0; k < 2; k++)
+        th_free(x->weights[k].per_second);
     th_map_free(x->known);
     th_plan_units_clear(&x->units);
     th_free(x->queue);
@@ -569,7 +549,7 @@ th_plan_findings th_plan_search_found(const th_plan_search *x)
                               .options = x->options,
                               .bound = x->left,
                               .elapsed_s = th_clock_s() - x->started_s,
-                              .is_done = x->left >= cutoff(x)};
+                              .is_done = is_searched(x)};
 }
 
 th_plan_findings *th_plan_findings_copy(const th_plan_findings *f)
@@ -596,5 +576,5 @@ void th_plan_findings_free(th_plan_findings *f)
 
 bool th_plan_is_proven(const th_plan_findings *f, int i)
 {
-    return f->of[i].value <= f->bound;
+    return f->of[i].values[0] <= f->bound;
 }

@@ -10,33 +10,50 @@
 #ifndef TH_TRAINING_PLAN_SEARCH_H
 #define TH_TRAINING_PLAN_SEARCH_H
 #include "base/strbuf.h"
-#include "sim/design/design.h"
 #include "training/layer_work.h"
 #include "training/plan_space.h"
 
+/* plan_objective.c: what a search makes least. */
 typedef enum { TH_PLAN_STEP, TH_PLAN_ENERGY, TH_PLAN_COST } th_plan_objective;
 extern const char *const th_plan_objective_names[]; /* step, tokens_per_joule, tokens_per_cost */
 
+typedef struct th_plan_weights {
+    double *per_second; /* of so many ranks */
+    double per_plan[2]; /* of its operations, without and with recomputation */
+} th_plan_weights;
+
+/* base: batch and precision of the plans. 0; -1: memory is out, or the system lacks figures. Either
+ * way per_second is the caller's to free. */
+int th_plan_weights_init(th_plan_weights *w, th_plan_objective objective, const th_work_context *c,
+                         const th_parallel_plan *base, const th_system *s, th_error *err);
+/* Seconds, joules, cost x seconds. */
+double th_plan_value(const th_plan_weights *w, const th_parallel_plan *p, double s);
+
+typedef struct th_plan_search th_plan_search;
+
 typedef struct th_plan_search_options {
-    th_plan_objective objective;
+    /* The second one, of two: all plans are searched for that no other beats in both; the first one
+     * is the step, and top 1. */
+    th_plan_objective objectives[2];
+    int n_objectives;
     int64_t evaluations; /* plans to simulate at most; 0: no limit */
     double seconds;      /* of wall time; 0: no limit */
     int threads;         /* >= 1 */
     int top;             /* so many plans must be proven to be the best ones; >= 1 */
     double fill;         /* of an accelerator's memory that a plan may take */
     bool (*is_interrupted)(void);
+    void (*watch)(void *own, const th_plan_search *x); /* after every few plans; NULL: nobody */
+    void *own;
 } th_plan_search_options;
 
 typedef struct th_found_plan {
     th_parallel_plan plan;
     th_time step_ps;
-    double value;       /* of the objective: seconds, joules, cost x seconds; the least is best */
+    double values[2];   /* of objectives: seconds, joules, cost x seconds; the least is best */
     double bytes;       /* of the fullest accelerator */
-    double bound;       /* of the value */
+    double bound;       /* of the first value */
     int64_t evaluation; /* from 1 */
 } th_found_plan;
-
-typedef struct th_plan_search th_plan_search;
 
 /* All arguments must outlive it, but options. work: model, device, numbers. 0, or NULL: memory is
  * out, or figures are missing that the objective needs. */
@@ -49,6 +66,8 @@ int th_plan_search_know(th_plan_search *x, const char *plan, th_time step_ps, th
 /* Until so many plans more have been simulated as there are threads, or it is done. 0; -1 on
  * failure, or interrupted (BASE-0008): what was found stays. */
 int th_plan_search_iterate(th_plan_search *x, th_error *err);
+/* Into the memory, as far as it may be filled. */
+bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p);
 /* Simulates n plans with stages of their own; values[i]: INFINITY: it does not fit. 0 or -1. */
 int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
                        th_error *err);
@@ -59,9 +78,10 @@ typedef struct th_plan_findings {
     int n;
     int64_t evaluations;
     th_plan_search_options options;
-    double bound; /* of the value of every plan that was not simulated; INFINITY: there is none */
+    double bound; /* of the first value of all that was not simulated; INFINITY: there is none */
     double elapsed_s;
-    bool is_done; /* as many plans are proven as were asked for, or there are no others */
+    bool is_done; /* as many plans are proven as were asked for, or there are no others; of two
+                   * objectives, no plan is missing that none beats in both */
 } th_plan_findings;
 /* Valid until the next call with x. */
 th_plan_findings th_plan_search_found(const th_plan_search *x);

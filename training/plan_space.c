@@ -109,6 +109,23 @@ int th_plan_space_groups(const th_plan_space *x, th_plan_visit visit, void *own)
 
 /* ---- members ---- */
 
+/* Of all ranks that have the same weights, or of the sizes given. */
+static int visit_zero_groups(const th_plan_space *x, th_parallel_plan *p, th_plan_visit visit,
+                             void *own)
+{
+    const int32_t all = p->n.zero_group;
+    int status = 0;
+    if (p->n.zero == 0 || x->only[TH_CHOICE_ZERO_GROUP].n == 0)
+        return visit(own, p);
+    for (int32_t size = next(x, TH_CHOICE_ZERO_GROUP, 0, all, all); size > 0 && status == 0;
+         size = next(x, TH_CHOICE_ZERO_GROUP, size, all, all)) {
+        p->n.zero_group = size;
+        status = visit(own, p);
+    }
+    p->n.zero_group = all;
+    return status;
+}
+
 static int visit_shares(const th_plan_space *x, th_parallel_plan *p, th_plan_visit visit, void *own)
 {
     for (int again = TH_RECOMPUTE_NONE; again <= TH_RECOMPUTE_FULL; again++)
@@ -121,7 +138,7 @@ static int visit_shares(const th_plan_space *x, th_parallel_plan *p, th_plan_vis
                                      th_plan_space_allows(x, TH_CHOICE_ZERO, zero) &&
                                      (p->n.tensor == 1 ||
                                       th_plan_space_allows(x, TH_CHOICE_SEQUENCE_PARALLEL, is))
-                                 ? visit(own, p)
+                                 ? visit_zero_groups(x, p, visit, own)
                                  : 0;
                 if (status)
                     return status;

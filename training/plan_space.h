@@ -15,7 +15,8 @@ typedef enum {
     TH_CHOICE_MICRO_BATCH,
     TH_CHOICE_VIRTUAL,
     TH_CHOICE_ZERO,
-    TH_CHOICE_SCHEDULE, /* index in th_pipeline_types */
+    TH_CHOICE_ZERO_GROUP, /* n 0: of all ranks that have the same weights */
+    TH_CHOICE_SCHEDULE,   /* index in th_pipeline_types */
     TH_CHOICE_RECOMPUTE,
     TH_CHOICE_SEQUENCE_PARALLEL,
     TH_N_CHOICES

@@ -31,6 +31,8 @@ void th_plan_describe(const th_parallel_plan *p, th_strbuf *out)
         th_strbuf_printf(out, " -expert %d", (int)n->expert);
     if (n->expert_tensor > 1)
         th_strbuf_printf(out, " -expert_tensor %d", (int)n->expert_tensor);
+    if (n->zero > 0 && n->zero_group < n->data * n->context)
+        th_strbuf_printf(out, " -zero_group %d", (int)n->zero_group);
     th_strbuf_printf(out, " -zero %d -micro_batch %d -recompute %s", (int)n->zero,
                      (int)p->batch.micro_batch, th_plan_recompute_names[p->recompute]);
 }

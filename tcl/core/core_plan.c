@@ -42,18 +42,19 @@ static Tcl_Obj *row_of(const th_session *s, const th_plan_findings *all, int i)
         text(name), text(p->n.pipeline > 1 ? p->schedule->name : ""), Tcl_NewIntObj(p->n.zero),
         Tcl_NewIntObj(p->batch.micro_batch), text(th_plan_recompute_names[p->recompute]),
         text(p->sequence_parallel ? "yes" : "no"), Tcl_NewWideIntObj(f->step_ps),
-        Tcl_NewDoubleObj(f->value), Tcl_NewDoubleObj(utilization(s, f)),
+        Tcl_NewDoubleObj(f->values[0]), Tcl_NewDoubleObj(utilization(s, f)),
         Tcl_NewIntObj(th_plan_stage_ranks(p) * p->n.pipeline), Tcl_NewWideIntObj((int64_t)f->bytes),
         Tcl_NewDoubleObj(f->bound), text(th_plan_is_proven(all, i) ? "yes" : "no"),
-        Tcl_NewWideIntObj(f->evaluation), text(options.text ? options.text : ""));
+        Tcl_NewWideIntObj(f->evaluation), text(options.text ? options.text : ""),
+        Tcl_NewDoubleObj(f->values[1]));
     th_strbuf_clear(&options);
     return row;
 }
 
-/* plans: {OBJECTIVE TOKENS EVALUATIONS IS_DONE BOUND ELAPSED TOP} of the search, and of each plan
+/* plans: {OBJECTIVES TOKENS EVALUATIONS IS_DONE BOUND ELAPSED TOP} of the search, and of each plan
  * that it simulated {NAME SCHEDULE ZERO MICRO_BATCH RECOMPUTE SEQUENCE_PARALLEL STEP_PS VALUE
- * UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS}, the best first; empty: the program was
- * not searched for. */
+ * UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS SECOND_VALUE}, the best first; empty: the
+ * program was not searched for. */
 static int run_plans(th_call *c)
 {
     const th_session *s = c->session;
@@ -64,11 +65,14 @@ static int run_plans(th_call *c)
     Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < f->n; i++)
         Tcl_ListObjAppendElement(NULL, rows, row_of(s, f, i));
-    Tcl_Obj *search = TH_LIB_LIST(text(th_plan_objective_names[f->options.objective]),
-                                  Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
-                                  Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
-                                  number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s),
-                                  Tcl_NewIntObj(f->options.top));
+    Tcl_Obj *objectives = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < f->options.n_objectives; i++)
+        Tcl_ListObjAppendElement(NULL, objectives,
+                                 text(th_plan_objective_names[f->options.objectives[i]]));
+    Tcl_Obj *search = TH_LIB_LIST(
+        objectives, Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
+        Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
+        number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s), Tcl_NewIntObj(f->options.top));
     Tcl_SetObjResult(c->interp, TH_LIB_LIST(search, rows));
     return 0;
 }
@@ -76,14 +80,10 @@ static int run_plans(th_call *c)
 static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_schedule *schedule,
                      th_time out[3])
 {
-    const th_system *system = c->session->system;
     th_plan_units u;
-    th_collective_times *times = th_collective_times_new(system, work->p, &c->err);
-    if (!times || th_plan_units_init(&u, system, work, &c->err)) {
-        th_collective_times_free(times);
+    if (th_plan_units_init(&u, c->session->system, work, &c->err))
         return -1;
-    }
-    th_plan_operations *x = th_plan_operations_new(&u, work, &schedule->shape, times, &c->err);
+    th_plan_operations *x = th_plan_operations_new(&u, work, &schedule->shape, &c->err);
     if (x) {
         out[1] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
         out[2] = th_plan_bound_schedule(x, schedule, &c->err);
@@ -93,28 +93,29 @@ static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_
     const int failed = !x || out[2] < 0;
     th_plan_operations_free(x);
     th_plan_units_clear(&u);
-    th_collective_times_free(times);
     return failed ? -1 : 0;
 }
 
 /* plan_bounds: {COMPUTE LINKS SCHEDULE} of the step, ps; empty: the program is none, or has
- * a schedule of a file or of pairs, stages of their own, or unlike accelerators. */
+ * a schedule of a file or of pairs, or stages of their own. */
 static int run_plan_bounds(th_call *c)
 {
     const th_hand_built *m = c->session->hand_built;
     th_pipeline_schedule schedule;
     th_time bounds[3];
     if (!m || !m->step || !m->plan->plan.schedule || m->plan->plan.schedule->has_pairs ||
-        m->plan->plan.n_own > 0 || th_plan_has_views(&m->plan->plan, c->session->system))
+        m->plan->plan.n_own > 0)
         return 0;
     const th_parallel_plan *p = &m->plan->plan;
-    const th_work_context work = {.t = &c->session->model.shape,
-                                  .p = p,
-                                  .device = m->step->device,
-                                  .numbers = m->plan->numbers};
+    th_work_context work = {.t = &c->session->model.shape,
+                            .p = p,
+                            .device = m->step->device,
+                            .numbers = m->plan->numbers};
     const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    if (th_pipeline_make(p->schedule, &shape, &schedule, &c->err))
+    if (th_training_devices_of(c->session->system, &work.devices, &c->err) ||
+        th_pipeline_make(p->schedule, &shape, &schedule, &c->err))
         return -1;
+    work.device = th_training_fastest(&work);
     const int failed = bounds_of(c, &work, &schedule, bounds);
     th_pipeline_clear(&schedule);
     if (!failed)

@@ -5,8 +5,7 @@
 #   tharsis -exit tests/accept/plans.tcl DIRECTORY ?DIRECTORY ...? ?-rows? ?-fitted? ?-numbers LIST?
 #
 # A directory holds steps.csv (the layout of vTrain's runs: GPT models on A100, a plan per row, with
-# groups that differ in the plan alone) or plans.csv (Sailor's, of which the rows of GH200 are
-# read). Figures, those of vTrain's layout with a bar each: median of |simulated - measured| /
+# groups that differ in the plan alone). Figures with a bar each: median of |simulated - measured| /
 # measured in one machine and in several; groups in which the plan that the simulation likes best is
 # the measured best or within 5 % of it. plans_fitted lists groups that numbers were fitted to: they
 # do not judge, and -fitted prints the figures of them alone. -rows prints every row; -numbers is
@@ -14,8 +13,6 @@
 # cannot be read.
 #
 # Software: that of 2022, with gradients in 16 bits, as Megatron-LM has them where weights are fp16.
-# Assumed, as the sources do not say: a GH200 by its data sheet, four a node behind 25 GB/s each,
-# OPT-350M with 2,048 tokens and 16 bits, stages of as many layers.
 
 set here [file dirname [file normalize [info script]]]
 source [file join $here lib training_rows.tcl]
@@ -23,9 +20,6 @@ source [file join $here lib training_rows.tcl]
 set machines {
     a100 {system a100 accelerator A100-SXM-80GB accelerators_per_node 8 scale_up_domain 8
         scale_up_gbps_per_direction 300 nics_per_node 4 nic_gbit_s 200}
-    gh200 {system gh200 accelerator GH200 accelerators_per_node 4 scale_up_domain 4
-        scale_up_gbps_per_direction 450 nics_per_node 4 nic_gbit_s 200 peak_bf16_tflops 989
-        memory_gb 96 memory_gbps 4000}
 }
 
 proc vtrain_row {row} {
@@ -36,23 +30,8 @@ proc vtrain_row {row} {
         global_batch $global_batch step_s $step_s]
 }
 
-# A node per replica and stage; four tensor ranks in each.
-proc sailor_row {row} {
-    dict with row {}
-    set data [lindex [split $replicas_per_stage /] 0]
-    return [list set gh200 group sailor_$nodes,$global_batch machine gh200 \
-        n_accelerators [expr {4 * $nodes}] note "" hidden 1024 heads 16 layers 24 sequence 2048 \
-        vocab 50272 recompute none tensor 4 data $data pipeline $stages micro_batch $micro_batch \
-        global_batch $global_batch step_s $step_s]
-}
-
 proc rows_of {directory} {
-    set steps [file join $directory steps.csv]
-    if {[file exists $steps]} {return [lmap row [csv_rows $steps] {vtrain_row $row}]}
-    return [lmap row [csv_rows [file join $directory plans.csv]] {
-        if {[dict get $row cluster] ne "gh200"} continue
-        sailor_row $row
-    }]
+    return [lmap row [csv_rows [file join $directory steps.csv]] {vtrain_row $row}]
 }
 
 # Groups that numbers were fitted to.
@@ -175,7 +154,7 @@ proc check_all {results} {
         set got [percentile [errors_of [dict get $sets $name]] 0.5]
         set holds [expr {[check_bar $what $got most $bar] && $holds}]
     }
-    lassign [choices [lsearch -all -inline -not -index 0 $results {set gh200 *}]] n right
+    lassign [choices $results] n right
     if {$n > 0} {
         set share [expr {100.0 * $right / $n}]
         set holds [expr {[check_bar "plan liked best is best" $share least 75] && $holds}]

@@ -22,7 +22,8 @@ folders() {
     onnx) echo onnx onnx_exports ;;
     operators) echo llm_ops ;;
     operators_2026 | collectives_2026) echo gpu_operators_2026 ;;
-    plans) echo plan_vtrain plan_sailor ;;
+    plans) echo plan_vtrain ;;
+    sailor) echo plan_sailor ;;
     *) echo "$1" ;;
     esac
 }

@@ -40,10 +40,14 @@ static const th_option search_options[] = {
                        .help = "Only these pipeline schedules (all).", .least = 1, .most = TH_MANY,
                        .choice = schedule_name},
     TH_PLAN_SHARED_OPTIONS,
+    [SEARCH_ZERO_GROUP] = ONLY("-zero_group", "{N ...}", 2, 1 << 16,
+                               "Sharded over so many ranks (all that have the same weights)."),
     [SEARCH_OBJECTIVE] = {"-objective", TH_OPTION_CHOICE, "WHAT",
-                          "The time of a step (the default), tokens_per_joule or tokens_per_cost "
-                          "of the accelerators that the plan takes.",
-                          .names = th_plan_objective_names},
+                          .help = "The time of a step (the default), tokens_per_joule or "
+                                  "tokens_per_cost of the accelerators that the plan takes. {step "
+                                  "tokens_per_joule} or {step tokens_per_cost}: all plans that no "
+                                  "other beats in both (report_search -pareto).",
+                          .names = th_plan_objective_names, .least = 1, .most = 2},
     [SEARCH_TOP] = {"-top", TH_OPTION_INTEGER, "N",
                     "So many plans are proven to be the best ones (1); report_search lists them.",
                     1, 1000},
@@ -84,6 +88,7 @@ static void restrict_space(const th_call *c, th_plan_space *space)
               {PLAN_EXPERT_TENSOR, TH_CHOICE_EXPERT_TENSOR},
               {PLAN_DATA, TH_CHOICE_DATA},
               {PLAN_ZERO, TH_CHOICE_ZERO},
+              {SEARCH_ZERO_GROUP, TH_CHOICE_ZERO_GROUP},
               {PLAN_SEQUENCE_PARALLEL, TH_CHOICE_SEQUENCE_PARALLEL},
               {PLAN_MICRO_BATCH, TH_CHOICE_MICRO_BATCH},
               {PLAN_RECOMPUTE, TH_CHOICE_RECOMPUTE},
@@ -94,16 +99,28 @@ static void restrict_space(const th_call *c, th_plan_space *space)
     }
 }
 
+static int parse_objectives(th_call *c, th_plan_search_options *o)
+{
+    const th_value *of = &c->option[SEARCH_OBJECTIVE];
+    o->n_objectives = of->n > 0 ? of->n : 1;
+    for (int i = 0; i < of->n; i++)
+        o->objectives[i] = (th_plan_objective)of->numbers[i];
+    if (of->n < 2 || (o->objectives[0] == TH_PLAN_STEP && o->objectives[1] != TH_PLAN_STEP))
+        return 0;
+    return th_error_set(&c->err, "TCL-3122",
+                        "-objective: two must be {step tokens_per_joule} or {step "
+                        "tokens_per_cost}");
+}
+
 static th_plan_search_options parse_search(const th_call *c)
 {
-    return (th_plan_search_options){
-        .objective = (th_plan_objective)th_call_number(c, SEARCH_OBJECTIVE, TH_PLAN_STEP),
-        .evaluations = th_call_number(c, SEARCH_EVALUATIONS, 0),
-        .seconds = th_call_real(c, SEARCH_SECONDS, 0),
-        .threads = (int)th_call_number(c, SEARCH_THREADS, c->session->threads),
-        .top = (int)th_call_number(c, SEARCH_TOP, 1),
-        .fill = th_call_real(c, SEARCH_MEMORY, TH_PLAN_FILL_MAX),
-        .is_interrupted = th_interrupt_is_pending};
+    return (th_plan_search_options){.evaluations = th_call_number(c, SEARCH_EVALUATIONS, 0),
+                                    .seconds = th_call_real(c, SEARCH_SECONDS, 0),
+                                    .threads =
+                                        (int)th_call_number(c, SEARCH_THREADS, c->session->threads),
+                                    .top = (int)th_call_number(c, SEARCH_TOP, 1),
+                                    .fill = th_call_real(c, SEARCH_MEMORY, TH_PLAN_FILL_MAX),
+                                    .is_interrupted = th_interrupt_is_pending};
 }
 
 /* ---- nothing fits ---- */
@@ -177,7 +194,7 @@ static int keep_best(th_call *c, const th_plan_findings *f, const th_plan_file *
 
 static int end_early(th_call *c, const th_plan_findings *f, const th_plan_file *base)
 {
-    char text[400], name[80], time[40];
+    char text[400], name[80], time[40], again[60];
     const char *after =
         th_call_has(c, SEARCH_CHECKPOINT) ? "; the same command goes on from its checkpoint" : "";
     if (f->n == 0) {
@@ -190,25 +207,33 @@ static int end_early(th_call *c, const th_plan_findings *f, const th_plan_file *
     if (th_plan_checkpoint_write(c, f) || keep_best(c, f, base))
         return -1;
     th_plan_short_name(&f->of[0].plan, name, sizeof name);
+    snprintf(again, sizeof again, "-evaluations %lld gives it again", (long long)f->evaluations);
     snprintf(text, sizeof text,
-             "search_plan: interrupted; the program is the best plan found, %s, %s; -evaluations "
-             "%lld gives it again%s",
-             name, th_format_time(f->of[0].step_ps, time, sizeof time), (long long)f->evaluations,
-             after);
+             "search_plan: interrupted; the program is the best plan found, %s, %s; %s%s", name,
+             th_format_time(f->of[0].step_ps, time, sizeof time),
+             f->of[0].plan.n_own > 0 ? "report_search has its options" : again, after);
     return th_call_cancel(c, text);
 }
 
 /* ---- the search ---- */
 
-static void show(th_progress *p, const th_plan_findings *f)
+static void show(void *own, const th_plan_search *x)
 {
+    th_progress *p = own;
+    if (!th_progress_is_due(p))
+        return;
     char time[40];
-    if (f->n == 0)
+    const th_plan_findings f = th_plan_search_found(x);
+    if (f.n == 0)
         th_progress_show(p, "search_plan: bounds");
-    else
+    else if (f.bound > 0)
         th_progress_show(p, "search_plan: best %s, %lld evaluations, gap to the bound %.2f %%",
-                         th_format_time(f->of[0].step_ps, time, sizeof time),
-                         (long long)f->evaluations, 100 * fmax(0, f->of[0].value / f->bound - 1));
+                         th_format_time(f.of[0].step_ps, time, sizeof time),
+                         (long long)f.evaluations, 100 * fmax(0, f.of[0].values[0] / f.bound - 1));
+    else
+        th_progress_show(p, "search_plan: best %s, %lld evaluations, stages of their own",
+                         th_format_time(f.of[0].step_ps, time, sizeof time),
+                         (long long)f.evaluations);
 }
 
 /* 0, 1 when interrupted, -1. */
@@ -216,8 +241,9 @@ static int iterate(th_call *c, th_plan_search *x, const th_work_context *work,
                    const th_plan_space *space)
 {
     static const double WRITE_EVERY_S = 10;
-    th_progress progress = th_progress_start(c->session->is_quiet);
+    enum { SEED = 1 };
     double written_s = th_clock_s();
+    const int64_t unequal = th_call_number(c, SEARCH_UNEQUAL, 0);
     int failed = 0;
     while (!failed && !th_plan_search_is_done(x)) {
         failed = th_session_is_interrupted(c->session) ? 1 : th_plan_search_iterate(x, &c->err);
@@ -226,14 +252,9 @@ static int iterate(th_call *c, th_plan_search *x, const th_work_context *work,
             failed = th_plan_checkpoint_write(c, &f);
             written_s = th_clock_s();
         }
-        if (th_progress_is_due(&progress))
-            show(&progress, &f);
     }
-    th_progress_end(&progress);
-    enum { SEED = 1 };
-    if (!failed && th_call_number(c, SEARCH_UNEQUAL, 0) > 0) {
-        failed =
-            th_plan_evolve(x, work, space, th_call_number(c, SEARCH_UNEQUAL, 0), SEED, &c->err);
+    if (!failed && unequal > 0) {
+        failed = th_plan_evolve(x, work, space, unequal, SEED, &c->err);
         const th_plan_findings f = th_plan_search_found(x);
         if (!failed)
             failed = th_plan_checkpoint_write(c, &f);
@@ -244,11 +265,15 @@ static int iterate(th_call *c, th_plan_search *x, const th_work_context *work,
 static int search(th_call *c, const th_plan_space *space, const th_plan_file *base)
 {
     th_work_context work;
-    const th_plan_search_options options = parse_search(c);
-    if (th_call_plan_work(c, base, &work))
+    th_plan_search_options options = parse_search(c);
+    th_progress progress = th_progress_start(c->session->is_quiet);
+    options.watch = show;
+    options.own = &progress;
+    if (parse_objectives(c, &options) || th_call_plan_work(c, base, &work))
         return -1;
     th_plan_search *x = th_plan_search_new(c->session->system, &work, space, &options, &c->err);
     int failed = !x || th_plan_checkpoint_read(c, x) ? -1 : iterate(c, x, &work, space);
+    th_progress_end(&progress);
     const th_plan_findings f = x ? th_plan_search_found(x) : (th_plan_findings){.of = NULL};
     if (failed == 1)
         failed = end_early(c, &f, base);

@@ -8,7 +8,8 @@
 
 /* The options of search_plan behind those that are shared. */
 enum {
-    SEARCH_OBJECTIVE = PLAN_N_SHARED,
+    SEARCH_ZERO_GROUP = PLAN_N_SHARED,
+    SEARCH_OBJECTIVE,
     SEARCH_TOP,
     SEARCH_MEMORY,
     SEARCH_EVALUATIONS,

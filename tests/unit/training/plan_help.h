@@ -30,6 +30,13 @@ static inline th_system *random_system(gsl_rng *r, int gigabytes)
     return system_of(text);
 }
 
+/* Half of the accelerators get slower memory. */
+static inline void make_unlike(th_system *s)
+{
+    for (int32_t i = s->n_accels / 2; i < s->n_accels; i++)
+        s->nodes[s->accel_node[i]].a.dram_bits_per_s /= 8;
+}
+
 static inline th_transformer random_model(gsl_rng *r)
 {
     const int32_t heads = (int32_t)pick(r, 1, 4) * 4;

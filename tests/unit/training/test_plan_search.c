@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_plan_search.c - the plan of a search is the best of all, which are simulated one by one; it
- * does not depend on threads; what is known is not simulated again. */
+/* test_plan_search.c - what a search proves is so, of all plans, which are simulated one by one:
+ * the best one, also on unlike accelerators, those behind it, and those that no other beats in step
+ * and cost; it does not depend on threads; what is known is not simulated again. */
 #include <config.h>
+#include "base/alloc.h"
 #include "base/random.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/training/plan_help.h"
@@ -48,17 +50,54 @@ static void random_problem(gsl_rng *r, problem *x)
     x->work = (th_work_context){.t = &x->model, .numbers = th_training_numbers_shipped()};
     CU_ASSERT_EQUAL_FATAL(th_training_devices_of(x->system, &x->work.devices, &err), 0);
     x->work.device = x->work.devices.of[0];
-    x->options = (th_plan_search_options){.threads = 1, .top = 1, .fill = TH_PLAN_FILL_MAX};
+    x->options = (th_plan_search_options){
+        .n_objectives = 1, .threads = 1, .top = 1, .fill = TH_PLAN_FILL_MAX};
+}
+
+static void become_unlike(problem *x)
+{
+    th_error err;
+    make_unlike(x->system);
+    x->space.base.overlaps_data = false;
+    CU_ASSERT_EQUAL_FATAL(th_training_devices_of(x->system, &x->work.devices, &err), 0);
 }
 
 /* ---- all plans ---- */
 
+typedef struct simulated {
+    th_time step;
+    int32_t ranks;
+    bool is_needless; /* it shares gradients, or computes again, and fits without */
+} simulated;
+
 typedef struct exhaustive {
     const problem *of;
     th_collective_memo *memo;
+    simulated *all;
+    size_t capacity;
     th_time best;
     int64_t n;
 } exhaustive;
+
+static bool fits_with(const th_work_context *work, const th_pipeline_schedule *s, int zero,
+                      th_recompute recompute)
+{
+    th_error err;
+    th_parallel_plan p = *work->p;
+    th_work_context c = *work;
+    p.n.zero = zero;
+    p.recompute = recompute;
+    c.p = &p;
+    return th_plan_memory_check(&c, s, &err) >= 0;
+}
+
+static bool is_needless(const th_work_context *c, const th_pipeline_schedule *s)
+{
+    bool is = c->p->n.zero == 2 && fits_with(c, s, 1, c->p->recompute);
+    for (int i = TH_RECOMPUTE_NONE; i < (int)c->p->recompute; i++)
+        is |= fits_with(c, s, c->p->n.zero, (th_recompute)i);
+    return is;
+}
 
 static int simulate(void *own, const th_parallel_plan *p)
 {
@@ -73,7 +112,10 @@ static int simulate(void *own, const th_parallel_plan *p)
     if (th_plan_memory_check(&c, &schedule, &err) >= 0) {
         const th_time step = th_plan_step_time(x->of->system, &c, &schedule, &err);
         CU_ASSERT_TRUE_FATAL(step > 0);
-        x->best = x->n++ == 0 || step < x->best ? step : x->best;
+        x->best = x->n == 0 || step < x->best ? step : x->best;
+        CU_ASSERT_EQUAL_FATAL(th_grow(&x->all, &x->capacity, (size_t)x->n + 1, sizeof *x->all), 0);
+        x->all[x->n++] =
+            (simulated){step, th_plan_stage_ranks(p) * p->n.pipeline, is_needless(&c, &schedule)};
     }
     th_pipeline_clear(&schedule);
     return 0;
@@ -106,20 +148,53 @@ static th_plan_findings *search(const problem *x, const th_plan_findings *known)
     return copy;
 }
 
+static bool are_same(const th_plan_findings *a, const th_plan_findings *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++)
+        same = a->of[i].step_ps == b->of[i].step_ps && a->of[i].evaluation == b->of[i].evaluation &&
+               a->of[i].bytes == b->of[i].bytes;
+    return same;
+}
+
+static void clear_all(exhaustive *x)
+{
+    th_collective_memo_free(x->memo);
+    th_free(x->all);
+}
+
 static void clear(problem *x, th_plan_findings *f)
 {
     th_plan_findings_free(f);
     th_system_free(x->system);
 }
 
+/* Is no plan shorter than the one at i, but for i others at most? */
+static bool is_proof(const exhaustive *all, const th_plan_findings *f, int i)
+{
+    int n_shorter = 0;
+    for (int64_t k = 0; k < all->n; k++)
+        n_shorter += all->all[k].step < f->of[i].step_ps && !all->all[k].is_needless;
+    return n_shorter <= i;
+}
+
+static void check_proofs(const exhaustive *all, const th_plan_findings *f)
+{
+    for (int k = 0; k < f->n; k++)
+        CU_ASSERT_TRUE(!th_plan_is_proven(f, k) || is_proof(all, f, k));
+}
+
+/* Every third one on unlike accelerators. */
 TEST(the_plan_is_the_best_of_all)
 {
-    const int n_systems = is_thorough() ? 20 : 3;
+    const int n_systems = is_thorough() ? 20 : 4;
     auto_rng *r = th_random_stream(45, "searches of plans", 0);
     for (int i = 0; i < n_systems; i++) {
         problem x;
         th_error err;
         random_problem(r, &x);
+        if (i % 3 == 0)
+            become_unlike(&x);
         exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
         th_plan_findings *f = search(&x, NULL);
         CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, all_members, &all), 0);
@@ -128,25 +203,55 @@ TEST(the_plan_is_the_best_of_all)
             CU_ASSERT_EQUAL(f->of[0].step_ps, all.best);
             CU_ASSERT_TRUE(th_plan_is_proven(f, 0));
         }
+        check_proofs(&all, f);
         printf("# %d accelerators: %lld plans fit, %lld were simulated\n", x.system->n_accels,
                (long long)all.n, (long long)f->evaluations);
-        th_collective_memo_free(all.memo);
+        clear_all(&all);
+        clear(&x, f);
+    }
+}
+
+/* ---- two objectives ---- */
+
+/* Of step and cost, which differ by accelerator: every plan is beaten by one that was found, in
+ * both, or as good; on any number of threads. */
+TEST(no_plan_is_missing_that_none_beats_in_both)
+{
+    auto_rng *r = th_random_stream(48, "searches of plans", 0);
+    for (int i = 0; i < (is_thorough() ? 20 : 3); i++) {
+        problem x;
+        th_error err;
+        random_problem(r, &x);
+        for (int32_t k = 0; k < x.system->n_accels; k++)
+            x.system->nodes[x.system->accel_node[k]].a.cost = 1 + k / 4;
+        x.options.n_objectives = 2;
+        x.options.objectives[1] = TH_PLAN_COST;
+        exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
+        th_plan_findings *f = search(&x, NULL);
+        CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, all_members, &all), 0);
+        CU_ASSERT_TRUE(f->is_done && f->n <= all.n);
+        check_proofs(&all, f);
+        for (int64_t k = 0; k < all.n; k++) {
+            double cost = 0;
+            bool is_met = false;
+            for (int32_t a = 0; a < all.all[k].ranks; a++)
+                cost += 1 + a / 4;
+            for (int m = 0; m < f->n && !is_met; m++)
+                is_met = f->of[m].step_ps <= all.all[k].step &&
+                         f->of[m].values[1] <= cost * th_seconds(all.all[k].step) * (1 + 1e-9);
+            CU_ASSERT_TRUE(is_met);
+        }
+        x.options.threads = 3;
+        th_plan_findings *again = search(&x, NULL);
+        CU_ASSERT_TRUE(are_same(f, again));
+        printf("# %lld plans fit, %d were simulated for step and cost\n", (long long)all.n, f->n);
+        th_plan_findings_free(again);
+        clear_all(&all);
         clear(&x, f);
     }
 }
 
 /* ---- stages of their own ---- */
-
-/* Half of the accelerators of a random system are slower ones. */
-static void make_unlike(problem *x)
-{
-    th_error err;
-    for (int32_t i = x->system->n_accels / 2; i < x->system->n_accels; i++)
-        x->system->nodes[x->system->accel_node[i]].a.dram_bits_per_s /= 8;
-    x->space.base.overlaps_data = false;
-    CU_ASSERT_EQUAL_FATAL(th_training_devices_of(x->system, &x->work.devices, &err), 0);
-    x->work.device = x->work.devices.of[0];
-}
 
 /* All layers and orders of the stages of a plan. */
 static void simulate_stages(exhaustive *x, th_parallel_plan *p, int32_t stage, int32_t left)
@@ -202,7 +307,7 @@ TEST(stages_of_their_own_are_the_best_of_all)
         do
             random_problem(r, &x);
         while (x.system->n_accels < 8 && (th_system_free(x.system), true));
-        make_unlike(&x);
+        become_unlike(&x);
         for (size_t k = 0; k < sizeof narrowed / sizeof *narrowed; k++) {
             x.space.only[narrowed[k].choice].of = narrowed[k].of;
             x.space.only[narrowed[k].choice].n = narrowed[k].n;
@@ -223,18 +328,9 @@ TEST(stages_of_their_own_are_the_best_of_all)
         }
         CU_ASSERT_EQUAL(found[0], all.n > 0 ? all.best : 0);
         CU_ASSERT_EQUAL(found[1], found[0]);
-        th_collective_memo_free(all.memo);
+        clear_all(&all);
         clear(&x, NULL);
     }
-}
-
-static bool are_same(const th_plan_findings *a, const th_plan_findings *b)
-{
-    bool same = a->n == b->n;
-    for (int i = 0; same && i < a->n; i++)
-        same = a->of[i].step_ps == b->of[i].step_ps && a->of[i].evaluation == b->of[i].evaluation &&
-               a->of[i].bytes == b->of[i].bytes;
-    return same;
 }
 
 /* Threads change nothing, nor does a budget, but for plans behind it. */
