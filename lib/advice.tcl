@@ -223,11 +223,15 @@ proc ::tharsis::lib::list_pairs {items results n} {
         set gain [gain_of [lindex $results 0] $result]
         if {$gain > 0} {lappend best [list $gain $item]}
     }
-    set best [lrange [lsort -real -decreasing -index 0 $best] 0 $n-1]
+    set best [lsort -real -decreasing -index 0 $best]
+    foreach place [lreverse [lrange [lsearch -all -index {1 0} -exact $best topology] 1 end]] {
+        set best [lreplace $best $place $place] ;# there is one at a time
+    }
+    set best [lrange $best 0 $n-1]
     set order {topology accelerator design clock bandwidth dram_bandwidth memory}
-    set best [lsort -command {apply {{order a b} {
+    set best [lsort -command [list apply {{order a b} {
         expr {[lsearch $order [lindex $a 1 0]] - [lsearch $order [lindex $b 1 0]]}
-    }} $order} $best]
+    }} $order] $best]
     set never {{topology topology} {topology accelerator} {topology bandwidth} {design design}
         {accelerator accelerator} {accelerator clock} {design clock}}
     set pairs {}

@@ -24,7 +24,9 @@ static const th_option advice_options[] = {
                .names = TH_NAMES("dram_bandwidth", "clock", "memory", "design"), .high = 1e15,
                .most = TH_MANY, .is_pairs = true},
     [PAIRS] = {"-pairs", TH_OPTION_INTEGER, "N",
-               "Then tries each two of the N changes that gain most alone, together (0).", 0, 16},
+               "Then tries each two of the N changes that gain most alone, together (0); one "
+               "topology is among them at most.",
+               0, 16},
     {.name = NULL},
 };
 
