@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # advice.tcl - report_advice: what to buy.
 #   options -> all changes that the system allows, each {KIND WHAT COST CHANGE} -> each is mapped
-#   anew and runs -> ranked by gain per cost -> a table
+#   anew and runs -> so do pairs of the best -> ranked by gain per cost -> a table
 # A cost that is not known is empty. A change whose system cannot be made (a torus of a prime
 # number, a design that lacks a key) is left out.
 
@@ -14,9 +14,15 @@ proc ::tharsis::lib::report_advice {o} {
     lassign [core::goal] objective column has_throughput needs_energy
     core::check_columns [advice_table $items {} {}]
     set evaluations [get $o evaluations 500]
-    set results [core::try purchases [lmap item $items {lindex $item 3}] $evaluations \
-        [get $o seed ""]]
+    set search [list $evaluations [get $o seed ""]]
+    set results [core::try purchases [lmap item $items {lindex $item 3}] {*}$search]
     set baseline [lindex $results 0]
+    set pairs [list_pairs $items $results [get $o pairs 0]]
+    if {$pairs ne ""} {
+        lappend results {*}[lrange [core::try purchases [lmap pair $pairs {lindex $pair 3}] \
+            {*}$search] 1 end]
+        lappend items {*}$pairs
+    }
     set head [list [list line objective $objective] \
         [list line mapped "anew for each of [expr {[llength $items] + 1}] systems, by $evaluations\
             evaluations"] \
@@ -26,7 +32,7 @@ proc ::tharsis::lib::report_advice {o} {
     if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
     set table [advice_table $items $baseline [lrange $results 1 end]]
     return [dict create name advice title Advice is_kept 1 arranged 1 \
-        head [concat [sentences [advice_sentences [dict get $table rows]]] $head] \
+        head [concat [sentences [advice_sentences [dict get $table rows] $pairs]] $head] \
         tables [list $table]]
 }
 
@@ -205,6 +211,45 @@ proc ::tharsis::lib::dims_of {type n} {
     return [expr {1 << $dims == $n && $n > 4 ? $dims : ""}]
 }
 
+# ---- two at once ----
+
+# Pairs of the n changes that gain most alone, each {pair WHAT COST CHANGE ADVISED ALONE}. What is
+# added to is made first; not both: two that replace the same links or designs, or one that changes
+# more than it is said to cost once the other has happened (the clock of a design that more will
+# have).
+proc ::tharsis::lib::list_pairs {items results n} {
+    set best {}
+    foreach item $items result [lrange $results 1 end] {
+        set gain [gain_of [lindex $results 0] $result]
+        if {$gain > 0} {lappend best [list $gain $item]}
+    }
+    set best [lsort -real -decreasing -index 0 $best]
+    foreach place [lreverse [lrange [lsearch -all -index {1 0} -exact $best topology] 1 end]] {
+        set best [lreplace $best $place $place] ;# there is one at a time
+    }
+    set best [lrange $best 0 $n-1]
+    set order {topology accelerator design clock bandwidth dram_bandwidth memory}
+    set best [lsort -command [list apply {{order a b} {
+        expr {[lsearch $order [lindex $a 1 0]] - [lsearch $order [lindex $b 1 0]]}
+    }} $order] $best]
+    set never {{topology topology} {topology accelerator} {topology bandwidth} {design design}
+        {accelerator accelerator} {accelerator clock} {design clock}}
+    set pairs {}
+    foreach a $best {
+        foreach b [lrange $best [incr i] end] {
+            lassign [lindex $a 1] kind what cost change
+            lassign [lindex $b 1] kind_b what_b cost_b change_b
+            set both [list pair $change $change_b]
+            if {[list $kind $kind_b] in $never || [core::changed $both] eq ""} continue
+            set sum [expr {$cost eq "" || $cost_b eq "" ? "" : $cost + $cost_b}]
+            lappend pairs [list pair "$what and $what_b" $sum $both \
+                "[advised $kind $what] and [advised $kind_b $what_b]" \
+                "([percent [lindex $a 0]] and [percent [lindex $b 0]] alone)"]
+        }
+    }
+    return $pairs
+}
+
 # ---- the order ----
 
 # Of lateness where the baseline is late, else of what the search minimises.
@@ -257,7 +302,7 @@ proc ::tharsis::lib::advice_table {items baseline results} {
         lappend ranked [list $class [expr {$class == 1 ? $gain / $cost : $gain}] $row]
     }
     set ranked [lsort -integer -index 0 [lsort -real -decreasing -index 1 $ranked]]
-    set table [dict create name advice rows [lmap row $ranked {lindex $row 2}] \
+    set table [dict create name advice wraps_at what rows [lmap row $ranked {lindex $row 2}] \
         notes [advice_notes $has_costs] columns [list {change change text} {what what text} \
             [list cost [expr {$has_costs ? "cost" : ""}] number] $column \
             [list throughput [expr {$has_throughput ? "throughput, samples" : ""}] rate] \
@@ -279,25 +324,40 @@ proc ::tharsis::lib::advice_row {kind what cost result gain per_cost noise} {
 }
 
 # What to do, from the rows of the table, which are in order: the first three that gain more than
-# the search's noise, which is its largest loss by a change that makes no mapping worse.
-proc ::tharsis::lib::advice_sentences {rows} {
-    set noise 0.0
+# the search's noise, which is its largest loss by a change that makes no mapping worse; and the
+# pair that gains most, where it gains by more than the noise what no change does alone.
+proc ::tharsis::lib::advice_sentences {rows pairs} {
+    lassign {0.0 0.0} noise largest
     foreach row $rows {
         set gain [lindex $row 6]
         if {[lindex $row 10] ne "" && -$gain > $noise} {set noise [expr {-$gain}]}
     }
-    set said {}
+    lassign {} said best_pair
     foreach row $rows {
-        lassign $row kind what cost - - - gain - limit share
+        lassign $row kind what - - - - gain
         if {$gain eq "" || $gain <= $noise || $gain <= 0} continue
-        if {[llength $said] == 3} break
-        lappend said "[advised $kind $what], [advised_cost $cost]: gains [percent $gain]; then\
-            $limit limits ([percent $share] of the path)"
+        if {$kind eq "pair"} {
+            if {$best_pair eq "" || $gain > [lindex $best_pair 6]} {set best_pair $row}
+            continue
+        }
+        if {$gain > $largest} {set largest $gain}
+        if {[llength $said] == 3} continue
+        lappend said [advice_sentence [advised $kind $what] $row]
+    }
+    if {$best_pair ne "" && [lindex $best_pair 6] > $largest + $noise} {
+        lassign [lsearch -inline -exact -index 1 $pairs [lindex $best_pair 1]] - - - - text alone
+        lappend said [advice_sentence $text $best_pair " $alone"]
     }
     if {$said ne ""} {return $said}
     return [list [expr {$noise > 0 ?
         "no change gains more than the noise of the search, [percent $noise]" :
         "no change gains anything"}]]
+}
+
+proc ::tharsis::lib::advice_sentence {text row {alone ""}} {
+    lassign $row - - cost - - - gain - limit share
+    return "$text, [advised_cost $cost]: gains [percent $gain]$alone; then $limit limits\
+        ([percent $share] of the path)"
 }
 
 proc ::tharsis::lib::advised {kind what} {

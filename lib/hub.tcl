@@ -280,7 +280,7 @@ proc ::tharsis::lib::hub::read {path} {
         }
     }
     lassign [get $config linear_attn_config null] kind inner
-    fail_if {$kind ni {object null}} TCL-2975 "$path: linear_attn_config: fields were expected"
+    fail_if {$kind ni {object null}} TCL-2975 "$path: linear_attn_config: must be fields"
     foreach {key value} $inner {dict set config linear_attn_config.$key $value}
     return [list $family [expr {$has_more ? "only the text model is read" : ""}]]
 }
@@ -335,7 +335,7 @@ proc ::tharsis::lib::hub::numbers_of {path family} {
     foreach {name key} {h hidden_size layers num_hidden_layers a num_attention_heads v vocab_size} {
         set $name [number $key]
     }
-    fail_if {$layers > 1024} TCL-2973 "$path: num_hidden_layers $layers: at most 1024 were expected"
+    fail_if {$layers > 1024} TCL-2973 "$path: num_hidden_layers $layers: must be at most 1024"
     lassign [of_experts $family] n topk e shared narrow
     set f [number [get $family dense intermediate_size] [expr {$n && [lindex [get $config\
         moe_intermediate_size null] 0] ne "null" ? 0 : ""}]]
@@ -357,7 +357,7 @@ proc ::tharsis::lib::hub::numbers_of {path family} {
     set compressed [items compress_ratios]
     foreach x $compressed {
         fail_if {![string is digit -strict $x]} TCL-2974\
-            "$path: compress_ratios \"[clip $x 40]\": whole numbers were expected"
+            "$path: compress_ratios \"[clip $x 40]\": must be whole numbers"
     }
     foreach x {h layers a v n topk e shared narrow f r q k d turned value latent bias more once\
             window linear compressed} {

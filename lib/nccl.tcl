@@ -154,7 +154,7 @@ proc ::tharsis::lib::nccl::check_bandwidths {r_name bytes us algbw busbw} {
 proc ::tharsis::lib::nccl::row {r_name bytes time algbw busbw wrong} {
     upvar 1 $r_name r
     if {$r(is_cpu_time)} {
-        fail PRED-0184 "$r(where): times of the host (-C): times of collectives were expected"
+        fail PRED-0184 "$r(where): times of the host (-C): must be times of collectives"
     }
     if {$r(kind) eq ""} {fail PRED-0170 "$r(where): which collective is not said: give -collective"}
     if {$r(ranks) < 2 || ![dict size $r(hosts)]} {

@@ -119,12 +119,15 @@ proc ::tharsis::lib::report_summary {o} {
         {link_utilization {used links busy: mean over the links that carried something}}\
         {expansions {expansions: computes simulated tile by tile, since transfers shared their\
             DRAM}} {*}[origin_notes]]]]
-    if {[dict get $about models] > 0} {
-        lappend tables [table models Models models [shown summary models] notes {
-            {latency {latency: mean over the inputs}} {longest {longest: of one input}}
-            {verdict {verdict: whether it meets the deadline}}}]
-    }
-    return [report summary Summary $tables]
+    return [report summary Summary [concat $tables [models_tables]]]
+}
+
+# When each model ends, against its deadline; nothing where there are no models.
+proc ::tharsis::lib::models_tables {} {
+    if {[dict get [core::about] models] == 0} return
+    return [list [table models Models models [shown summary models] notes {
+        {latency {latency: mean over the inputs}} {longest {longest: of one input}}
+        {verdict {verdict: whether it meets the deadline}}}]]
 }
 
 ::tharsis::lib::columns utilization accelerators accels {
@@ -236,7 +239,7 @@ proc ::tharsis::lib::report_latency {o} {
         {mean "mean latency" time} {median median time} {percentile_95 "95th percentile" time}
         {percentile_99 "99th percentile" time} {longest longest time}
         {delivered "delivered bandwidth" bandwidth}
-    }]]]
+    }] {*}[models_tables]]]
 }
 
 # ---- energy, memory ----

@@ -222,7 +222,9 @@
         ];
     }
 
-    const say = (sentence) => th.make("p", {class: "verdict"}, sentence);
+    // No line breaks within the name of an option.
+    const wordOf = (part) => (part.startsWith("-") ? th.make("span", {class: "word"}, part) : part);
+    const say = (sentence) => th.make("p", {class: "verdict"}, ...sentence.split(/(?<=\s)(-[a-z]\w*)/).map(wordOf));
 
     // The elements of the summary of one run, or of two.
     th.firstScreen = function (runs, bound) {

@@ -1,6 +1,8 @@
 # session/ - what is loaded, run and saved: every figure once, queries over them, reports of an analysis. It
 # never knows Tcl.
 libtharsis_a_SOURCES += \
+	session/capability.c \
+	session/capability.h \
 	session/contention_run.c \
 	session/contention_run.h \
 	session/fault_intervals.c \

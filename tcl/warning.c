@@ -40,6 +40,8 @@ static const struct {
     {"TCL", 1520}, /* a plan that fits within the error of the estimate */
     {"TCL", 2504}, /* nodes that make nothing, as their inputs are empty */
     {"TCL", 3035}, /* a step of an accelerator without measured runs */
+    {"TCL", 3140}, /* layers that no accelerator can run */
+    {"TCL", 3141}, /* layers that some accelerators cannot run */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };

@@ -70,8 +70,7 @@ static int read_integers(const th_layer_source *s, const char *key, int64_t min,
     int count = th_config_count(member);
     if (count != 2 && count != largest_count)
         return th_error_set(s->err, "WORK-0020",
-                            "%s:%d: key \"%s\": %d numbers: one or [height, width]%s "
-                            "expected",
+                            "%s:%d: key \"%s\": %d numbers: must be one or [height, width]%s",
                             th_config_file(member), th_config_line(member), key, count,
                             largest_count == 4 ? " or [top, left, bottom, right]" : "");
     for (int i = 0; i < count; i++)

@@ -414,11 +414,11 @@ static int infer_fused_attention(const th_layer_source *s, const th_layer_type *
         return -1;
     int32_t width = q.c / l->groups, key_heads = width > 0 ? k.c / width : 0;
     if (key_heads < 1 || l->groups % key_heads != 0 || k.c % width != 0 || v.c % key_heads != 0)
-        return th_workload_layer_error(
-            s->w, l, s->err, "WORK-0151",
-            "%d heads, and %d, %d and %d channels of queries, keys and values: heads of one width, "
-            "shared evenly, were expected",
-            (int)l->groups, (int)q.c, (int)k.c, (int)v.c);
+        return th_workload_layer_error(s->w, l, s->err, "WORK-0151",
+                                       "%d heads, and %d, %d and %d channels of queries, keys and "
+                                       "values: must be heads of one "
+                                       "width, shared evenly",
+                                       (int)l->groups, (int)q.c, (int)k.c, (int)v.c);
     int64_t outputs = (int64_t)v.c / key_heads * l->groups;
     set_extents(l, (extents){.k = bounded(outputs), .c = q.c, .h = q.h, .w = 1, .r = k.h, .s = 1});
     return take_input_shapes(s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models.c - several networks that share a system, as one workload.
  *   join: check -> copy base's layers -> copy added's layers, renumbered and renamed -> finish
+ *   alone: copy one model's layers, renumbered -> finish
  * The layers of a model are contiguous, in their order, and read no tensors of other models, so
  * sorting does not move them. */
 #include <config.h>
@@ -122,6 +123,21 @@ th_workload *th_models_join(const th_workload *base, const th_workload *added,
         th_error_no_memory(err);
     th_strbuf_clear(&name);
     if (out && add_all(out, base, added, &model, err) == 0 && th_workload_finish(out, err) == 0)
+        return out;
+    th_workload_free(out);
+    return NULL;
+}
+
+th_workload *th_models_alone(const th_workload *w, int i, th_error *err)
+{
+    th_model model = th_workload_part(w, i);
+    model.arrival_ps = model.deadline_ps = 0;
+    const th_workload_input input = {w->batch, w->input_c, w->input_h, w->input_w, w->precision};
+    th_workload *out = th_workload_new(model.name, NULL, &input, err);
+    if (out && !(out->models = th_alloc_zero(1, sizeof *out->models)))
+        th_error_no_memory(err);
+    if (out && out->models && add_model(out, w, &model, false, err) == 0 &&
+        th_workload_finish(out, err) == 0)
         return out;
     th_workload_free(out);
     return NULL;

@@ -16,4 +16,8 @@ typedef struct th_model_options {
 th_workload *th_models_join(const th_workload *base, const th_workload *added,
                             const th_model_options *o, th_error *err);
 
+/* A new, finished workload: model i of w alone, from time 0 on, without a deadline. NULL on
+ * failure. */
+th_workload *th_models_alone(const th_workload *w, int i, th_error *err);
+
 #endif

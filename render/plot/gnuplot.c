@@ -114,7 +114,7 @@ static int run_filter(const filter *f, const char *script, th_strbuf *out, th_er
     if (th_file_policy_now() && th_file_policy_now()->starts_no_programs)
         return th_error_set(err, "TCL-1240",
                             "%s draws this picture, and a safe session starts no programs: "
-                            "expected bars, stacks or a heat map in .txt, or a .gp or .dot file",
+                            "must be bars, stacks or a heat map in .txt, or a .gp or .dot file",
                             f->words[0]);
     for (int i = 0; !failed && i < N_STREAMS; i++) {
         streams[i] = tmpfile();

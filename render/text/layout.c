@@ -126,9 +126,12 @@ bool th_layout_whole(const th_table *t, th_layout *l)
 
 /* ---- shorter names ---- */
 
-static bool is_wrapped(const th_table *t, int c)
+int th_layout_wrapped(const th_table *t)
 {
-    return t->wraps && c == t->n_columns - 1;
+    for (int c = 0; t->wraps_at && c < t->n_columns; c++)
+        if (strcmp(t->columns[c].name, t->wraps_at) == 0)
+            return c;
+    return t->wraps ? t->n_columns - 1 : -1;
 }
 
 /* How long the prefix is that all names of a column have, up to a separator; 0: too short to be
@@ -219,11 +222,11 @@ static int64_t n_different(const th_layout *l, int c, int width)
 static int least_width(const th_layout *l, int c)
 {
     int heading = th_text_width(l->table.columns[c].title), width = l->width[c];
-    int least = is_wrapped(&l->table, c) ? WRAPPED : NARROWEST;
+    int least = th_layout_wrapped(&l->table) == c ? WRAPPED : NARROWEST;
     least = heading > least ? heading : least;
     if (l->table.columns[c].kind != TH_KIND_TEXT || width <= least)
         return width;
-    if (is_wrapped(&l->table, c))
+    if (th_layout_wrapped(&l->table) == c)
         return least;
     int64_t different = n_different(l, c, width);
     while (least < width && n_different(l, c, least) != different)
@@ -307,7 +310,7 @@ static void narrow(th_layout *l)
 {
     int width = line_width(l->table.report);
     for (int c = 0; c < l->table.n_columns && total_width(l) > width; c++)
-        if (l->table.columns[c].kind == TH_KIND_TEXT && !is_wrapped(&l->table, c))
+        if (l->table.columns[c].kind == TH_KIND_TEXT && th_layout_wrapped(&l->table) != c)
             drop_prefix(l, c);
     if (total_width(l) > width)
         cut_names(l);

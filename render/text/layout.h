@@ -29,6 +29,8 @@ bool th_layout_whole(const th_table *t, th_layout *l);
 bool th_layout_table(const th_table *t, th_layout *l);
 /* Shows column 0 and the columns from first on that fit beside it; returns the one after them. */
 int th_layout_block(th_layout *l, int first);
+/* The column whose texts continue on further lines; -1: none. */
+int th_layout_wrapped(const th_table *t);
 /* text in width columns, cut in the middle if it is too long */
 void th_layout_add_padded(th_strbuf *out, const char *text, int width, bool to_right);
 

@@ -75,20 +75,19 @@ static size_t fitting(const char *text, int width)
     return at;
 }
 
-/* A row whose last text continues on further lines. */
-static void add_wrapped(const th_layout *l, char *const *texts, th_strbuf *out)
+/* A row whose text in column c continues on further lines. */
+static void add_wrapped(const th_layout *l, char *const *texts, int c, th_strbuf *out)
 {
     const th_table *t = &l->table;
-    int last = t->n_columns - 1;
     char *parts[TH_COLUMNS_MAX];
     th_strbuf part = TH_STRBUF_INIT;
-    const char *rest = texts[last] ? texts[last] : "";
+    const char *rest = texts[c] ? texts[c] : "";
     memcpy(parts, texts, (size_t)t->n_columns * sizeof *parts);
     do {
-        size_t n = fitting(rest, l->width[last]);
+        size_t n = fitting(rest, l->width[c]);
         th_strbuf_clear(&part);
         th_strbuf_add_bytes(&part, rest, n);
-        parts[last] = part.text;
+        parts[c] = part.text;
         add_line(l, parts, out);
         memset(parts, 0, sizeof parts); /* no texts */
         rest += n + strspn(rest + n, " ");
@@ -101,8 +100,9 @@ static void add_row(const th_layout *l, size_t row, th_strbuf *out)
 {
     const th_table *t = &l->table;
     char *const *texts = &l->texts[row * (size_t)t->n_columns];
-    if (t->wraps)
-        add_wrapped(l, texts, out);
+    int wrapped = th_layout_wrapped(t);
+    if (wrapped >= 0 && l->is_shown[wrapped])
+        add_wrapped(l, texts, wrapped, out);
     else
         add_line(l, texts, out);
 }

@@ -9,12 +9,14 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "mapper/evaluate/bounds.h"
+#include "mapper/evaluate/deadline.h"
 #include "mapper/pool/pool.h"
 #include "session/property_events.h"
 #include "sim/design/design.h"
 #include "sim/design/script_memo.h"
 #include "base/interrupt.h"
 #include "session/sections/sections.h"
+#include "workloads/models.h"
 
 static th_problem problem_under(const th_session *s, const th_run_options *run)
 {
@@ -76,8 +78,10 @@ static int chunks_of(const th_session *s)
 static int find_under_events(th_session *s, const th_problem *p, double *factors, th_bounds *out,
                              th_error *err)
 {
-    th_bounds_scope scope = {
-        .mapping = s->mapping, .chunks = chunks_of(s), .is_interrupted = th_interrupt_is_pending};
+    const bool is_mapped = p->workload == s->workload;
+    th_bounds_scope scope = {.mapping = is_mapped ? s->mapping : NULL,
+                             .chunks = chunks_of(s),
+                             .is_interrupted = th_interrupt_is_pending};
     const int n = p->system->n_accels + p->system->n_media;
     for (int i = 0; i < n; i++) /* what the session's system lacks has no events */
         factors[i] = 1;
@@ -91,15 +95,20 @@ static int find_under_events(th_session *s, const th_problem *p, double *factors
     return th_bounds_find(p, &scope, out, err);
 }
 
+static int find(th_session *s, const th_problem *p, th_bounds *out, th_error *err)
+{
+    double *factors = th_alloc_array((size_t)p->system->n_accels + (size_t)p->system->n_media + 1,
+                                     sizeof *factors);
+    int failed = factors ? find_under_events(s, p, factors, out, err) : th_error_no_memory(err);
+    th_free(factors);
+    return failed;
+}
+
 int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out, th_error *err)
 {
     th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
     p.system = system;
-    double *factors =
-        th_alloc_array((size_t)system->n_accels + (size_t)system->n_media + 1, sizeof *factors);
-    int failed = factors ? find_under_events(s, &p, factors, out, err) : th_error_no_memory(err);
-    th_free(factors);
-    return failed;
+    return find(s, &p, out, err);
 }
 
 /* ---- layers without a bound ---- */
@@ -181,6 +190,100 @@ void th_bounds_describe_run(const th_session *s, char *out, size_t size)
              th_network_describe_options(&run, network, sizeof network), n, n == 1 ? "" : "s");
 }
 
+/* ---- deadlines ---- */
+
+/* The longest latency of each model in the finished run; -1: it has none. Out of memory: NULL. */
+static th_time *longest_latencies(const th_session *s, const th_result *x)
+{
+    const th_workload *w = s->workload;
+    const size_t n_inputs = x ? (size_t)x->n_inputs : 0;
+    th_time *out = th_alloc_array((size_t)w->n_models * (n_inputs + 1) + 1, sizeof *out);
+    th_time *end = out ? out + w->n_models : NULL;
+    if (out && x)
+        th_deadline_model_ends(w, s->simulation->program, x->tasks, end);
+    for (int i = 0; out && i < w->n_models; i++) {
+        th_model_timing t = {.is_complete = false};
+        if (x)
+            t = th_deadline_model_timing(w, &s->simulation->options.stream, i, end);
+        out[i] = t.is_complete ? t.max_latency_ps : -1;
+    }
+    return out;
+}
+
+/* The largest bound of a model that has the system for itself, for one input. */
+static int bound_alone(th_session *s, int model, th_time *ps, const char **limit, th_error *err)
+{
+    th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
+    th_workload *alone = th_models_alone(s->workload, model, err);
+    th_bounds b;
+    p.workload = alone;
+    p.stream.n_inputs = 1;
+    int failed = alone ? find(s, &p, &b, err) : -1;
+    if (!failed) {
+        *ps = b.makespan_ps[b.largest];
+        *limit = th_limit_name(b.largest);
+        th_bounds_clear(&b);
+    }
+    th_workload_free(alone);
+    return failed;
+}
+
+/* A model shares the system with others, so it is no faster than alone. */
+static int add_deadline(th_session *s, int i, th_time latency, const char **key, th_report *r,
+                        th_table *t, th_error *err)
+{
+    const th_model *m = &s->workload->models[i];
+    th_time bound;
+    const char *limit;
+    char deadline[64], least[64];
+    if (bound_alone(s, i, &bound, &limit, err) != 0)
+        return -1;
+    const bool is_met = latency >= 0 && latency <= m->deadline_ps;
+    const char *verdict = is_met ? "met" : bound > m->deadline_ps ? "cannot be met" : "open";
+    th_table_row(t, (th_quantity[]){th_text(m->name), th_ps(m->deadline_ps), th_ps(bound),
+                                    th_ps_or_absent(latency), th_text(verdict), th_text(limit)});
+    if (is_met)
+        return 0;
+    th_report_head_line(
+        r, *key,
+        th_report_printf(r, "%s: the deadline of %s %s: no mapping takes less than %s (%s)",
+                         m->name, th_format_time(m->deadline_ps, deadline, sizeof deadline),
+                         bound > m->deadline_ps ? "cannot be met" : "is not ruled out",
+                         th_format_time(bound, least, sizeof least), limit));
+    *key = ""; /* further lines belong to it */
+    return 0;
+}
+
+static int add_deadlines(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"model", "model", TH_KIND_TEXT},
+        {"deadline", "deadline", TH_KIND_TIME},
+        {"least", "least latency", TH_KIND_TIME},
+        {"longest", "in the run", TH_KIND_TIME},
+        {"verdict", "verdict", TH_KIND_TEXT},
+        {"limited_by", "limited by", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const bool is_done = has_run(s) && th_machine_is_done(s->simulation->machine);
+    const th_result *x = is_done ? th_simulation_result(s->simulation, err) : NULL;
+    if (is_done && !x)
+        return -1;
+    const char *key = "verdict";
+    th_time *longest = longest_latencies(s, x);
+    int failed = longest ? 0 : th_error_no_memory(err);
+    th_table *t = th_report_table(r, "deadlines", "Deadlines", columns);
+    for (int i = 0; !failed && i < s->workload->n_models; i++)
+        if (s->workload->models[i].deadline_ps > 0)
+            failed = add_deadline(s, i, longest[i], &key, r, t, err);
+    th_free(longest);
+    th_table_note(t, "least",
+                  "least latency: the largest bound of the model with the system for itself");
+    th_table_note(t, "verdict",
+                  "verdict: met by the run; cannot be met by any mapping; open: neither is known");
+    return failed;
+}
+
 int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err)
 {
     static const th_column columns[] = {
@@ -225,7 +328,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
                   "exceeds the bound");
     add_unknown(s, &b, r, is_merged);
     th_bounds_clear(&b);
-    return 0;
+    return th_deadline_exists(s->workload) ? add_deadlines(s, r, err) : 0;
 }
 
 /* ---- the bound of the search ---- */

@@ -352,6 +352,44 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
+/* The row with the longest time but for that one; -1: none has any. */
+static int64_t longest_part(const th_table *t, int64_t but)
+{
+    enum { TIME = 1 };
+    int64_t longest = -1, most = 0;
+    for (int64_t i = 0; i < (int64_t)t->n_rows; i++) {
+        int64_t ps = th_table_cell(t, (size_t)i, TIME)->whole;
+        if (i != but && ps > most) {
+            most = ps;
+            longest = i;
+        }
+    }
+    return longest;
+}
+
+void th_section_path_verdict(th_report *r)
+{
+    enum { PART, TIME, SHARE, MEANING };
+    const th_table *t = r->first;
+    char time[64], all[64];
+    while (t && strcmp(t->name, "path_parts") != 0)
+        t = t->next;
+    int64_t first = t ? longest_part(t, -1) : -1, next = t ? longest_part(t, first) : -1;
+    if (first < 0)
+        return;
+    const th_quantity *a = th_table_cell(t, (size_t)first, 0);
+    const char *text =
+        th_report_printf(r, "%s takes %.2f %% of the critical path, %s of %s: %s", a[PART].text,
+                         100 * a[SHARE].real, th_format_time(a[TIME].whole, time, sizeof time),
+                         th_format_time(t->total[TIME].whole, all, sizeof all), a[MEANING].text);
+    if (text && next >= 0) {
+        const th_quantity *b = th_table_cell(t, (size_t)next, 0);
+        text = th_report_printf(r, "%s; then %s, %.2f %%", text, b[PART].text, 100 * b[SHARE].real);
+    }
+    if (text)
+        th_report_head_line(r, "verdict", text);
+}
+
 /* ---- all tasks by slack ---- */
 
 /* Finished tasks, the least slack first, equal ones by number; returns how many. */

@@ -34,6 +34,8 @@ int th_search_record_bound(th_session *s, double *bound, double *for_all, th_err
  * first. */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
+/* In the head, what the table of the parts says: the two largest. */
+void th_section_path_verdict(th_report *r);
 /* Contention on the critical path: the limit longest delayed tasks; 0: all. */
 int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err);
 /* faults.c: the first faults of the run, limit of them (0: all), and what they cost. */

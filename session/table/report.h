@@ -104,12 +104,13 @@ struct th_table {
     int n_columns;
     const char *breaks_at; /* NULL: where the width requires it */
     struct th_note *first_note, **last_note;
-    bool is_record, has_wide_range, wraps;
-    bool keeps_empty;        /* columns without a value but 0 are shown too */
-    th_quantity *cells;      /* n_rows x n_columns */
-    size_t n_rows, capacity; /* capacity in cells */
-    th_quantity *total;      /* NULL: none */
-    size_t n_hidden;         /* rows that limit took away */
+    bool is_record, has_wide_range, wraps; /* the last column */
+    const char *wraps_at;                  /* another one that wraps instead; NULL: none */
+    bool keeps_empty;                      /* columns without a value but 0 are shown too */
+    th_quantity *cells;                    /* n_rows x n_columns */
+    size_t n_rows, capacity;               /* capacity in cells */
+    th_quantity *total;                    /* NULL: none */
+    size_t n_hidden;                       /* rows that limit took away */
     th_report *report;
     th_table *next;
 };

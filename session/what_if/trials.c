@@ -37,7 +37,7 @@ static th_system *with_topology(const th_system *s, const th_system_change *c, t
     return th_system_with_topology(s, c->type, &o, err);
 }
 
-th_system *th_change_system(const th_system *s, const th_system_change *c, th_error *err)
+static th_system *change_once(const th_system *s, const th_system_change *c, th_error *err)
 {
     switch (c->kind) {
     case TH_CHANGE_NOTHING:
@@ -52,6 +52,26 @@ th_system *th_change_system(const th_system *s, const th_system_change *c, th_er
         return with_topology(s, c, err);
     }
     return NULL;
+}
+
+/* A system that is generated anew numbers its links anew. */
+static bool keeps_links(const th_system *s, const th_system_change *c)
+{
+    return c->kind != TH_CHANGE_TOPOLOGY && (c->kind != TH_CHANGE_MORE || !s->generator);
+}
+
+th_system *th_change_system(const th_system *s, const th_system_change *c, th_error *err)
+{
+    const th_system_change *also = c->also;
+    if (also && also->kind == TH_CHANGE_PROPERTY && th_what_if_is_of_links(also->what.what) &&
+        !keeps_links(s, c))
+        return NULL;
+    th_system *made = change_once(s, c, err);
+    if (!made || !also)
+        return made;
+    th_system *both = th_change_system(made, also, err);
+    th_system_free(made);
+    return both;
 }
 
 /* A change in the machine at time 0; the system stays. */

@@ -22,7 +22,8 @@ typedef struct th_system_change {
     int design;
     const th_topology_type *type;
     int dims[TH_MAX_DIMS], n_dims;
-    int64_t bits_per_s; /* of each cable of the other topology */
+    int64_t bits_per_s;            /* of each cable of the other topology */
+    struct th_system_change *also; /* NULL, or what changes as well, by the numbers of before */
 } th_system_change;
 
 /* NULL: it cannot be made, and err says why. Of TH_CHANGE_NOTHING a copy. */

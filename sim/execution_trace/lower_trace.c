@@ -392,8 +392,7 @@ static int check_ranks(const th_lower_trace_options *o, th_error *err)
     if (o->trace->n_ranks <= o->system->n_accels)
         return 0;
     return th_error_set(err, "MAP-0302",
-                        "%s: a trace of %d ranks on a system of %d accelerators: at most as many "
-                        "were expected",
+                        "%s: a trace of %d ranks on a system of %d accelerators: needs as many",
                         o->trace->prefix, (int)o->trace->n_ranks, o->system->n_accels);
 }
 

@@ -3,7 +3,7 @@
 #include <config.h>
 #include "tcl/report_call.h"
 
-enum { EVALUATIONS = REPORT_N_OPTIONS, SEED, CHANGES, COSTS };
+enum { EVALUATIONS = REPORT_N_OPTIONS, SEED, CHANGES, COSTS, PAIRS };
 
 static const th_option advice_options[] = {
     TABLE_OPTIONS,
@@ -23,6 +23,10 @@ static const th_option advice_options[] = {
                "dram_bandwidth, clock, memory, design (0 is allowed).",
                .names = TH_NAMES("dram_bandwidth", "clock", "memory", "design"), .high = 1e15,
                .most = TH_MANY, .is_pairs = true},
+    [PAIRS] = {"-pairs", TH_OPTION_INTEGER, "N",
+               "Then tries each two of the N changes that gain most alone, together (0); one "
+               "topology is among them at most.",
+               0, 16},
     {.name = NULL},
 };
 

@@ -168,6 +168,8 @@ static int run_report_critical_path(th_call *c)
         failed = th_section_path_parts(s, r, &c->err);
     if (!failed && th_report_format(c) != TH_FORMAT_CSV)
         failed = th_section_contention(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
+    if (!failed)
+        th_section_path_verdict(r);
     return th_report_finish(c, r, failed, NULL);
 }
 

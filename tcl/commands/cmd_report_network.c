@@ -91,7 +91,8 @@ const th_command th_report_network_commands[] = {
      "print statistics of the durations of transfers",
      "Counts the transfers that started between -since and -until, so that warm-up and drain can "
      "be left out. Percentiles are by nearest rank. The delivered bandwidth is the bytes of the "
-     "transfers that ended in that window, over its length.",
+     "transfers that ended in that window, over its length. Of several models, also when each "
+     "ends, against its deadline.",
      .run = th_lib_run, .is_report = true, .needs_every_rank = true},
     {"report_jobs", GROUP, "", 0, 0, th_table_options,
      "print when each job ended, and its slowdown",

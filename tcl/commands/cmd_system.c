@@ -519,13 +519,15 @@ const th_command th_system_commands[] = {
      .not_while_running = true},
     {"create_system", GROUP, "?POD?", 0, 1, create_system_options,
      "create a regular system, or a commercial machine",
-     "POD is a commercial machine of nodes, racks or slices: dgx_a100, dgx_h100, dgx_h200, "
-     "dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, on a rail-optimised fat tree), "
-     "gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), mi300x or mi355x (nodes of eight, "
-     "fully connected), tpu_v5e or tpu_v5p (a torus in two or three dimensions). -size says how "
-     "many; no other option is needed. Its links have the rates that messages reach, not those of "
-     "data sheets, and assumed latencies; the manual's page on topologies names the sources. "
-     "Returns the system's name. The mapping and the run of the previous system are dropped.",
+     "Makes either equal accelerators (-accel or -design) on equal links in a -topology of -dims, "
+     "or a POD of a -size. Returns the system's name. The mapping and the run of the previous "
+     "system are dropped. POD is a commercial machine of nodes, racks or slices: dgx_a100, "
+     "dgx_h100, dgx_h200, dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, on a "
+     "rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), mi300x "
+     "or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or three "
+     "dimensions). -size says how many; no other option is needed. Its links have the rates that "
+     "messages reach, not those of data sheets, and assumed latencies; the manual's page on "
+     "topologies names the sources.",
      .run = run_create_system, .kinds = pod_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
     {.name = NULL},

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "mapper/lower/capacity.h"
 #include "mapper/mapping_read.h"
+#include "session/capability.h"
 #include "training/plan_file.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
@@ -352,6 +353,40 @@ static int check_mapping(th_call *c)
     return warn(c, &e);
 }
 
+typedef struct incapable_call {
+    th_call *call;
+    int warnings;
+} incapable_call;
+
+static void warn_incapable(void *state, const th_incapable *i)
+{
+    incapable_call *k = state;
+    const th_system *s = k->call->session->system;
+    const th_layer *l = &k->call->session->workload->layers[i->layer];
+    const char *kind = th_layer_type_name(l);
+    char more[32] = "", layers[32] = "";
+    th_error e;
+    if (i->n_accels > 1)
+        snprintf(more, sizeof more, " and %d like it", i->n_accels - 1);
+    if (i->n_layers > 1)
+        snprintf(layers, sizeof layers, ", and %d more", i->n_layers - 1);
+    if (i->is_of_none)
+        th_error_set(&e, "TCL-3140", "no accelerator runs every %s: accel/%s%s: %s%s", kind,
+                     s->nodes[s->accel_node[i->accel]].name, more, i->why.text, layers);
+    else
+        th_error_set(&e, "TCL-3141", "accel/%s%s cannot run every %s, others can: %s%s",
+                     s->nodes[s->accel_node[i->accel]].name, more, kind, i->why.text, layers);
+    th_warn_of(k->call, &e);
+    k->warnings += i->is_of_none;
+}
+
+static int check_designs(th_call *c)
+{
+    incapable_call k = {.call = c};
+    th_error e = {"", ""};
+    return th_capability_check(c->session, warn_incapable, &k, &e) == 0 ? k.warnings : warn(c, &e);
+}
+
 static int run_check_setup(th_call *c)
 {
     th_session *s = c->session;
@@ -364,7 +399,7 @@ static int run_check_setup(th_call *c)
     if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
         warnings += warn(c, &e);
     if (warnings == 0 && !s->hand_built)
-        warnings += check_memory(c) + check_mapping(c);
+        warnings += check_memory(c) + check_designs(c) + check_mapping(c);
     Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
     return 0;
 }
@@ -528,7 +563,9 @@ const th_command th_workload_commands[] = {
      .not_while_running = true},
     {"check_setup", GROUP, "", 0, 0, NULL, "check the inputs; return 1 if all is well",
      "Warnings go to standard error. With a mapping, checks that it fits into the memories; "
-     "without one, that the parameters could.",
+     "without one, that the parameters could. Tells the kinds of layers that an accelerator cannot "
+     "run, and why: a line for each kind and for each of unlike accelerators. Where others can run "
+     "all of them, this is told too, but 1 is returned.",
      .run = run_check_setup},
     {"create_workload", GROUP, "", 0, 0, layers_options, "create a workload from a list of layers",
      "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "

@@ -4,6 +4,7 @@
  *   {property NAME BY OBJECTS}  by a factor of 1 + BY, a latency 1 - BY, of these links or
  *                               accelerators
  *   {more ACCEL}  {design DESIGN ACCELS}  {topology TYPE DIMS BITS_PER_S}  (trials.h)
+ *   {pair CHANGE CHANGE}        the second on the system of the first
  * where links, accelerators and designs are numbers. */
 #include <config.h>
 #include <math.h>
@@ -258,6 +259,13 @@ static int read_change(th_call *c, Tcl_Obj *words, th_system_change *out)
     Tcl_Obj **word;
     int n = th_lib_elements(words, -1, &word);
     *out = (th_system_change){.kind = TH_CHANGE_NOTHING};
+    if (n == 3 && strcmp("pair", Tcl_GetString(word[0])) == 0) {
+        if (read_change(c, word[1], out) != 0)
+            return -1;
+        if (!(out->also = th_alloc_zero(1, sizeof *out->also)))
+            return th_error_no_memory(&c->err);
+        return read_change(c, word[2], out->also);
+    }
     for (size_t i = 0; n > 0 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, Tcl_GetString(word[0])) == 0 && all[i].n == n) {
             out->kind = all[i].kind;
@@ -268,6 +276,9 @@ static int read_change(th_call *c, Tcl_Obj *words, th_system_change *out)
 
 static void clear_change(th_system_change *x)
 {
+    if (x->also)
+        clear_change(x->also);
+    th_free(x->also);
     th_free((int32_t *)x->what.objects);
 }
 

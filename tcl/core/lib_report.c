@@ -207,11 +207,14 @@ static int add_rows(th_call *c, th_table *t, Tcl_Obj *dict)
 static int set_form(th_table *t, Tcl_Obj *dict)
 {
     Tcl_WideInt n;
-    Tcl_Obj *column = get(dict, "breaks_at"), *limit = get(dict, "limit");
+    Tcl_Obj *column = get(dict, "breaks_at"), *limit = get(dict, "limit"),
+            *wraps_at = get(dict, "wraps_at");
     if (is_set(dict, "wide_range"))
         th_table_wide_range(t);
     if (is_set(dict, "wraps"))
         th_table_wrap(t);
+    if (wraps_at)
+        t->wraps_at = th_report_keep(t->report, Tcl_GetString(wraps_at));
     if (column)
         th_table_break(t, th_report_keep(t->report, Tcl_GetString(column)));
     if (limit && Tcl_GetWideIntFromObj(NULL, limit, &n) != TCL_OK)

@@ -4,7 +4,7 @@
  *   head     ?items {line KEY TEXT} and {field KEY KIND VALUE}?
  *   tables   each a dict: name, columns {{NAME HEADING KIND ?MEANING?} ...}, and rows, each a list
  *            of values, or query, a SELECT with as many columns;
- *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total, wide_range, wraps?
+ *            ?title, is_record, notes {{COLUMNS CLAUSE} ...}, total, wide_range, wraps, wraps_at?
  *            ?sums, {TITLE COLUMNS}: the last line has the sums of these?
  *            ?only_text, not in CSV and JSON; absent, what stands for a text that is not there?
  *            ?breaks_at, a column? ?limit, rows at most?

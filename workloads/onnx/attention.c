@@ -116,8 +116,8 @@ static int end_attention(th_onnx_body *b, const attention *a, bool is_behind)
 static int bad_heads(th_onnx_reader *r, int64_t heads, int64_t kv_heads)
 {
     return th_onnx_refuse(r, "WORK-0150",
-                          "num_heads %lld, kv_num_heads %lld: numbers that divide the channels of "
-                          "queries, keys and values were expected",
+                          "num_heads %lld, kv_num_heads %lld: must divide the channels of "
+                          "queries, keys and values",
                           (long long)heads, (long long)kv_heads);
 }
 

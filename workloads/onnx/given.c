@@ -77,8 +77,7 @@ static int add_value(th_onnx_reader *r, const th_onnx_setting *given, const ThOn
     if (is_good)
         return th_onnx_define(r, given->name, &v) ? 0 : -1;
     return th_error_set(r->err, "WORK-0942",
-                        "%s: -value {%.80s %.80s}: as many %s as the input's shape has were "
-                        "expected",
+                        "%s: -value {%.80s %.80s}: must be as many %s as the input's shape has",
                         r->path, given->name, given->text,
                         v.type == TH_ONNX_BOOL    ? "truth values (true, false)"
                         : th_onnx_is_real(v.type) ? "numbers"

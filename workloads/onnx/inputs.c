@@ -109,7 +109,7 @@ static int read_axes(th_onnx_reader *r, input *in)
                             in->value->name);
     if (in->shape->n_dim > TH_ONNX_RANK_MAX)
         return th_error_set(r->err, "WORK-0108",
-                            "%s: input \"%.80s\": %zu axes: at most %d were expected", r->path,
+                            "%s: input \"%.80s\": %zu axes: must be at most %d", r->path,
                             in->value->name, in->shape->n_dim, TH_ONNX_RANK_MAX);
     in->v = (th_onnx_value){.rank = (int32_t)in->shape->n_dim, .type = t->elem_type};
     for (int32_t i = 0; i < in->v.rank; i++)

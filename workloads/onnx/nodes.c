@@ -29,8 +29,8 @@ static int add_constant(th_onnx_reader *r, const th_onnx_tensor *t, const int64_
     const char *name = t->name ? t->name : "";
     if (n_dims > TH_ONNX_RANK_MAX)
         return th_error_set(r->err, "WORK-0112",
-                            "%s: initializer \"%.100s\": %zu axes: at most %d were expected",
-                            r->path, name, n_dims, TH_ONNX_RANK_MAX);
+                            "%s: initializer \"%.100s\": %zu axes: must be at most %d", r->path,
+                            name, n_dims, TH_ONNX_RANK_MAX);
     for (; v.rank < (int32_t)n_dims; v.rank++)
         v.dim[v.rank] = dims[v.rank];
     if (th_onnx_find(r, name))
@@ -492,7 +492,7 @@ int th_onnx_count_read(th_onnx_reader *r, int64_t n)
         return 0;
     return th_onnx_refuse(r, "WORK-0152",
                           "it is behind %lld nodes and outputs, with those of functions, branches "
-                          "and loops: at most so many were expected in a graph of %zu nodes",
+                          "and loops: must be at most so many in a graph of %zu nodes",
                           (long long)r->read_max, r->model->graph->n_node);
 }
 

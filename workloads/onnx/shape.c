@@ -40,9 +40,9 @@ int th_onnx_broadcast(th_onnx_reader *r, th_onnx_value *out, const th_onnx_value
     for (int32_t i = 1; i <= out->rank; i++) {
         int64_t x = i <= a.rank ? a.dim[a.rank - i] : 1, y = i <= b->rank ? b->dim[b->rank - i] : 1;
         if (x != y && x != 1 && y != 1)
-            return th_onnx_refuse(
-                r, "WORK-0091", "extents %lld and %lld of axis %d: equal ones, or 1, were expected",
-                (long long)x, (long long)y, (int)(out->rank - i));
+            return th_onnx_refuse(r, "WORK-0091",
+                                  "extents %lld and %lld of axis %d: must be equal, or 1",
+                                  (long long)x, (long long)y, (int)(out->rank - i));
         out->dim[out->rank - i] = x == 1 ? y : x;
     }
     return 0;

@@ -22,8 +22,8 @@ static int read_numbers(th_onnx_reader *r, const char *attribute, int n, int64_t
         is_good &= out[i] >= least && out[i] <= TH_ONNX_EXTENT_MAX;
     if (is_good)
         return 0;
-    return th_onnx_refuse(r, "WORK-0085", "%s: %d numbers from %d to %d were expected", attribute,
-                          n, (int)least, TH_ONNX_EXTENT_MAX);
+    return th_onnx_refuse(r, "WORK-0085", "%s: must be %d numbers from %d to %d", attribute, n,
+                          (int)least, TH_ONNX_EXTENT_MAX);
 }
 
 static int64_t reach_of(const th_onnx_window *x, int i)

@@ -273,7 +273,7 @@ int th_onnx_list(th_onnx_reader *r, int input, const char *attribute, int64_t *o
     if (v && !th_onnx_is_known(v))
         return th_onnx_refuse_unknown(r, (size_t)input) - 1;
     if (n > max)
-        return th_onnx_refuse(r, "WORK-0707", "%s %.80s: %lld numbers: at most %d were expected",
+        return th_onnx_refuse(r, "WORK-0707", "%s %.80s: %lld numbers: must be at most %d",
                               v ? "input" : "attribute", v ? r->node->input[input] : attribute,
                               (long long)n, max) -
                1;

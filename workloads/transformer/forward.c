@@ -27,8 +27,8 @@ static int check(const th_transformer *t, th_error *err)
             k->ffn != t->ffn || k->weights || k->parameters || k->operations || k->bytes ||
             k->ratio || k->index)
             return th_error_set(err, "WORK-1069",
-                                "%s: the layers of a workload are no layers \"%s\": kinds that "
-                                "differ in windows alone were expected",
+                                "%s: the layers of a workload are no layers \"%s\": kinds must "
+                                "differ in windows alone",
                                 t->name, k->name);
     }
     return 0;

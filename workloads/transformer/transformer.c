@@ -8,11 +8,11 @@ static int check_kinds(const th_transformer *t, th_error *err)
     for (int32_t i = 0; i < t->n_kinds; i++) {
         const th_transformer_kind *k = &t->kinds[i];
         if (k->heads > 0 && (k->kv_heads < 1 || k->head_dim < 1 || k->heads % k->kv_heads != 0))
-            return th_error_set(err, "WORK-1066",
-                                "-layer_kinds: %s: kv_heads %lld, head_dim %lld: a divisor of the "
-                                "%lld heads, and a width, were expected",
-                                k->name, (long long)k->kv_heads, (long long)k->head_dim,
-                                (long long)k->heads);
+            return th_error_set(
+                err, "WORK-1066",
+                "-layer_kinds: %s: kv_heads %lld, head_dim %lld: must be a divisor of "
+                "the %lld heads, and a width",
+                k->name, (long long)k->kv_heads, (long long)k->head_dim, (long long)k->heads);
         if (k->experts > 0 && t->experts.n == 0)
             return th_error_set(err, "WORK-1067", "-layer_kinds: %s: experts 1: needs -experts",
                                 k->name);

@@ -56,10 +56,10 @@ static int check_implementation(const th_astra *a, th_astra_collective kind, th_
 static int check(const th_replay_state *s, th_error *err)
 {
     if (s->n_ranks != s->n_accels)
-        return th_error_set(err, "SIM-0303",
-                            "%s: a trace of %d ranks on a system of %d accelerators: as many were "
-                            "expected",
-                            s->trace->prefix, (int)s->trace->n_ranks, (int)s->n_accels);
+        return th_error_set(
+            err, "SIM-0303",
+            "%s: a trace of %d ranks on a system of %d accelerators: must be as many",
+            s->trace->prefix, (int)s->trace->n_ranks, (int)s->n_accels);
     if (s->is_aware && s->n_dims > 1)
         return th_error_set(err, "SIM-0304",
                             "%s: ASTRA-sim's congestion-aware network has one dimension, this "

@@ -119,8 +119,7 @@ static int check_node(const th_replay_state *s, int32_t rank, const th_trace_nod
 {
     if (n->kind == TH_TRACE_COLLECTIVE && n->n_dims != TH_TRACE_ALL_DIMS && n->n_dims < s->n_dims)
         return refuse(s, rank, n, err,
-                      "attribute involved_dim: a flag for each dimension of network.yml was "
-                      "expected");
+                      "attribute involved_dim: must be a flag for each dimension of network.yml");
     if ((n->kind == TH_TRACE_LOAD || n->kind == TH_TRACE_STORE) &&
         s->trace->memory.kind == TH_TRACE_NO_MEMORY)
         return refuse(s, rank, n, err,

@@ -111,8 +111,7 @@ static int find_accels(th_call *c, int32_t stages, int32_t *node)
                             (int)stages);
     if (stages > s->n_accels)
         return th_error_set(&c->err, "TCL-0906",
-                            "-stages %d: the system has %d accelerators; at most as many stages "
-                            "were expected",
+                            "-stages %d: the system has %d accelerators: must be at most as many",
                             (int)stages, s->n_accels);
     for (int32_t i = 0; i < stages; i++)
         node[i] = accels->word ? accels->indices[i] : s->accel_node[i];

@@ -137,8 +137,8 @@ static int tell_smallest(th_call *c, const th_plan_space *space, const th_work_c
         return -1;
     if (isinf(s.least_bytes))
         return th_error_set(&c->err, "TCL-3116",
-                            "no plan divides the model and -global_batch %d: fewer restrictions "
-                            "(-tensor, -data ...) or another batch were expected",
+                            "no plan divides the model and -global_batch %d: needs fewer "
+                            "restrictions (-tensor, -data ...) or another batch",
                             (int)space->base.batch.global_batch);
     if (s.ranks > space->n_accels)
         snprintf(fewest, sizeof fewest, "the smallest system of them that would do has %lld",
@@ -279,8 +279,7 @@ static int search(th_call *c, const th_plan_space *space, const th_plan_file *ba
         failed = end_early(c, &f, base);
     else if (!failed && f.n == 0 && !f.is_done)
         failed = th_error_set(&c->err, "TCL-3120",
-                              "-seconds %g: ended before a plan was simulated; a greater one was "
-                              "expected",
+                              "-seconds %g: ended before a plan was simulated: must be greater",
                               options.seconds);
     else if (!failed)
         failed = f.n == 0 ? tell_smallest(c, space, &work, options.fill) : keep_best(c, &f, base);

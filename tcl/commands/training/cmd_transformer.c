@@ -255,10 +255,11 @@ static int take_kind_key(th_call *c, const char *key, Tcl_Obj *value, th_transfo
         bool is_width = kind_keys[i].offset < offsetof(th_transformer_kind, experts);
         if (Tcl_GetWideIntFromObj(NULL, value, &n) != TCL_OK || n < least ||
             n > (is_width ? EXTENT_MAX : most))
-            return th_error_set(&c->err, "TCL-2968",
-                                "-layer_kinds: %s: %s \"%.40s\": a whole number of at least %s was "
-                                "expected",
-                                k->name, key, Tcl_GetString(value), least ? "-2^48" : "0");
+            return th_error_set(
+                &c->err, "TCL-2968",
+                "-layer_kinds: %s: %s \"%.40s\": must be a whole number of at least "
+                "%s",
+                k->name, key, Tcl_GetString(value), least ? "-2^48" : "0");
         *(int64_t *)((char *)k + kind_keys[i].offset) = n;
         return 0;
     }

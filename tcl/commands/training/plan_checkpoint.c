@@ -60,7 +60,7 @@ static int check_head(th_call *c, const char *path, const char *text)
         return 0;
     return th_error_set(&c->err, "TCL-3118",
                         "checkpoint \"%s\": is of another system, model, or options of the step: "
-                        "those of this search were expected",
+                        "must be those of this search",
                         path);
 }
 

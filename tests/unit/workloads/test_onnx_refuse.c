@@ -44,7 +44,7 @@ TEST(bad_files_are_refused)
         many[i] = &m.dimension[0][0];
     m.shape[0].dim = many;
     node("Relu", "x", "y", "");
-    expect("WORK-0108", "input \"x\": 13 axes: at most 12 were expected");
+    expect("WORK-0108", "input \"x\": 13 axes: must be at most 12");
     begin("1,2,268435456,2,2");
     node("Relu", "x", "y", "");
     expect("WORK-0110", "input \"x\": more than 268435456 channels, rows or columns");
@@ -54,7 +54,7 @@ TEST(bad_files_are_refused)
     m.tensor[0].n_dims = 13;
     m.tensor[0].dims = extents;
     node("Relu", "x", "y", "");
-    expect("WORK-0112", "initializer \"w\": 13 axes: at most 12 were expected");
+    expect("WORK-0112", "initializer \"w\": 13 axes: must be at most 12");
     begin("1,2");
     weights("w", "1");
     weights("w", "1");

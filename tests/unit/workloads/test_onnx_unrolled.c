@@ -265,7 +265,7 @@ TEST(loops_that_depend_on_the_data_are_refused)
     make_loop(&d, 200000, false);
     expect("WORK-0152",
            "node \"to\" (Relu of ai.onnx): it is behind 100020 nodes and outputs, with "
-           "those of functions, branches and loops: at most so many were expected in a "
+           "those of functions, branches and loops: must be at most so many in a "
            "graph of 5 nodes");
 }
 
