@@ -77,6 +77,9 @@ int th_gpus_read(th_gpus *g, const char *path, th_strbuf *notes, th_error *err);
 /* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL:
  * unknown. */
 const th_gpu *th_gpus_find(const th_gpus *g, const char *name);
+/* The device of that name or alias in the table that comes with Tharsis. 0; 1: it has none; -1: the
+ * table is not found, or is none. */
+int th_gpu_shipped(const char *name, th_gpu *out, th_error *err);
 /* *out needs no clearing on failure. 0, or -1: memory is out. */
 int th_gpus_copy(th_gpus *out, const th_gpus *g);
 void th_gpus_clear(th_gpus *g);

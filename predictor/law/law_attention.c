@@ -158,8 +158,9 @@ static double ms_per_byte(const work *w)
         w->size->input + w->size->weights + w->size->output + (w->is_decode ? 0 : put_bytes(w->op));
     double used = bytes / (w->gpu->x[TH_GPU_L2] * MIB * FITS),
            resident = 1 / (1 + used * used * used);
-    return (1 - resident) / (w->gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY) +
-           resident / (th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE);
+    double memory = w->gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY;
+    return (1 - resident) / memory +
+           resident / fmax(memory, th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE);
 }
 
 static work work_of(const th_op *op, const th_op_sizes *size, const th_gpu *gpu)

@@ -281,3 +281,17 @@ double th_law_grouped_work_ms(const th_op *op, const int32_t *rows, const th_gpu
     product_times x = grouped(op, rows, gpu);
     return work_ms(&x);
 }
+
+double th_law_product_ms(const th_gpu *gpu, th_op_precision precision, double members, double rows,
+                         double inner, double columns)
+{
+    enum { RESULT = 2 };
+    const double bytes = th_op_precision_bytes(precision);
+    const product p = {members, rows, inner, columns, NULL};
+    const th_op_sizes s = {.input = bytes * members * rows * inner,
+                           .weights = bytes * members * inner * columns,
+                           .output = fmax(RESULT, bytes) * members * rows * columns,
+                           .flops = 2 * members * rows * inner * columns};
+    product_times x = times_of(&p, &s, gpu, precision);
+    return x.start_ms + work_ms(&x);
+}

@@ -95,18 +95,11 @@ static th_predictor *read_model(const th_design_block *b, const char *name, th_e
  * neither. */
 static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
 {
-    th_strbuf path = TH_STRBUF_INIT;
-    th_gpus all = {.gpu = NULL};
-    const th_data_file file = {"devices", ".csv", NULL, "predictor"};
-    const th_gpu *found = NULL;
-    if (th_data_file_find(&file, &path) == 0 && th_gpus_read(&all, path.text, NULL, NULL) == 0)
-        found = th_gpus_find(&all, name);
-    if (!found)
-        found = th_predictor_gpu(p, name);
+    if (th_gpu_shipped(name, out, NULL) == 0)
+        return true;
+    const th_gpu *found = th_predictor_gpu(p, name);
     if (found)
         *out = *found;
-    th_gpus_clear(&all);
-    th_strbuf_clear(&path);
     return found;
 }
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* work_times.c - see work_times.h. */
+#include <config.h>
+#include <math.h>
+#include "predictor/law/law.h"
+#include "training/work_times.h"
+
+static const double S_PER_MS = 1e-3;
+
+typedef double of_device(const th_training_device *d, const void *what);
+
+/* Of one device, or of the slowest or fastest of several. */
+static double over_devices(const th_work_context *c, of_device *ms, const void *what)
+{
+    const th_training_device *d = &c->device;
+    double all = d->is_fastest ? INFINITY : 0;
+    if (d->kinds == 0)
+        return S_PER_MS * ms(d, what);
+    for (int32_t k = 0; k < c->devices.n; k++)
+        if (d->kinds & 1u << k) {
+            const double one = ms(&c->devices.of[k], what);
+            all = d->is_fastest ? fmin(all, one) : fmax(all, one);
+        }
+    return S_PER_MS * all;
+}
+
+static double product_ms(const th_training_device *d, const void *what)
+{
+    const th_product *x = what;
+    return th_law_product_ms(&d->gpu, x->precision, x->members, x->rows, x->inner, x->columns) /
+           d->clock;
+}
+
+double th_product_s(const th_work_context *c, const th_product *x)
+{
+    return over_devices(c, product_ms, x) / c->numbers.of[TH_NUMBER_CLOCK];
+}
+
+static double attention_ms(const th_training_device *d, const void *what)
+{
+    return th_law_sheet_ms(what, TH_PHASE_EXECUTION, &d->gpu) / d->clock;
+}
+
+double th_attention_s(const th_work_context *c, const th_op *op)
+{
+    return over_devices(c, attention_ms, op) /
+           (c->numbers.of[TH_NUMBER_CLOCK] * c->numbers.of[TH_NUMBER_ATTENTION]);
+}
+
+typedef struct {
+    th_op_kind kind;
+    double bytes;
+} stream;
+
+static double stream_ms(const th_training_device *d, const void *what)
+{
+    const stream *x = what;
+    return th_law_stream_ms(&d->gpu, x->kind, x->bytes);
+}
+
+double th_pass_s(const th_work_context *c, th_op_kind kind, double bytes)
+{
+    return over_devices(c, stream_ms, &(stream){kind, bytes});
+}
