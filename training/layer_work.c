@@ -140,8 +140,8 @@ static double fused_s(const th_work_context *c, const th_transformer_kind *k, do
     return heads > 0 && keys > 0 ? th_attention_s(c, &op) : 0;
 }
 
-/* times: 1 forward, 2.5 backward. Without a fused kernel the scores are written, masked, scaled and
- * read again: five passes forward, six backward, over all keys. */
+/* times: 1 forward, 2.5 backward. Without a fused kernel products write and read the scores of all
+ * keys, and between them they are masked, scaled and normalized. */
 static void add_attention(const th_work_context *c, int32_t layer, double times, cost *x)
 {
     const th_transformer *t = c->t;
@@ -162,8 +162,8 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     const th_product scores = {wide(c), heads * c->p->batch.micro_batch,
                                rows / c->p->batch.micro_batch, width, keys};
     const th_product weighed = {scores.precision, scores.members, scores.rows, keys, width};
-    const double passes = how == TH_ATTENTION_UNFUSED ? (times > 1 ? 6 : 5)
-                                                      : (times > 1 ? 9.5 : 6.5);
+    const double passes = how == TH_ATTENTION_UNFUSED ? (times > 1 ? 2 : 3)
+                                                      : (times > 1 ? 5.5 : 4.5);
     if (heads > 0)
         x->s[TH_WORK_ATTENTION] +=
             fmin(times, 2) * (th_product_s(c, &scores) + th_product_s(c, &weighed));

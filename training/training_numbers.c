@@ -6,7 +6,7 @@
 
 const th_number_meaning th_number_meanings[] = {
     [TH_NUMBER_CLOCK] = {"clock", 0.9, "share that a step keeps of a single operation's rate"},
-    [TH_NUMBER_ATTENTION] = {"attention", 0.9, "fused attention, as a share of that"},
+    [TH_NUMBER_ATTENTION] = {"attention", 0.85, "fused attention, as a share of that"},
     [TH_NUMBER_PASSES_EAGER] = {"passes_eager", 2.051, "passes over memory of eager kernels"},
     [TH_NUMBER_OVERLAP_COST] = {"overlap_cost", 0.3095,
                                 "share of its rate that computation loses to a message beside it"},
