@@ -121,7 +121,7 @@ static double other_s(const th_work_context *c, double operations)
 
 /* A query meets so many keys in the mean. */
 static double fused_s(const th_work_context *c, const th_transformer_kind *k, double keys,
-                      bool is_portable)
+                      bool is_portable, bool is_backward)
 {
     const th_parallel_plan *p = c->p;
     const int32_t width = (int32_t)ceil(th_kind_head_width(c->t, k));
@@ -137,7 +137,7 @@ static double fused_s(const th_work_context *c, const th_transformer_kind *k, do
                        [TH_OP_CHANNELS_OUT] = width,
                        [TH_OP_PRECISION] = (int32_t)wide(c),
                        [TH_OP_KERNEL] = is_portable ? TH_KERNEL_FLASH2 : TH_KERNEL_BEST}};
-    return heads > 0 && keys > 0 ? th_attention_s(c, &op) : 0;
+    return heads > 0 && keys > 0 ? th_attention_s(c, &op, is_backward) : 0;
 }
 
 /* times: 1 forward, 2.5 backward. Without a fused kernel products write and read the scores of all
@@ -155,7 +155,8 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     if (how < TH_ATTENTION_UNFUSED) {
         const double keys = th_transformer_keys(t, layer, c->p->batch.sequence);
         x->s[TH_WORK_ATTENTION] +=
-            times * (fused_s(c, &k, keys, how == TH_ATTENTION_PORTABLE) + other_s(c, other));
+            fused_s(c, &k, keys, how == TH_ATTENTION_PORTABLE, times > 1) +
+            times * other_s(c, other);
         return;
     }
     const double keys = c->p->batch.sequence, width = th_kind_head_width(t, &k);

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
+#include "predictor/law/law.h"
 #include "predictor/law/law_power.h"
 #include "training/training_device.h"
 
@@ -68,5 +69,6 @@ int th_training_device_find(th_training_device *d, const char *design, th_error 
     limited.extra[TH_GPU_BOARD_POWER] = limit;
     d->clock = limit > idle && usual > idle ? th_law_clock(&limited, usual - idle) : 1;
     take_rates(d);
+    d->keeps_clock = th_law_keeps_clock(g);
     return 0;
 }

@@ -14,6 +14,7 @@ typedef struct th_training_device {
     int64_t memory_bytes;
     unsigned kinds;   /* of several unlike ones: bits of th_training_devices; 0: one */
     bool is_fastest;  /* a computation takes as long as on the fastest of them, not the slowest */
+    bool keeps_clock; /* in long steps as well */
     bool is_known;    /* devices.csv has it */
     bool is_measured; /* are there measured steps that the model is held against? */
 } th_training_device;

@@ -7,7 +7,7 @@
 
 static const double S_PER_MS = 1e-3;
 
-typedef double of_device(const th_training_device *d, const void *what);
+typedef double of_device(const th_work_context *c, const th_training_device *d, const void *what);
 
 /* Of one device, or of the slowest or fastest of several. */
 static double over_devices(const th_work_context *c, of_device *ms, const void *what)
@@ -15,36 +15,49 @@ static double over_devices(const th_work_context *c, of_device *ms, const void *
     const th_training_device *d = &c->device;
     double all = d->is_fastest ? INFINITY : 0;
     if (d->kinds == 0)
-        return S_PER_MS * ms(d, what);
+        return S_PER_MS * ms(c, d, what);
     for (int32_t k = 0; k < c->devices.n; k++)
         if (d->kinds & 1u << k) {
-            const double one = ms(&c->devices.of[k], what);
+            const double one = ms(c, &c->devices.of[k], what);
             all = d->is_fastest ? fmin(all, one) : fmax(all, one);
         }
     return S_PER_MS * all;
 }
 
-static double product_ms(const th_training_device *d, const void *what)
+/* At the clock that a long step keeps. */
+static double slowed(const th_work_context *c, const th_training_device *d, double ms)
+{
+    return d->keeps_clock ? ms : ms / (d->clock * c->numbers.of[TH_NUMBER_CLOCK]);
+}
+
+static double product_ms(const th_work_context *c, const th_training_device *d, const void *what)
 {
     const th_product *x = what;
-    return th_law_product_ms(&d->gpu, x->precision, x->members, x->rows, x->inner, x->columns) /
-           d->clock;
+    return slowed(c, d,
+                  th_law_product_ms(&d->gpu, x->precision, x->members, x->rows, x->inner,
+                                    x->columns));
 }
 
 double th_product_s(const th_work_context *c, const th_product *x)
 {
-    return over_devices(c, product_ms, x) / c->numbers.of[TH_NUMBER_CLOCK];
+    return over_devices(c, product_ms, x);
 }
 
-static double attention_ms(const th_training_device *d, const void *what)
+typedef struct {
+    const th_op *op;
+    th_phase phase;
+} attention;
+
+static double attention_ms(const th_work_context *c, const th_training_device *d, const void *what)
 {
-    return th_law_sheet_ms(what, TH_PHASE_EXECUTION, &d->gpu) / d->clock;
+    const attention *x = what;
+    return slowed(c, d, th_law_sheet_ms(x->op, x->phase, &d->gpu));
 }
 
-double th_attention_s(const th_work_context *c, const th_op *op)
+double th_attention_s(const th_work_context *c, const th_op *op, bool is_backward)
 {
-    return over_devices(c, attention_ms, op) /
-           (c->numbers.of[TH_NUMBER_CLOCK] * c->numbers.of[TH_NUMBER_ATTENTION]);
+    const attention x = {op, is_backward ? TH_PHASE_BACKWARD : TH_PHASE_EXECUTION};
+    return over_devices(c, attention_ms, &x) / c->numbers.of[TH_NUMBER_ATTENTION];
 }
 
 typedef struct {
@@ -52,8 +65,9 @@ typedef struct {
     double bytes;
 } stream;
 
-static double stream_ms(const th_training_device *d, const void *what)
+static double stream_ms(const th_work_context *c, const th_training_device *d, const void *what)
 {
+    (void)c;
     const stream *x = what;
     return th_law_stream_ms(&d->gpu, x->kind, x->bytes);
 }

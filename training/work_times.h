@@ -13,8 +13,7 @@ typedef struct th_product {
     double members, rows, inner, columns;
 } th_product;
 double th_product_s(const th_work_context *c, const th_product *x);
-/* A fused attention forward. */
-double th_attention_s(const th_work_context *c, const th_op *op);
+double th_attention_s(const th_work_context *c, const th_op *op, bool is_backward); /* fused */
 /* A kernel that streams so many bytes from memory and to it; of norms, or of other functions. */
 double th_pass_s(const th_work_context *c, th_op_kind kind, double bytes);
 

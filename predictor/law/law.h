@@ -80,7 +80,10 @@ double th_law_grouped_work_ms(const th_op *op, const int32_t *rows, const th_gpu
 double th_law_product_ms(const th_gpu *gpu, th_op_precision precision, double members, double rows,
                          double inner, double columns);
 
-/* The same of streaming so many bytes from memory and to it, far more than a cache holds, as
+/* Has it few large cores of one clock (TPUs), not a boost clock that power and heat lower? */
+bool th_law_keeps_clock(const th_gpu *gpu);
+
+/* ms of streaming so many bytes from memory and to it, far more than a cache holds, as
  * operations of a kind do that is bound by memory. */
 double th_law_stream_ms(const th_gpu *gpu, th_op_kind kind, double bytes);
 

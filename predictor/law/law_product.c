@@ -49,6 +49,11 @@ static double larger_of(const th_gpu *gpu, th_op_precision p)
                        fmin(1, th_op_precision_bytes(p) / 2));
 }
 
+bool th_law_keeps_clock(const th_gpu *gpu)
+{
+    return larger_of(gpu, th_gpu_nearest_precision(gpu, TH_PRECISION_BF16)) > 1;
+}
+
 /* The clock follows the square root of the power that is there for products: between the linear law
  * of one voltage and the cube root where voltage follows the clock. Tensor cores take at their peak
  * the same power in 4, 8 and 16 bits. */

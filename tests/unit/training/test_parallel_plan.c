@@ -7,6 +7,7 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/training/plan_help.h"
 #include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
 #include "topology/generate/generate.h"
@@ -206,10 +207,7 @@ static th_work_context context_of(const th_transformer *t, const th_parallel_pla
 {
     return (th_work_context){.t = t,
                              .p = p,
-                             .device = {.operations_per_s = 1e15,
-                                        .bytes_per_s = 1e12,
-                                        .memory_bytes = INT64_C(80000000000),
-                                        .generation = th_generation_find("other")},
+                             .device = device_of(7e14, 1e12),
                              .numbers = th_training_numbers_shipped()};
 }
 
