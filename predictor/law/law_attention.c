@@ -165,6 +165,15 @@ static double ms_per_byte(const work *w)
            resident / fmax(memory, th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE);
 }
 
+/* Cores that do far more in a clock than a multiprocessor (a TPU's) take so many blocks at a time. */
+static double larger_of(const th_gpu *gpu, int32_t precision)
+{
+    static const double OPERATIONS = 8192;
+    th_op_precision at = th_gpu_nearest_precision(gpu, (th_op_precision)precision);
+    return fmax(1, th_gpu_peak(gpu, at) * 1e3 /
+                       (gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] * OPERATIONS));
+}
+
 /* products: so often the two of the forward pass. */
 static work work_of(const th_op *op, const th_op_sizes *size, const th_gpu *gpu, double products)
 {
@@ -172,6 +181,7 @@ static work work_of(const th_op *op, const th_op_sizes *size, const th_gpu *gpu,
     work w = {op, size, gpu, kernel_of(op, gpu), .is_decode = is_decode(op)};
     double width = x[TH_OP_CHANNELS_IN] + x[TH_OP_CHANNELS_OUT];
     w.numbers = numbers_of[w.kernel];
+    w.numbers.block /= larger_of(gpu, x[TH_OP_PRECISION]);
     w.has_fp8 = has_fp8_cache(op);
     w.clock = gpu->x[TH_GPU_CLOCK];
     w.pair = pair_clocks(&w, products);
