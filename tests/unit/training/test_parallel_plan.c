@@ -207,7 +207,7 @@ static th_work_context context_of(const th_transformer *t, const th_parallel_pla
 {
     return (th_work_context){.t = t,
                              .p = p,
-                             .device = device_of(7e14, 1e12),
+                             .device = device_of(1e15, 1e12),
                              .numbers = th_training_numbers_shipped()};
 }
 
