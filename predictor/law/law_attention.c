@@ -160,9 +160,11 @@ static double ms_per_byte(const work *w)
         w->size->input + w->size->weights + w->size->output + (w->is_decode ? 0 : put_bytes(w->op));
     double used = bytes / (w->gpu->x[TH_GPU_L2] * MIB * FITS),
            resident = 1 / (1 + used * used * used);
-    double memory = w->gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY;
-    return (1 - resident) / memory +
-           resident / fmax(memory, th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE);
+    double memory = w->gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY,
+           cache = th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE;
+    if (th_law_keeps_clock(w->gpu)) /* the rate of its cache is not known */
+        cache = fmax(cache, memory);
+    return (1 - resident) / memory + resident / cache;
 }
 
 /* Cores that do far more in a clock than a multiprocessor (a TPU's) take so many blocks at a time. */
