@@ -147,24 +147,22 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     const th_transformer *t = c->t;
     const th_transformer_kind k = th_transformer_layer(t, layer);
     const double heads = (double)k.heads / c->p->n.tensor, rows = tokens(c);
-    const double other =
-        rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
+    const double other = rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
     const th_attention how = th_attention_of(c->p, (int32_t)heads);
     x->kernels += th_kernels_of_attention(how, times > 1);
     x->bytes[TH_WORK_ATTENTION] += times * rows * (double)k.bytes / c->p->n.tensor;
     if (how < TH_ATTENTION_UNFUSED) {
         const double keys = th_transformer_keys(t, layer, c->p->batch.sequence);
-        x->s[TH_WORK_ATTENTION] +=
-            fused_s(c, &k, keys, how == TH_ATTENTION_PORTABLE, times > 1) +
-            times * other_s(c, other);
+        x->s[TH_WORK_ATTENTION] += fused_s(c, &k, keys, how == TH_ATTENTION_PORTABLE, times > 1) +
+                                   times * other_s(c, other);
         return;
     }
     const double keys = c->p->batch.sequence, width = th_kind_head_width(t, &k);
     const th_product scores = {wide(c), heads * c->p->batch.micro_batch,
                                rows / c->p->batch.micro_batch, width, keys};
     const th_product weighed = {scores.precision, scores.members, scores.rows, keys, width};
-    const double passes = how == TH_ATTENTION_UNFUSED ? (times > 1 ? 2 : 3)
-                                                      : (times > 1 ? 5.5 : 4.5);
+    const double passes =
+        how == TH_ATTENTION_UNFUSED ? (times > 1 ? 2 : 3) : (times > 1 ? 5.5 : 4.5);
     if (heads > 0)
         x->s[TH_WORK_ATTENTION] +=
             fmin(times, 2) * (th_product_s(c, &scores) + th_product_s(c, &weighed));
@@ -294,8 +292,8 @@ static void close_piece(const th_work_context *c, th_pieces *out, const cost *x)
                                 x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS)};
     for (int i = 0; i < TH_N_WORK_PARTS; i++) {
         piece.part_s[i] =
-            x->s[i] + passes * th_pass_s(c, i == TH_WORK_NORMS ? TH_OP_NORM : TH_OP_ELEMENTWISE,
-                                         x->bytes[i]);
+            x->s[i] +
+            passes * th_pass_s(c, i == TH_WORK_NORMS ? TH_OP_NORM : TH_OP_ELEMENTWISE, x->bytes[i]);
         piece.s += piece.part_s[i];
     }
     if (fmax(piece.s, piece.host_s) > 0)

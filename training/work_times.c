@@ -33,9 +33,8 @@ static double slowed(const th_work_context *c, const th_training_device *d, doub
 static double product_ms(const th_work_context *c, const th_training_device *d, const void *what)
 {
     const th_product *x = what;
-    return slowed(c, d,
-                  th_law_product_ms(&d->gpu, x->precision, x->members, x->rows, x->inner,
-                                    x->columns));
+    return slowed(
+        c, d, th_law_product_ms(&d->gpu, x->precision, x->members, x->rows, x->inner, x->columns));
 }
 
 double th_product_s(const th_work_context *c, const th_product *x)

@@ -71,9 +71,9 @@ static double ceiling_of(const th_gpu *gpu, th_op_precision p)
 
 /* Clocks: of a kernel's start beside START_US, of a wave, of adding partial sums, of a step. */
 static const double START_US = 0.7, START = 2150, WAVE = 900, SPLIT = 6400, STEP = 170;
-static const double PAIRED_START = 0.35; /* of START, of kernels for pairs of multiprocessors */
-static const double HALF_FILL = 2400;    /* numbers of a tile that reach half of the ceiling */
-static const double TAIL = 0.82;         /* of a wave that is not full, what is lost no time */
+static const double PAIRED_START = 0.35;     /* of START, of kernels for pairs of multiprocessors */
+static const double HALF_FILL = 2400;        /* numbers of a tile that reach half of the ceiling */
+static const double TAIL = 0.82;             /* of a wave that is not full, what is lost no time */
 enum { CACHE_BYTES = 64, STEP_BYTES = 128 }; /* of a clock; of a step */
 
 /* How fast operands come and results go, in CACHE_BYTES a clock. Synchronous instructions (before
@@ -86,7 +86,7 @@ static const rates ASYNCHRONOUS = {2.3, 0.6},
                    SYNCHRONOUS[N_WIDTHS] = {{2.3, 0.14}, {0.353, 0.02}, {0.353, 0.02}};
 
 typedef struct {
-    double sms, bytes;                     /* bytes: of an operand's number */
+    double sms, bytes; /* bytes: of an operand's number */
     double half_fill;
     double per_us, bytes_per_us, store_us; /* operations; operands; numbers of results */
     double step_us;                        /* the least of an inner number */

@@ -39,10 +39,8 @@ static th_parallel_plan plan_of(int32_t tensor, int32_t pipeline)
 /* A launch takes a second, and all else next to nothing. */
 static th_work_context context_of(const th_transformer *t, const th_parallel_plan *p)
 {
-    th_work_context c = {.t = t,
-                         .p = p,
-                         .device = device_of(1e18, 1e18),
-                         .numbers = th_training_numbers_shipped()};
+    th_work_context c = {
+        .t = t, .p = p, .device = device_of(1e18, 1e18), .numbers = th_training_numbers_shipped()};
     c.numbers.of[TH_NUMBER_HOST_PYTHON] = 1;
     c.numbers.of[TH_NUMBER_HOST_KERNEL] = 1;
     return c;
@@ -202,7 +200,8 @@ TEST(the_host_launches_while_messages_run)
     auto_system *s = shipped_system("islands_4x8");
     th_parallel_plan p = plan_of(2, 1);
     p.attention = TH_ATTENTION_SOFTMAX;
-    p.batch.micro_batch = p.batch.global_batch = 4096; /* messages are long beside kernels' starts */
+    p.batch.micro_batch = p.batch.global_batch =
+        4096; /* messages are long beside kernels' starts */
     th_work_context c = context_of(&t, &p);
     c.numbers.of[TH_NUMBER_HOST_PYTHON] = 0;
     const double messages = step_s(s, &c);

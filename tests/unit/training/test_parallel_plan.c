@@ -205,10 +205,8 @@ TEST(files_with_mistakes)
 
 static th_work_context context_of(const th_transformer *t, const th_parallel_plan *p)
 {
-    return (th_work_context){.t = t,
-                             .p = p,
-                             .device = device_of(1e15, 1e12),
-                             .numbers = th_training_numbers_shipped()};
+    return (th_work_context){
+        .t = t, .p = p, .device = device_of(1e15, 1e12), .numbers = th_training_numbers_shipped()};
 }
 
 /* arXiv 2205.05198, equation 2: s b h (34 + 5 a s / h) bytes without parallelism, of which 2 s b h
