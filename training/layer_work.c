@@ -74,11 +74,6 @@ static const narrow *narrow_of(const th_work_context *c)
     return c->p->precision >= TH_TRAIN_FP8 ? &narrow_types[c->p->precision] : NULL;
 }
 
-static th_op_precision wide(const th_work_context *c)
-{
-    return c->p->precision == TH_TRAIN_FP16 ? TH_PRECISION_FP16 : TH_PRECISION_BF16;
-}
-
 /* Members of rows x inner by inner x columns forward, as many operations backward. */
 static double pass_s(const th_work_context *c, product_pass pass, const th_product *forward)
 {
@@ -94,7 +89,7 @@ static void add_products(const th_work_context *c, cost *x, double members, doub
                          double columns, double inner)
 {
     const narrow *cast = narrow_of(c);
-    const th_product of = {cast ? cast->of : wide(c), members, rows, inner, columns};
+    const th_product of = {cast ? cast->of : th_wide_precision(c), members, rows, inner, columns};
     x->s[TH_WORK_PRODUCTS] += (cast ? cast->slower : 1) * pass_s(c, x->pass, &of);
     x->kernels += members;
     if (!cast)
@@ -110,36 +105,6 @@ static void add_product(const th_work_context *c, cost *x, double m, double n, d
 
 /* ---- attention ---- */
 
-/* What attends besides, or in the place of attention: at the rate of a product of as many
- * operations. */
-static double other_s(const th_work_context *c, double operations)
-{
-    const th_product of = {wide(c), 1, tokens(c), operations / 2 / tokens(c) / c->t->hidden,
-                           c->t->hidden};
-    return operations > 0 ? th_product_s(c, &of) / number(c, TH_NUMBER_ATTENTION) : 0;
-}
-
-/* A query meets so many keys in the mean. */
-static double fused_s(const th_work_context *c, const th_transformer_kind *k, double keys,
-                      bool is_portable, bool is_backward)
-{
-    const th_parallel_plan *p = c->p;
-    const int32_t width = (int32_t)ceil(th_kind_head_width(c->t, k));
-    const int32_t heads = (int32_t)ceil((double)k->heads / p->n.tensor);
-    const int32_t shared = (int32_t)ceil((double)k->kv_heads / p->n.tensor);
-    const th_op op = {TH_OP_ATTENTION,
-                      {[TH_OP_BATCH] = p->batch.micro_batch,
-                       [TH_OP_ROWS] = (int32_t)ceil((double)p->batch.sequence / p->n.context),
-                       [TH_OP_KEYS] = (int32_t)ceil(keys),
-                       [TH_OP_HEADS] = heads,
-                       [TH_OP_KV_HEADS] = shared,
-                       [TH_OP_CHANNELS_IN] = width,
-                       [TH_OP_CHANNELS_OUT] = width,
-                       [TH_OP_PRECISION] = (int32_t)wide(c),
-                       [TH_OP_KERNEL] = is_portable ? TH_KERNEL_FLASH2 : TH_KERNEL_BEST}};
-    return heads > 0 && keys > 0 ? th_attention_s(c, &op, is_backward) : 0;
-}
-
 /* times: 1 forward, 2.5 backward. Without a fused kernel products write and read the scores of all
  * keys, and between them they are masked, scaled and normalized. */
 static void add_attention(const th_work_context *c, int32_t layer, double times, cost *x)
@@ -153,12 +118,13 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     x->bytes[TH_WORK_ATTENTION] += times * rows * (double)k.bytes / c->p->n.tensor;
     if (how < TH_ATTENTION_UNFUSED) {
         const double keys = th_transformer_keys(t, layer, c->p->batch.sequence);
-        x->s[TH_WORK_ATTENTION] += fused_s(c, &k, keys, how == TH_ATTENTION_PORTABLE, times > 1) +
-                                   times * other_s(c, other);
+        x->s[TH_WORK_ATTENTION] +=
+            th_fused_attention_s(c, &k, keys, how == TH_ATTENTION_PORTABLE, times > 1) +
+            times * th_attention_besides_s(c, rows, other);
         return;
     }
     const double keys = c->p->batch.sequence, width = th_kind_head_width(t, &k);
-    const th_product scores = {wide(c), heads * c->p->batch.micro_batch,
+    const th_product scores = {th_wide_precision(c), heads * c->p->batch.micro_batch,
                                rows / c->p->batch.micro_batch, width, keys};
     const th_product weighed = {scores.precision, scores.members, scores.rows, keys, width};
     const double passes =
@@ -166,7 +132,7 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     if (heads > 0)
         x->s[TH_WORK_ATTENTION] +=
             fmin(times, 2) * (th_product_s(c, &scores) + th_product_s(c, &weighed));
-    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * other_s(c, other);
+    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * th_attention_besides_s(c, rows, other);
     if (how == TH_ATTENTION_UNFUSED)
         x->bytes[TH_WORK_ATTENTION] += passes * ELEMENT * rows * keys * heads;
     else
@@ -525,7 +491,7 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
                          th_pieces *out)
 {
     double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
-    const th_product of = {wide(c), 1, rows, c->t->hidden, columns};
+    const th_product of = {th_wide_precision(c), 1, rows, c->t->hidden, columns};
     bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
     cost x = {.kernels = 5};
     x.s[TH_WORK_PRODUCTS] = pass_s(c,

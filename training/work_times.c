@@ -7,6 +7,11 @@
 
 static const double S_PER_MS = 1e-3;
 
+th_op_precision th_wide_precision(const th_work_context *c)
+{
+    return c->p->precision == TH_TRAIN_FP16 ? TH_PRECISION_FP16 : TH_PRECISION_BF16;
+}
+
 typedef double of_device(const th_work_context *c, const th_training_device *d, const void *what);
 
 /* Of one device, or of the slowest or fastest of several. */
@@ -53,10 +58,37 @@ static double attention_ms(const th_work_context *c, const th_training_device *d
     return slowed(c, d, th_law_sheet_ms(x->op, x->phase, &d->gpu));
 }
 
-double th_attention_s(const th_work_context *c, const th_op *op, bool is_backward)
+static double attention_s(const th_work_context *c, const th_op *op, bool is_backward)
 {
     const attention x = {op, is_backward ? TH_PHASE_BACKWARD : TH_PHASE_EXECUTION};
     return over_devices(c, attention_ms, &x) / c->numbers.of[TH_NUMBER_ATTENTION];
+}
+
+double th_attention_besides_s(const th_work_context *c, double rows, double operations)
+{
+    const th_product of = {th_wide_precision(c), 1, rows, operations / 2 / rows / c->t->hidden,
+                           c->t->hidden};
+    return operations > 0 ? th_product_s(c, &of) / c->numbers.of[TH_NUMBER_ATTENTION] : 0;
+}
+
+double th_fused_attention_s(const th_work_context *c, const th_transformer_kind *k, double keys,
+                            bool is_portable, bool is_backward)
+{
+    const th_parallel_plan *p = c->p;
+    const int32_t width = (int32_t)ceil(th_kind_head_width(c->t, k));
+    const int32_t heads = (int32_t)ceil((double)k->heads / p->n.tensor);
+    const int32_t shared = (int32_t)ceil((double)k->kv_heads / p->n.tensor);
+    const th_op op = {TH_OP_ATTENTION,
+                      {[TH_OP_BATCH] = p->batch.micro_batch,
+                       [TH_OP_ROWS] = (int32_t)ceil((double)p->batch.sequence / p->n.context),
+                       [TH_OP_KEYS] = (int32_t)ceil(keys),
+                       [TH_OP_HEADS] = heads,
+                       [TH_OP_KV_HEADS] = shared,
+                       [TH_OP_CHANNELS_IN] = width,
+                       [TH_OP_CHANNELS_OUT] = width,
+                       [TH_OP_PRECISION] = (int32_t)th_wide_precision(c),
+                       [TH_OP_KERNEL] = is_portable ? TH_KERNEL_FLASH2 : TH_KERNEL_BEST}};
+    return heads > 0 && keys > 0 ? attention_s(c, &op, is_backward) : 0;
 }
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "predictor/op/op.h"
 #include "training/layer_work.h"
 
+th_op_precision th_wide_precision(const th_work_context *c); /* of the plan in 16 bits */
 /* Members products of rows x inner by inner x columns, whose operands are there in the precision.
  */
 typedef struct th_product {
@@ -13,7 +14,11 @@ typedef struct th_product {
     double members, rows, inner, columns;
 } th_product;
 double th_product_s(const th_work_context *c, const th_product *x);
-double th_attention_s(const th_work_context *c, const th_op *op, bool is_backward); /* fused */
+/* Fused attention of a layer's kind, whose queries meet so many keys in the mean. */
+double th_fused_attention_s(const th_work_context *c, const th_transformer_kind *k, double keys,
+                            bool is_portable, bool is_backward);
+/* Operations of rows besides, or in the place of attention: at the rate of a product of as many. */
+double th_attention_besides_s(const th_work_context *c, double rows, double operations);
 /* A kernel that streams so many bytes from memory and to it; of norms, or of other functions. */
 double th_pass_s(const th_work_context *c, th_op_kind kind, double bytes);
 
