@@ -7,8 +7,8 @@
 # DIRECTORY is that of tests/accept/training.tcl; FOLDS a file for the numbers without each source,
 # which that script reads. Every row is simulated with the numbers that the fit begins with, and
 # with each number alone 5 % larger; these slopes of the logarithms of predicted over measured times
-# stay, for the fit without a source as well. A fit moves on from there by ROUNDS steps: each minimises the sum of absolute errors by
-# iteratively reweighted least squares, moves no number by more than a quarter, and simulates again.
+# stay, for the fit without a source as well. A fit moves on from there by ROUNDS steps: each
+# minimises the sum of absolute errors by iteratively reweighted least squares, moves no number by more than a quarter, and simulates again.
 # A prior pulls every number to where it began, so that what few rows tell of stays there. The fit
 # without a source begins at the same place, and sees none of its rows.
 

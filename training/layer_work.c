@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "training/kernel_counts.h"
+#include "training/layer_work.h"
 #include "training/work_times.h"
 
 enum { ELEMENT = 2 }; /* bytes of 16 bits */

@@ -4,19 +4,8 @@
  * docs/models/training.md has the equations. */
 #ifndef TH_TRAINING_LAYER_WORK_H
 #define TH_TRAINING_LAYER_WORK_H
-#include "training/parallel_plan.h"
-#include "training/training_device.h"
-#include "training/training_numbers.h"
+#include "training/work_context.h"
 #include "sim/collective/collective.h"
-
-typedef struct th_work_context {
-    const th_transformer *t;
-    const th_parallel_plan *p;
-    th_training_device device;
-    th_training_devices devices;
-    th_training_numbers numbers;
-    struct th_collective_memo *memo; /* of plans on the same system; NULL: none */
-} th_work_context;
 
 /* What the kernels of a computation do. */
 typedef enum {

@@ -21,7 +21,7 @@ libtharsis_la_SOURCES += \
 	training/step_tasks.c training/step_tasks.h \
 	training/training_device.c training/training_device.h \
 	training/training_numbers.c training/training_numbers.h \
-	training/work_times.c training/work_times.h
+	training/work_context.h training/work_times.c training/work_times.h
 
 unit_tests += \
 	tests/unit/training/test_parallel_plan \

@@ -4,7 +4,7 @@
 #ifndef TH_TRAINING_WORK_TIMES_H
 #define TH_TRAINING_WORK_TIMES_H
 #include "predictor/op/op.h"
-#include "training/layer_work.h"
+#include "training/work_context.h"
 
 th_op_precision th_wide_precision(const th_work_context *c); /* of the plan in 16 bits */
 /* Members products of rows x inner by inner x columns, whose operands are there in the precision.

@@ -167,7 +167,7 @@ static double ms_per_byte(const work *w)
     return (1 - resident) / memory + resident / cache;
 }
 
-/* Cores that do far more in a clock than a multiprocessor (a TPU's) take so many blocks at a time. */
+/* Cores that do far more in a clock than a multiprocessor (a TPU's) take so many at a time. */
 static double larger_of(const th_gpu *gpu, int32_t precision)
 {
     static const double OPERATIONS = 8192;
