@@ -2,13 +2,13 @@
 /* layer_work.c - see layer_work.h.
  *   th_layer_work -> forward_pieces (with the recomputation, in front of the backward ones) or
  *   backward_pieces -> costs of attention, feed-forward network, experts
- * Times are those of a roofline: products take the longer of operations at a share of the peak and
- * bytes at the memory's rate, all else its bytes. */
+ * Times are those of single operations (work_times.h). */
 #include <config.h>
 #include <math.h>
 #include <string.h>
 #include "training/kernel_counts.h"
 #include "training/layer_work.h"
+#include "training/work_times.h"
 
 enum { ELEMENT = 2 }; /* bytes of 16 bits */
 
@@ -20,12 +20,13 @@ enum { ELEMENT = 2 }; /* bytes of 16 bits */
 typedef struct narrow {
     double slower, cast_bytes, launches;
     double kept_bytes; /* of an element of an operand, its share of a scale included */
-    bool has_4_bits;
+    th_op_precision of;
 } narrow;
-static const narrow narrow_types[] = {[TH_TRAIN_FP8] = {1, 2.4, 1, 1, false},
-                                      [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, 1, false},
-                                      [TH_TRAIN_MXFP8] = {1, 4, 1, 1 + 1 / 32.0, false},
-                                      [TH_TRAIN_NVFP4] = {1, 5, 2, 0.5 + 1 / 16.0, true}};
+static const narrow narrow_types[] = {
+    [TH_TRAIN_FP8] = {1, 2.4, 1, 1, TH_PRECISION_FP8},
+    [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, 1, TH_PRECISION_FP8},
+    [TH_TRAIN_MXFP8] = {1, 4, 1, 1 + 1 / 32.0, TH_PRECISION_FP8},
+    [TH_TRAIN_NVFP4] = {1, 5, 2, 0.5 + 1 / 16.0, TH_PRECISION_FP4}};
 
 const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
                                           [TH_WORK_ATTENTION] = "attention",
@@ -41,10 +42,14 @@ const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
                                           [TH_WORK_HOST] = "host",
                                           NULL};
 
+/* Which of its products a layer computes: forward, or backward for its inputs or its weights. */
+typedef enum { PASS_FORWARD, PASS_INPUTS, PASS_WEIGHTS } product_pass;
+
 /* What one computation adds up to, by th_work_part. */
 typedef struct cost {
     double s[TH_N_WORK_PARTS];
     double bytes[TH_N_WORK_PARTS];  /* of elementwise passes */
+    product_pass pass;              /* of those that are added */
     double kernels, expert_kernels; /* that the host launches */
 } cost;
 
@@ -64,96 +69,76 @@ static double tokens(const th_work_context *c)
 
 /* ---- products ---- */
 
-/* Waves of tiles over the cores, as a share of what a whole number of them would do: the best of
- * the tiles of 256 x 128, 128 x 256 and 128 x 128 that the vendor's library offers. */
-static double wave_share(const th_work_context *c, double m, double n)
-{
-    static const int tiles[][2] = {{256, 128}, {128, 256}, {128, 128}};
-    int cores = c->device.generation->cores;
-    double best = 0;
-    if (cores == 0)
-        return 1;
-    for (int i = 0; i < 3; i++) {
-        double count = ceil(m / tiles[i][0]) * ceil(n / tiles[i][1]);
-        double share = m / tiles[i][0] * (n / tiles[i][1]) / (ceil(count / cores) * cores);
-        best = share > best ? share : best;
-    }
-    return best;
-}
-
 /* NULL: products of 16 bits. */
 static const narrow *narrow_of(const th_work_context *c)
 {
     return c->p->precision >= TH_TRAIN_FP8 ? &narrow_types[c->p->precision] : NULL;
 }
 
-/* Of the 16-bit peak. */
-static double peak_factor(const th_generation *g, const narrow *x)
+/* Members of rows x inner by inner x columns forward, as many operations backward. */
+static double pass_s(const th_work_context *c, product_pass pass, const th_product *forward)
 {
-    return x->has_4_bits ? g->fp4_factor : g->fp8_factor;
+    th_product x = *forward;
+    if (pass == PASS_INPUTS)
+        x.inner = forward->columns, x.columns = forward->inner;
+    else if (pass == PASS_WEIGHTS)
+        x.rows = forward->inner, x.inner = forward->rows;
+    return th_product_s(c, &x);
 }
 
-/* Under a limit of power the clock is lower than on the same accelerator without one. */
-static double clock_share(const th_work_context *c)
-{
-    return c->device.generation->is_limited ? number(c, TH_NUMBER_CLOCK_LIMITED) : 1;
-}
-
-static double product_s(const th_work_context *c, double m, double n, double k, const narrow *x)
-{
-    const th_generation *g = c->device.generation;
-    double rate = c->device.operations_per_s * clock_share(c);
-    rate *= x ? peak_factor(g, x) * number(c, TH_NUMBER_PRODUCTS_FP8) / x->slower
-              : number(c, g->products);
-    double bytes = ELEMENT * (m * n + m * k + n * k);
-    return fmax(2 * m * n * k / (rate * wave_share(c, m, n)), bytes / c->device.bytes_per_s);
-}
-
-/* Forward, or for the inputs, or for the weights: as many operations each. */
-static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
+static void add_products(const th_work_context *c, cost *x, double members, double rows,
+                         double columns, double inner)
 {
     const narrow *cast = narrow_of(c);
-    x->s[TH_WORK_PRODUCTS] += product_s(c, m, n, k, cast);
-    x->kernels += 1;
+    const th_product of = {cast ? cast->of : th_wide_precision(c), members, rows, inner, columns};
+    x->s[TH_WORK_PRODUCTS] += (cast ? cast->slower : 1) * pass_s(c, x->pass, &of);
+    x->kernels += members;
     if (!cast)
         return;
-    x->bytes[TH_WORK_CASTS] += cast->cast_bytes * (m * k + n * k);
-    x->kernels += cast->launches;
+    x->bytes[TH_WORK_CASTS] += cast->cast_bytes * members * (rows * inner + columns * inner);
+    x->kernels += cast->launches * members;
+}
+
+static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
+{
+    add_products(c, x, 1, m, n, k);
 }
 
 /* ---- attention ---- */
 
-/* times: 1 forward, 2.5 backward. Without a fused kernel the scores are written, masked, scaled and
- * read again: five passes forward, six backward, over all keys. */
+/* times: 1 forward, 2.5 backward. Without a fused kernel products write and read the scores of all
+ * keys, and between them they are masked, scaled and normalized. */
 static void add_attention(const th_work_context *c, int32_t layer, double times, cost *x)
 {
     const th_transformer *t = c->t;
     const th_transformer_kind k = th_transformer_layer(t, layer);
-    double heads = (double)k.heads / c->p->n.tensor, rows = tokens(c);
-    double width = th_kind_head_width(t, &k);
-    double other = rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
-    th_attention how = th_attention_of(c->p, (int32_t)heads);
-    double keys = how < TH_ATTENTION_UNFUSED ? th_transformer_keys(t, layer, c->p->batch.sequence)
-                                             : c->p->batch.sequence;
-    double operations = times * (4 * rows * keys * heads * width + other);
-    double rate =
-        c->device.operations_per_s * clock_share(c) * number(c, c->device.generation->products);
+    const double heads = (double)k.heads / c->p->n.tensor, rows = tokens(c);
+    const double other = rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
+    const th_attention how = th_attention_of(c->p, (int32_t)heads);
     x->kernels += th_kernels_of_attention(how, times > 1);
     x->bytes[TH_WORK_ATTENTION] += times * rows * (double)k.bytes / c->p->n.tensor;
     if (how < TH_ATTENTION_UNFUSED) {
+        const double keys = th_transformer_keys(t, layer, c->p->batch.sequence);
         x->s[TH_WORK_ATTENTION] +=
-            operations /
-            (rate * number(c, how == TH_ATTENTION_FUSED ? TH_NUMBER_ATTENTION
-                                                        : TH_NUMBER_ATTENTION_PORTABLE));
+            th_fused_attention_s(c, &k, keys, how == TH_ATTENTION_PORTABLE, times > 1) +
+            times * th_attention_besides_s(c, rows, other);
         return;
     }
-    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * (4 * rows * keys * heads * width + other) / rate;
-    double scores = ELEMENT * rows * keys * heads;
+    const double keys = c->p->batch.sequence, width = th_kind_head_width(t, &k);
+    const th_product scores = {th_wide_precision(c), heads * c->p->batch.micro_batch,
+                               rows / c->p->batch.micro_batch, width, keys};
+    const th_product weighed = {scores.precision, scores.members, scores.rows, keys, width};
+    const double passes =
+        how == TH_ATTENTION_UNFUSED ? (times > 1 ? 2 : 3) : (times > 1 ? 5.5 : 4.5);
+    if (heads > 0)
+        x->s[TH_WORK_ATTENTION] +=
+            fmin(times, 2) * (th_product_s(c, &scores) + th_product_s(c, &weighed));
+    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * th_attention_besides_s(c, rows, other);
     if (how == TH_ATTENTION_UNFUSED)
-        x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 6 : 5) * scores;
+        x->bytes[TH_WORK_ATTENTION] += passes * ELEMENT * rows * keys * heads;
     else
-        x->s[TH_WORK_ATTENTION] += (times > 1 ? 9.5 : 6.5) * scores *
-                                   number(c, TH_NUMBER_PASSES_FUSED) / c->device.bytes_per_s;
+        x->s[TH_WORK_ATTENTION] +=
+            th_pass_s(c, TH_OP_ELEMENTWISE, passes * ELEMENT * rows * keys * heads);
 }
 
 /* ---- parts of a layer, forward; backward for the inputs it is the same products ---- */
@@ -181,13 +166,13 @@ static void add_attention_products(const th_work_context *c, int32_t layer, cost
     add_product(c, x, rows, h, d * (double)k.heads / n);
 }
 
-static void add_ffn_products(const th_work_context *c, double rows, double width, bool has_last,
-                             cost *x)
+static void add_ffn_products(const th_work_context *c, double members, double rows, double width,
+                             bool has_last, cost *x)
 {
     double up = c->t->gated ? 2 : 1;
-    add_product(c, x, rows, up * width, c->t->hidden);
+    add_products(c, x, members, rows, up * width, c->t->hidden);
     if (has_last)
-        add_product(c, x, rows, c->t->hidden, width);
+        add_products(c, x, members, rows, c->t->hidden, width);
 }
 
 /* Tokens that a rank's experts compute, in the mean of the copies, and per expert. */
@@ -196,14 +181,13 @@ static void add_expert_products(const th_work_context *c, bool has_last, cost *x
     const th_experts *e = &c->t->experts;
     double here = (double)e->n / c->p->n.expert, etp = c->p->n.expert_tensor;
     double rows = tokens(c) / c->p->n.tensor * etp * e->top_k * c->p->expert_skew / here;
-    cost one = {.kernels = 0};
-    add_ffn_products(c, rows, e->ffn / etp, has_last, &one);
-    x->s[TH_WORK_PRODUCTS] += one.s[TH_WORK_PRODUCTS] * here;
-    x->bytes[TH_WORK_CASTS] += one.bytes[TH_WORK_CASTS] * here;
-    x->expert_kernels += one.kernels * here; /* a kernel for each expert */
+    double kernels = x->kernels;
+    add_ffn_products(c, here, rows, e->ffn / etp, has_last, x);
+    x->expert_kernels += x->kernels - kernels; /* a kernel for each expert */
+    x->kernels = kernels;
     add_product(c, x, tokens(c) / c->p->n.tensor, e->n, c->t->hidden);
     if (e->shared_ffn > 0)
-        add_ffn_products(c, tokens(c), (double)e->shared_ffn / c->p->n.tensor, has_last, x);
+        add_ffn_products(c, 1, tokens(c), (double)e->shared_ffn / c->p->n.tensor, has_last, x);
 }
 
 /* Of the feed-forward network of a layer. has_last: with the product that makes its result. */
@@ -213,7 +197,7 @@ static void add_products_of_ffn(const th_work_context *c, int32_t layer, bool ha
     if (k.experts)
         add_expert_products(c, has_last, x);
     else if (k.ffn > 0)
-        add_ffn_products(c, tokens(c), (double)k.ffn / c->p->n.tensor, has_last, x);
+        add_ffn_products(c, 1, tokens(c), (double)k.ffn / c->p->n.tensor, has_last, x);
 }
 
 /* Of a part, forward (times 1) or backward (2). */
@@ -270,12 +254,13 @@ static void add_ffn_passes(const th_work_context *c, int32_t layer, double times
 
 static void close_piece(const th_work_context *c, th_pieces *out, const cost *x)
 {
-    double passes =
-        number(c, c->p->has_fused_kernels ? TH_NUMBER_PASSES_FUSED : TH_NUMBER_PASSES_EAGER);
+    double passes = c->p->has_fused_kernels ? 1 : number(c, TH_NUMBER_PASSES_EAGER);
     th_piece piece = {.host_s = x->kernels * number(c, th_launch_number(c->p)) +
                                 x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS)};
     for (int i = 0; i < TH_N_WORK_PARTS; i++) {
-        piece.part_s[i] = x->s[i] + passes * x->bytes[i] / c->device.bytes_per_s;
+        piece.part_s[i] =
+            x->s[i] +
+            passes * th_pass_s(c, i == TH_WORK_NORMS ? TH_OP_NORM : TH_OP_ELEMENTWISE, x->bytes[i]);
         piece.s += piece.part_s[i];
     }
     if (fmax(piece.s, piece.host_s) > 0)
@@ -438,12 +423,13 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
 {
     const th_transformer_kind k = th_transformer_layer(c->t, layer);
     bool is_sparse = k.experts > 0;
-    int times = has_weight_gradients(c, is_split) ? 2 : 1;
+    product_pass last = has_weight_gradients(c, is_split) ? PASS_WEIGHTS : PASS_INPUTS;
     cost a = {.kernels = 0};
     cost f = {.expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
     add_attention_passes(c, layer, 2, &a);
     add_ffn_passes(c, layer, 2, &f);
-    for (int i = 0; i < times; i++) {
+    for (product_pass i = PASS_INPUTS; i <= last; i++) {
+        a.pass = f.pass = i;
         add_attention_products(c, layer, &a);
         add_products_of_ffn(c, layer, true, &f);
     }
@@ -482,7 +468,7 @@ static void recompute(const th_work_context *c, int32_t layer, th_pieces *out)
 
 static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces *out)
 {
-    cost x = {.kernels = 0};
+    cost x = {.pass = PASS_WEIGHTS};
     if (c->p->frozen_weights)
         return;
     add_attention_products(c, layer, &x);
@@ -506,10 +492,15 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
                          th_pieces *out)
 {
     double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
-    double one = product_s(c, rows, columns, c->t->hidden, NULL);
+    const th_product of = {th_wide_precision(c), 1, rows, c->t->hidden, columns};
     bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
     cost x = {.kernels = 5};
-    x.s[TH_WORK_PRODUCTS] = one * (has_weights ? 2 : 1);
+    x.s[TH_WORK_PRODUCTS] = pass_s(c,
+                                   kind == TH_PIPELINE_FORWARD    ? PASS_FORWARD
+                                   : kind == TH_PIPELINE_BACKWARD ? PASS_INPUTS
+                                                                  : PASS_WEIGHTS,
+                                   &of) +
+                            (has_weights ? pass_s(c, PASS_WEIGHTS, &of) : 0);
     if (kind != TH_PIPELINE_WEIGHTS)
         x.bytes[TH_WORK_LOGITS] = (kind == TH_PIPELINE_FORWARD ? 14 : 10) * rows * columns;
     if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
@@ -562,7 +553,7 @@ double th_optimizer_s(const th_work_context *c, int64_t parameters)
     int32_t shards = c->p->n.zero > 0 ? c->p->n.zero_group : 1;
     if (c->p->frozen_weights)
         return 0;
-    return (double)parameters / shards * BYTES_PER_PARAMETER / c->device.bytes_per_s;
+    return th_pass_s(c, TH_OP_ELEMENTWISE, (double)parameters / shards * BYTES_PER_PARAMETER);
 }
 
 /* arXiv 2205.05198, section 4, for grouped heads and gated networks: inputs of norms and products,

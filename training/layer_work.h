@@ -4,33 +4,8 @@
  * docs/models/training.md has the equations. */
 #ifndef TH_TRAINING_LAYER_WORK_H
 #define TH_TRAINING_LAYER_WORK_H
-#include "training/parallel_plan.h"
-#include "training/training_numbers.h"
+#include "training/work_context.h"
 #include "sim/collective/collective.h"
-
-/* One accelerator, as its system describes it. */
-typedef struct th_training_device {
-    double operations_per_s, bytes_per_s; /* 16-bit peak, DRAM */
-    int64_t memory_bytes;
-    const th_generation *generation;
-} th_training_device;
-
-/* The kinds of accelerators that a system has. */
-enum { TH_DEVICE_KINDS_MAX = 4 };
-typedef struct th_training_devices {
-    const th_system *system;
-    th_training_device of[TH_DEVICE_KINDS_MAX];
-    int32_t accel[TH_DEVICE_KINDS_MAX], n; /* the first of each kind; n < 2: all are like */
-} th_training_devices;
-
-typedef struct th_work_context {
-    const th_transformer *t;
-    const th_parallel_plan *p;
-    th_training_device device;
-    th_training_devices devices;
-    th_training_numbers numbers;
-    struct th_collective_memo *memo; /* of plans on the same system; NULL: none */
-} th_work_context;
 
 /* What the kernels of a computation do. */
 typedef enum {

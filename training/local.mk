@@ -20,7 +20,9 @@ libtharsis_a_SOURCES += \
 	training/plan_stages.c training/plan_stages.h \
 	training/plan_step.c training/plan_step.h \
 	training/step_tasks.c training/step_tasks.h \
-	training/training_numbers.c training/training_numbers.h
+	training/training_device.c training/training_device.h \
+	training/training_numbers.c training/training_numbers.h \
+	training/work_context.h training/work_times.c training/work_times.h
 
 unit_tests += \
 	tests/unit/training/test_parallel_plan \

@@ -88,59 +88,42 @@ int th_training_devices_of(const th_system *s, th_training_devices *out, th_erro
         }
         th_training_device *d = &out->of[k];
         out->accel[out->n++] = i;
-        *d = (th_training_device){.memory_bytes = a->dram_bytes,
-                                  .generation = th_generation_find(s->designs[a->designs[0]].name)};
+        *d = (th_training_device){.memory_bytes = a->dram_bytes};
         status = th_compute_cost_roofline(costs, i, &d->operations_per_s, &d->bytes_per_s, err);
+        if (status == 0)
+            status = th_training_device_find(d, s->designs[a->designs[0]].name, err);
     }
     th_compute_cost_cache_free(costs);
     return status;
 }
 
-static double products_per_s(const th_work_context *c, const th_training_device *d)
-{
-    return d->operations_per_s * c->numbers.of[d->generation->products];
-}
-
 th_training_device th_training_fastest(const th_work_context *c)
 {
     th_training_device best = c->device;
-    for (int32_t k = 0; k < c->devices.n; k++) {
-        const th_training_device *d = &c->devices.of[k];
-        const int64_t memory = th_max(best.memory_bytes, d->memory_bytes);
-        const double bytes = th_max(best.bytes_per_s, d->bytes_per_s);
-        if (products_per_s(c, d) > products_per_s(c, &best))
-            best = *d;
-        best.memory_bytes = memory;
-        best.bytes_per_s = bytes;
-    }
+    if (c->devices.n < 2)
+        return best;
+    best.kinds = (1u << c->devices.n) - 1;
+    best.is_fastest = true;
+    for (int32_t k = 0; k < c->devices.n; k++)
+        best.memory_bytes = th_max(best.memory_bytes, c->devices.of[k].memory_bytes);
     return best;
 }
 
 th_training_device th_stage_device(const th_work_context *c, int32_t stage)
 {
     const th_training_devices *d = &c->devices;
-    th_training_device slowest = c->device;
-    unsigned seen = 0;
+    th_training_device all = c->device;
     if (d->n < 2)
-        return slowest;
-    for (int32_t rank = 0; rank < th_plan_stage_ranks(c->p) && seen + 1 < 1u << d->n; rank++)
-        seen |= 1u << kind_of(d, d->system, th_plan_accel(c->p, stage, rank));
-    bool is_first = true;
-    for (int32_t k = 0; k < d->n; k++) {
-        if (!(seen & 1u << k))
-            continue;
-        const th_training_device of = d->of[k];
-        const int64_t memory =
-            is_first ? of.memory_bytes : th_min(slowest.memory_bytes, of.memory_bytes);
-        const double bytes =
-            is_first ? of.bytes_per_s : th_min(slowest.bytes_per_s, of.bytes_per_s);
-        if (is_first || products_per_s(c, &of) < products_per_s(c, &slowest))
-            slowest = of;
-        slowest.memory_bytes = memory;
-        slowest.bytes_per_s = bytes;
-        is_first = false;
+        return all;
+    all.kinds = 0;
+    all.is_fastest = false;
+    for (int32_t rank = 0; rank < th_plan_stage_ranks(c->p) && all.kinds + 1 < 1u << d->n; rank++) {
+        const int32_t k = kind_of(d, d->system, th_plan_accel(c->p, stage, rank));
+        const int64_t bytes = d->of[k].memory_bytes;
+        all.memory_bytes = all.kinds ? th_min(all.memory_bytes, bytes) : bytes;
+        all.kinds |= 1u << k;
     }
-    return slowest;
+    return all;
 }
 
 double th_plan_operations_per_s(const th_work_context *c)

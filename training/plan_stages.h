@@ -17,7 +17,7 @@ void th_plan_stage_word(const th_parallel_plan *p, int32_t i, char *out, size_t 
 /* The kinds of accelerators of a system, each as its first one is. 0, or -1: a design has no peak,
  * or there are more than TH_DEVICE_KINDS_MAX. */
 int th_training_devices_of(const th_system *s, th_training_devices *out, th_error *err);
-/* The kind with the greatest peak, and the most of all memories: for bounds. */
+/* The fastest for each computation, and the most of all memories: for bounds. */
 th_training_device th_training_fastest(const th_work_context *c);
 /* The slowest of a stage. */
 th_training_device th_stage_device(const th_work_context *c, int32_t stage);

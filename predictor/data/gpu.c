@@ -3,6 +3,8 @@
  */
 #include <config.h>
 
+#include <math.h>
+
 #include "predictor/data/gpu.h"
 
 #include <ctype.h>
@@ -54,9 +56,9 @@ double th_gpu_l2_bandwidth(const th_gpu *gpu)
     /* A slice gives a multiprocessor 64 bytes per clock: NVIDIA A100 white paper 2020, 5120 bytes
      * per clock for 108 of them reach 47. */
     static const double BYTES_PER_CLOCK = 64, MHZ_PER_GHZ = 1e3;
-    double given = gpu->extra[TH_GPU_L2_BANDWIDTH];
-    return given > 0 ? given
-                     : gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] * BYTES_PER_CLOCK / MHZ_PER_GHZ;
+    double given = gpu->extra[TH_GPU_L2_BANDWIDTH],
+           paths = gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] * BYTES_PER_CLOCK / MHZ_PER_GHZ;
+    return given > 0 ? given : fmax(paths, gpu->x[TH_GPU_BANDWIDTH]);
 }
 
 /* Of another name of the series, how far the numbers in both lie apart in logarithms; INFINITY: it

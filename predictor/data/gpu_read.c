@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/files/csv.h"
+#include "base/files/data_file.h"
 #include "base/names.h"
 #include "base/files/text_file.h"
 
@@ -184,6 +185,36 @@ const th_gpu *th_gpus_find(const th_gpus *g, const char *name)
         if (th_name_is_among(g->gpu[i].name, name) || th_name_is_among(g->aliases[i], name))
             return &g->gpu[i];
     return NULL;
+}
+
+int th_gpus_read_shipped(th_gpus *out, th_error *err)
+{
+    th_strbuf path = TH_STRBUF_INIT;
+    const th_data_file file = {"devices", ".csv", NULL, "predictor"};
+    int status = th_data_file_find(&file, &path);
+    *out = (th_gpus){.gpu = NULL};
+    if (status < 0)
+        th_error_no_memory(err);
+    else if (status > 0)
+        status = th_error_set(err, "PRED-0740",
+                              "devices.csv: must be along $THARSIS_PATH, or be installed");
+    else
+        status = th_gpus_read(out, path.text, NULL, err);
+    th_strbuf_clear(&path);
+    return status;
+}
+
+int th_gpu_shipped(const char *name, th_gpu *out, th_error *err)
+{
+    th_gpus all;
+    int status = th_gpus_read_shipped(&all, err);
+    const th_gpu *found = status == 0 ? th_gpus_find(&all, name) : NULL;
+    if (found)
+        *out = *found;
+    else if (status == 0)
+        status = 1;
+    th_gpus_clear(&all);
+    return status;
 }
 
 void th_gpus_clear(th_gpus *g)

@@ -75,6 +75,18 @@ double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu
 /* The same without the kernel's start and the cast of the first factor. */
 double th_law_grouped_work_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu);
 
+/* ms by the data sheet of members products of rows x inner by inner x columns, whose operands are
+ * there in the precision. */
+double th_law_product_ms(const th_gpu *gpu, th_op_precision precision, double members, double rows,
+                         double inner, double columns);
+
+/* Has it few large cores of one clock (TPUs), not a boost clock that power and heat lower? */
+bool th_law_keeps_clock(const th_gpu *gpu);
+
+/* ms of streaming so many bytes from memory and to it, far more than a cache holds, as
+ * operations of a kind do that is bound by memory. */
+double th_law_stream_ms(const th_gpu *gpu, th_op_kind kind, double bytes);
+
 /* The time of unequal members over that of as many equal ones, which op holds (op/members.h): of a
  * product by its tiles; of attention, whose blocks take the mean, by the longest sequence alone
  * where that takes longer. */

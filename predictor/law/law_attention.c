@@ -37,7 +37,8 @@ static const double CAST_US = 0.8, OPERAND_CASTS_US = 7.4;
 static const double TURNED = 1.94;  /* values of fp8 are transposed on their way (Hopper) */
 static const double FP8 = 0.84;     /* of the ceiling */
 static const double HOT = 0.82;     /* clock of a card that lowers it, where all of it works */
-static const double BACKWARD = 2.5; /* operations over those forward: five products for two */
+static const double BACKWARD = 2.5; /* operations over those forward: five products for two, and
+                                       the softmax's numbers once, as forward */
 
 /* Of latent attention: keys and values are made from the latent by a product, and copied beside
  * each other; a portable kernel takes 16 heads and a quarter of the keys in a block, and waits for
@@ -139,7 +140,7 @@ typedef struct {
     double ms_per_byte;
 } work;
 
-static double pair_clocks(const work *w)
+static double pair_clocks(const work *w, double products)
 {
     const int32_t *x = w->op->x;
     bool is_fp8 = w->has_fp8 && (w->kernel == TH_KERNEL_FLASH3 || w->kernel == TH_KERNEL_FLASH4);
@@ -151,7 +152,8 @@ static double pair_clocks(const work *w)
     /* Blackwell Ultra, three times as quick in 4 bits, has twice the exponentials (NVIDIA 2025) */
     bool is_ultra =
         th_gpu_peak(w->gpu, TH_PRECISION_FP4) > 2.5 * th_gpu_peak(w->gpu, TH_PRECISION_FP8);
-    return 2 * width / (rate * w->numbers.ceiling * few) + w->numbers.softmax / (is_ultra ? 2 : 1);
+    return products * 2 * width / (rate * w->numbers.ceiling * few) +
+           w->numbers.softmax / (is_ultra ? 2 : 1);
 }
 
 /* Bytes of the rows' own keys and values, read once and written into pages. */
@@ -172,19 +174,33 @@ static double ms_per_byte(const work *w)
         w->size->input + w->size->weights + w->size->output + (w->is_decode ? 0 : put_bytes(w->op));
     double used = bytes / (w->gpu->x[TH_GPU_L2] * MIB * FITS),
            resident = 1 / (1 + used * used * used);
-    return (1 - resident) / (w->gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY) +
-           resident / (th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE);
+    double memory = w->gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS * MEMORY,
+           cache = th_gpu_l2_bandwidth(w->gpu) * BYTES_PER_MS * CACHE;
+    if (th_law_keeps_clock(w->gpu)) /* the rate of its cache is not known */
+        cache = fmax(cache, memory);
+    return (1 - resident) / memory + resident / cache;
 }
 
-static work work_of(const th_op *op, const th_op_sizes *size, const th_gpu *gpu)
+/* Cores that do far more in a clock than a multiprocessor (a TPU's) take so many at a time. */
+static double larger_of(const th_gpu *gpu, int32_t precision)
+{
+    static const double OPERATIONS = 8192;
+    th_op_precision at = th_gpu_nearest_precision(gpu, (th_op_precision)precision);
+    return fmax(1, th_gpu_peak(gpu, at) * 1e3 /
+                       (gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] * OPERATIONS));
+}
+
+/* products: so often the two of the forward pass. */
+static work work_of(const th_op *op, const th_op_sizes *size, const th_gpu *gpu, double products)
 {
     const int32_t *x = op->x;
     work w = {op, size, gpu, kernel_of(op, gpu), .is_decode = is_decode(op)};
     double width = x[TH_OP_CHANNELS_IN] + x[TH_OP_CHANNELS_OUT];
     w.numbers = numbers_of[w.kernel];
+    w.numbers.block /= larger_of(gpu, x[TH_OP_PRECISION]);
     w.has_fp8 = has_fp8_cache(op);
     w.clock = gpu->x[TH_GPU_CLOCK];
-    w.pair = pair_clocks(&w);
+    w.pair = pair_clocks(&w, products);
     w.keys = size->flops / (2 * width * x[TH_OP_BATCH] * x[TH_OP_HEADS] * x[TH_OP_ROWS]);
     w.ms_per_byte = ms_per_byte(&w);
     return w;
@@ -309,12 +325,13 @@ static double together(double a, double b, double power)
 
 void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
-    work w = work_of(op, &t->sizes, gpu);
+    double more = phase == TH_PHASE_BACKWARD ? BACKWARD : 1;
+    work w = work_of(op, &t->sizes, gpu, more);
     blocks b = blocks_of(&w);
-    double more = phase == TH_PHASE_BACKWARD ? BACKWARD : 1, n = b.n / gpu->x[TH_GPU_SMS];
+    double n = b.n / gpu->x[TH_GPU_SMS];
     double hot = gpu->extra[TH_GPU_TENSOR_M] > 0 && th_gpu_throttles(gpu) ? HOT : 1;
     double turned = w.has_fp8 && w.kernel == TH_KERNEL_FLASH3 ? TURNED : 1;
-    double ms = more * 1e-3 / w.clock, longest = b.longest * ms,
+    double ms = 1e-3 / w.clock, longest = b.longest * ms,
            shared = ((1 - WHOLE) * n + WHOLE * th_law_ceil(n)) * b.clocks * ms / hot;
     double bytes = turned * t->sizes.weights + t->sizes.input + t->sizes.output,
            memory = more * bytes * w.ms_per_byte;

@@ -40,6 +40,11 @@ static const usual_weights *usual_weights_of(th_op_kind kind)
     return kind == TH_OP_NORM || kind == TH_OP_RMS_NORM ? &OF_NORMS : &OF_SOFTMAX;
 }
 
+double th_law_stream_ms(const th_gpu *gpu, th_op_kind kind, double bytes)
+{
+    return usual_weights_of(kind)->memory * bytes / (gpu->x[TH_GPU_BANDWIDTH] * 1e6);
+}
+
 /* Share of an operation's bytes that lie in the last-level cache when it begins. */
 static double resident_share(double bytes, const th_gpu *gpu)
 {

@@ -39,12 +39,29 @@ static int width_of(th_op_precision p)
     return p == TH_PRECISION_FP8 ? OF_8 : p == TH_PRECISION_FP4 ? OF_4 : OF_16;
 }
 
+/* Cores that do far more in a clock than a multiprocessor (a TPU's) take so much larger tiles at a
+ * time, and keep their clock. */
+static double larger_of(const th_gpu *gpu, th_op_precision p)
+{
+    enum { OPERATIONS = 8192 };
+    const double clocks = gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK];
+    return fmax(1, th_gpu_peak(gpu, p) * 1e3 / clocks / OPERATIONS *
+                       fmin(1, th_op_precision_bytes(p) / 2));
+}
+
+bool th_law_keeps_clock(const th_gpu *gpu)
+{
+    return larger_of(gpu, th_gpu_nearest_precision(gpu, TH_PRECISION_BF16)) > 1;
+}
+
 /* The clock follows the square root of the power that is there for products: between the linear law
  * of one voltage and the cube root where voltage follows the clock. Tensor cores take at their peak
  * the same power in 4, 8 and 16 bits. */
 static double ceiling_of(const th_gpu *gpu, th_op_precision p)
 {
     double ceiling = CEILING[width_of(p)], wanted = th_law_products_w(gpu, ceiling);
+    if (larger_of(gpu, p) > 1)
+        return ceiling;
     if (p == TH_PRECISION_FP32 || !(wanted > 0))
         return USUAL * ceiling;
     return ceiling * th_law_clock(gpu, wanted);
@@ -54,10 +71,10 @@ static double ceiling_of(const th_gpu *gpu, th_op_precision p)
 
 /* Clocks: of a kernel's start beside START_US, of a wave, of adding partial sums, of a step. */
 static const double START_US = 0.7, START = 2150, WAVE = 900, SPLIT = 6400, STEP = 170;
-static const double PAIRED_START = 0.35; /* of START, of kernels for pairs of multiprocessors */
-static const double HALF_FILL = 2400;    /* numbers of a tile that reach half of the ceiling */
-static const double TAIL = 0.82;         /* of a wave that is not full, what is lost no time */
-enum { CACHE_BYTES = 64, STEP_BYTES = 128, OPERATIONS = 8192 }; /* of a clock; of a step */
+static const double PAIRED_START = 0.35;     /* of START, of kernels for pairs of multiprocessors */
+static const double HALF_FILL = 2400;        /* numbers of a tile that reach half of the ceiling */
+static const double TAIL = 0.82;             /* of a wave that is not full, what is lost no time */
+enum { CACHE_BYTES = 64, STEP_BYTES = 128 }; /* of a clock; of a step */
 
 /* How fast operands come and results go, in CACHE_BYTES a clock. Synchronous instructions (before
  * Hopper and on consumer cards) leave the store of a tile outside of the next one's products; their
@@ -69,7 +86,8 @@ static const rates ASYNCHRONOUS = {2.3, 0.6},
                    SYNCHRONOUS[N_WIDTHS] = {{2.3, 0.14}, {0.353, 0.02}, {0.353, 0.02}};
 
 typedef struct {
-    double sms, bytes;                     /* bytes: of an operand's number */
+    double sms, bytes; /* bytes: of an operand's number */
+    double half_fill;
     double per_us, bytes_per_us, store_us; /* operations; operands; numbers of results */
     double step_us;                        /* the least of an inner number */
     double start_us, wave_us, split_us;
@@ -83,12 +101,11 @@ static unit unit_of(const th_gpu *gpu, th_op_precision p)
     const rates *r = is_asynchronous ? &ASYNCHRONOUS : &SYNCHRONOUS[width];
     double clocks = gpu->x[TH_GPU_CLOCK], sms = gpu->x[TH_GPU_SMS],
            bytes = th_op_precision_bytes(p);
-    double per_us = th_gpu_peak(gpu, p) * 1e3 / sms;
-    /* cores that do far more in a clock (a TPU's) take larger tiles at a time */
-    double larger = fmax(1, per_us / clocks / OPERATIONS * fmin(1, bytes / 2));
+    double per_us = th_gpu_peak(gpu, p) * 1e3 / sms, larger = larger_of(gpu, p);
     bool is_paired = gpu->extra[TH_GPU_TENSOR_M] >= 256;
     return (unit){.sms = sms,
                   .bytes = bytes,
+                  .half_fill = HALF_FILL / larger,
                   .per_us = per_us * ceiling_of(gpu, p),
                   .bytes_per_us = r->operands * CACHE_BYTES * clocks * larger,
                   .store_us = r->results * CACHE_BYTES * clocks * larger / fmax(2, bytes),
@@ -125,7 +142,7 @@ static double tiles_of(const product *p, double tm, double tn)
     return rows * th_law_ceil(p->columns / tn);
 }
 
-static inline double larger_of(double x, double y)
+static inline double most_of(double x, double y)
 {
     return x > y ? x : y;
 }
@@ -139,7 +156,7 @@ static double split_us(const unit *u, double waves, double inner, double number_
     for (int split = 1; split <= SPLIT_MAX; split *= 2, waves *= 2, steps *= 0.5) {
         if (split > 1 && (waves > 2 || !u->splits))
             break;
-        double passes = (1 - TAIL) * th_law_ceil(waves) + TAIL * larger_of(waves, 1);
+        double passes = (1 - TAIL) * th_law_ceil(waves) + TAIL * most_of(waves, 1);
         double us = passes * (th_law_ceil(steps) * INNER_STEP * number_us + fixed_us);
         us += split > 1 ? u->split_us : 0;
         best = us < best ? us : best;
@@ -157,9 +174,9 @@ static double compute_us(const product *p, const unit *u)
     for (int i = !u->is_paired; i < N_TILES; i++) {
         double tm = tiles[i][0], tn = tiles[i][1], area = tm * tn;
         double number_us =
-            larger_of(2 * (area + HALF_FILL) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us);
+            most_of(2 * (area + u->half_fill) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us);
         double waves = tiles_of(p, tm, tn) / u->sms;
-        number_us = larger_of(number_us, u->step_us);
+        number_us = most_of(number_us, u->step_us);
         if (waves * p->inner * number_us > best * SURELY)
             continue; /* no split leaves less than the operations */
         double us = split_us(u, waves, p->inner, number_us, u->wave_us + area / u->store_us);
@@ -280,4 +297,18 @@ double th_law_grouped_work_ms(const th_op *op, const int32_t *rows, const th_gpu
 {
     product_times x = grouped(op, rows, gpu);
     return work_ms(&x);
+}
+
+double th_law_product_ms(const th_gpu *gpu, th_op_precision precision, double members, double rows,
+                         double inner, double columns)
+{
+    enum { RESULT = 2 };
+    const double bytes = th_op_precision_bytes(precision);
+    const product p = {members, rows, inner, columns, NULL};
+    const th_op_sizes s = {.input = bytes * members * rows * inner,
+                           .weights = bytes * members * inner * columns,
+                           .output = fmax(RESULT, bytes) * members * rows * columns,
+                           .flops = 2 * members * rows * inner * columns};
+    product_times x = times_of(&p, &s, gpu, precision);
+    return x.start_ms + work_ms(&x);
 }

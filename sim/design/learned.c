@@ -95,12 +95,8 @@ static th_predictor *read_model(const th_design_block *b, const char *name, th_e
  * neither; series says what is like it. */
 static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out, char series[300])
 {
-    th_strbuf path = TH_STRBUF_INIT;
-    th_gpus all = {.gpu = NULL};
-    const th_data_file file = {"devices", ".csv", NULL, "predictor"};
-    const th_gpu *found = NULL;
-    if (th_data_file_find(&file, &path) == 0 && th_gpus_read(&all, path.text, NULL, NULL) == 0)
-        found = th_gpus_find(&all, name);
+    th_gpus all;
+    const th_gpu *found = th_gpus_read_shipped(&all, NULL) == 0 ? th_gpus_find(&all, name) : NULL;
     if (!found)
         found = th_predictor_gpu(p, name);
     if (found)
@@ -108,7 +104,6 @@ static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out, char 
     else
         th_gpus_describe_series(&all, name, series, 300);
     th_gpus_clear(&all);
-    th_strbuf_clear(&path);
     return found;
 }
 

@@ -100,7 +100,7 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
 static bool is_measured(const th_session *s)
 {
     const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
-    return x && x->device.generation->is_measured && x->plan.precision < TH_TRAIN_MXFP8;
+    return x && x->device.is_measured && x->plan.precision < TH_TRAIN_MXFP8;
 }
 
 /* about: a dict: of what the session simulates: the name of a hand-built program, the samples of an

@@ -17,7 +17,7 @@ allowed() {
     predictor) echo "base workloads" ;;
     sim) echo "base topology workloads" ;;
     mapper) echo "base topology workloads predictor sim" ;;
-    training) echo "base topology workloads sim" ;;
+    training) echo "base topology workloads predictor sim" ;;
     session) echo "base topology workloads predictor sim mapper training" ;;
     render) echo "base topology workloads predictor sim mapper training session" ;;
     tcl) echo "base topology workloads predictor sim mapper training session render" ;;

@@ -224,22 +224,23 @@ int th_call_need_model(th_call *c)
 /* Is the model's precision one that products of the accelerators have? */
 static int check_precision(th_call *c, const th_work_context *w)
 {
-    const th_generation *g = w->device.generation;
+    const th_gpu *g = &w->device.gpu;
     th_train_precision p = w->p->precision;
-    if (p < TH_TRAIN_FP8 || (p == TH_TRAIN_NVFP4 ? g->fp4_factor : g->fp8_factor) > 0)
+    const bool has_8_bits = th_gpu_peak(g, TH_PRECISION_FP8) > 0;
+    if (p < TH_TRAIN_FP8 ||
+        (p == TH_TRAIN_NVFP4 ? th_gpu_peak(g, TH_PRECISION_FP4) > 0 : has_8_bits))
         return 0;
     return th_error_set(
         &c->err, "TCL-0960",
         "create_transformer -precision %s: the accelerator has no such products: must be bf16%s",
-        p == TH_TRAIN_NVFP4 ? "nvfp4" : "fp8", g->fp8_factor > 0 ? ", fp8 or mxfp8" : " or fp16");
+        p == TH_TRAIN_NVFP4 ? "nvfp4" : "fp8", has_8_bits ? ", fp8 or mxfp8" : " or fp16");
 }
 
 /* Vendors' accelerators and precisions without a measured run; what a user designed has none. */
 static void warn_of_unmeasured(const th_call *c, const th_work_context *w)
 {
     const th_system *s = c->session->system;
-    const th_generation *g = w->device.generation;
-    const bool has_runs = !g->prefix || g->is_measured;
+    const bool has_runs = !w->device.is_known || w->device.is_measured;
     const char *precision = w->p->precision == TH_TRAIN_MXFP8   ? "mxfp8"
                             : w->p->precision == TH_TRAIN_NVFP4 ? "nvfp4"
                                                                 : "";

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_help.h - random systems and models for tests of plans. */
+/* plan_help.h - devices, random systems and models for tests of plans. */
 #ifndef TH_TESTS_UNIT_TRAINING_PLAN_HELP_H
 #define TH_TESTS_UNIT_TRAINING_PLAN_HELP_H
 #include "tests/unit/sim_help.h"
+#include "tests/unit/tap.h"
 #include "training/parallel_plan.h"
+#include "training/training_device.h"
+
+/* Of 80 GB, that no table knows. */
+static inline th_training_device device_of(double operations_per_s, double bytes_per_s)
+{
+    th_error err;
+    th_training_device d = {.operations_per_s = operations_per_s,
+                            .bytes_per_s = bytes_per_s,
+                            .memory_bytes = INT64_C(80000000000)};
+    CU_ASSERT_EQUAL_FATAL(th_training_device_find(&d, "other", &err), 0);
+    return d;
+}
 
 /* Of 4 to 16 accelerators. */
 static inline th_system *random_system(gsl_rng *r, int gigabytes)

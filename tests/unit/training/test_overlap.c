@@ -8,6 +8,7 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/training/plan_help.h"
 #include "topology/generate/generate.h"
 #include "training/lower_step.h"
 
@@ -162,10 +163,7 @@ static th_program *program_of(const th_system *s, const th_parallel_plan *plan, 
     const th_pipeline_shape shape = {plan->n.pipeline, plan->n.chunks, th_plan_micro_batches(plan)};
     const th_work_context c = {.t = &model,
                                .p = plan,
-                               .device = {.operations_per_s = 1e15,
-                                          .bytes_per_s = 1e12,
-                                          .memory_bytes = INT64_C(80000000000),
-                                          .generation = th_generation_find("other")},
+                               .device = device_of(1e15, 1e12),
                                .numbers = th_training_numbers_shipped()};
     th_program *p = th_program_new(&err);
     th_program_clear(p);

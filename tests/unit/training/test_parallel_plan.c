@@ -7,6 +7,7 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/refused.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/training/plan_help.h"
 #include "tests/unit/workload_help.h"
 #include "topology/files/system_read.h"
 #include "topology/generate/generate.h"
@@ -204,13 +205,8 @@ TEST(files_with_mistakes)
 
 static th_work_context context_of(const th_transformer *t, const th_parallel_plan *p)
 {
-    return (th_work_context){.t = t,
-                             .p = p,
-                             .device = {.operations_per_s = 1e15,
-                                        .bytes_per_s = 1e12,
-                                        .memory_bytes = INT64_C(80000000000),
-                                        .generation = th_generation_find("other")},
-                             .numbers = th_training_numbers_shipped()};
+    return (th_work_context){
+        .t = t, .p = p, .device = device_of(1e15, 1e12), .numbers = th_training_numbers_shipped()};
 }
 
 /* arXiv 2205.05198, equation 2: s b h (34 + 5 a s / h) bytes without parallelism, of which 2 s b h
