@@ -8,9 +8,10 @@
 # which that script reads. Every row is simulated with the numbers that the fit begins with, and
 # with each number alone 5 % larger; these slopes of the logarithms of predicted over measured times
 # stay, for the fit without a source as well. A fit moves on from there by ROUNDS steps: each
-# minimises the sum of absolute errors by iteratively reweighted least squares, moves no number by more than a quarter, and simulates again.
-# A prior pulls every number to where it began, so that what few rows tell of stays there. The fit
-# without a source begins at the same place, and sees none of its rows.
+# minimises the sum of absolute errors by iteratively reweighted least squares, moves no number by
+# more than a quarter, and simulates again. A prior pulls every number to where it began, so that
+# what few rows tell of stays there. The fit without a source begins at the same place, and sees
+# none of its rows.
 
 set training_library 1
 source [file join [file dirname [info script]] .. tests accept training.tcl]
@@ -220,4 +221,4 @@ if {$argc < 1} {
     puts stderr "usage: tharsis -exit scripts/fit_training.tcl DIRECTORY ?FOLDS? ?ROUNDS?"
     exit 2
 }
-fit_all [lindex $argv 0] [lindex $argv 1] [expr {$argc > 2 ? [lindex $argv 2] : 6}]
+fit_all [lindex $argv 0] [lindex $argv 1] [expr {$argc > 2 ? [lindex $argv 2] : 4}]

@@ -12,11 +12,11 @@ static const double GIGA = 1e9;
 /* Of those that models of steps were compared with on. */
 static bool is_measured(const char *row)
 {
-    static const char *const names[] = {"a100_40", "h100", "tpu_v5e", NULL};
-    int i = 0;
-    while (names[i] && strcmp(names[i], row) != 0)
-        i++;
-    return names[i] != NULL;
+    static const char *const names[] = {"a100_40", "h100", "tpu_v5e"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        any |= strcmp(names[i], row) == 0;
+    return any;
 }
 
 /* One core of that peak with 8-bit products of twice the rate, as tensor processors have: assumed,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* training_numbers.h - the fitted numbers of the model of training steps, each with what it means. */
+/* training_numbers.h - the fitted numbers of the model of training steps, and what each means. */
 #ifndef TH_TRAINING_TRAINING_NUMBERS_H
 #define TH_TRAINING_TRAINING_NUMBERS_H
 

@@ -108,3 +108,12 @@ int th_data_file_find(const th_data_file *f, th_strbuf *out)
         found = try_below(f, TH_DATA_DIR, out);
     return found == 1 ? try_moved(f, out) : found;
 }
+
+int th_data_file_need(const th_data_file *f, th_strbuf *out, th_error *err)
+{
+    int found = th_data_file_find(f, out);
+    if (found == 1)
+        return th_error_set(err, "BASE-0462", "%s%s: must be along $THARSIS_PATH, or be installed",
+                            f->name, f->extension);
+    return found < 0 ? th_error_no_memory(err) : 0;
+}

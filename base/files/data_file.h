@@ -15,6 +15,8 @@ typedef struct th_data_file {
  * slash), along $THARSIS_PATH, in the folder of the source tree, in that of the installation; the
  * first that is there. 0; 1: nowhere; -1: memory is out. */
 int th_data_file_find(const th_data_file *f, th_strbuf *out);
+/* The same of a file that comes with Tharsis: nowhere is an error. 0, or -1. */
+int th_data_file_need(const th_data_file *f, th_strbuf *out, th_error *err);
 /* Adds the data folder of an installation that was unpacked elsewhere than it was built for:
  * share/tharsis above the program or library that holds this code. False: there is none. */
 bool th_data_file_moved_folder(th_strbuf *out);

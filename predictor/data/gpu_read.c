@@ -191,17 +191,10 @@ int th_gpus_read_shipped(th_gpus *out, th_error *err)
 {
     th_strbuf path = TH_STRBUF_INIT;
     const th_data_file file = {"devices", ".csv", NULL, "predictor"};
-    int status = th_data_file_find(&file, &path);
     *out = (th_gpus){.gpu = NULL};
-    if (status < 0)
-        th_error_no_memory(err);
-    else if (status > 0)
-        status = th_error_set(err, "PRED-0740",
-                              "devices.csv: must be along $THARSIS_PATH, or be installed");
-    else
-        status = th_gpus_read(out, path.text, NULL, err);
+    int failed = th_data_file_need(&file, &path, err) || th_gpus_read(out, path.text, NULL, err);
     th_strbuf_clear(&path);
-    return status;
+    return failed ? -1 : 0;
 }
 
 int th_gpu_shipped(const char *name, th_gpu *out, th_error *err)

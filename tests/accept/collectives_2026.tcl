@@ -6,12 +6,12 @@
 # DIRECTORY holds DEVICE_collectives and DEVICE_expert_exchange (.csv.xz). Asked are
 #   pod    a node as create_system makes it (dgx_a100 ...), add_collective choosing the algorithm
 #   nccl   what NCCL would do on links of the data sheet (lib/nccl_ways.tcl)
-# Efficiencies and starts are those of topology/generate/pods.c and lib/nccl_ways.tcl; three numbers of
-# exchanges are fitted, to the other machines' rows (copied_by). L40S has no such node (its GPUs have PCIe alone): its rows are counted and not
-# judged. Rows are of NCCL, in 16 bits (others have the same bytes); one of $share of them by their
-# digest, and one of $share_of_exchanges of the exchanges, or all (-all). A line for each machine,
-# operation and class of sizes: rows, and of each that is asked mean and median error and mean
-# deviation.
+# Efficiencies and starts are those of topology/generate/pods.c and lib/nccl_ways.tcl; three numbers
+# of exchanges are fitted, to the other machines' rows (copied_by). L40S has no such node (its GPUs
+# have PCIe alone): its rows are counted and not judged. Rows are of NCCL, in 16 bits (others have
+# the same bytes); one of $share of them by their digest, and one of $share_of_exchanges of the
+# exchanges, or all (-all). A line for each machine, operation and class of sizes: rows, and of each
+# that is asked mean and median error and mean deviation.
 # Exchanges of experts are all_to_all of the pod: a token goes once to each rank that has one of its
 # top_k experts, which are drawn evenly; dispatch has a byte for a number and a scale of 4 bytes for
 # 128 of them, combine 2 bytes. A kernel that copies with few multiprocessors reaches what they do,
@@ -138,8 +138,9 @@ proc exchanges {rows} {
         foreach {what bytes sms us} [list \
             dispatch [expr {1 + 4 / 128.}] $dispatch_sms $dispatch_us \
             combine 2 $combine_sms $combine_us] {
+            set sms [expr {$sms eq "" ? 0 : $sms}]
             lappend two [list "$what $mode" \
-                [list all_to_all 8 [expr {round($numbers * $bytes)}] [expr {$sms eq "" ? 0 : $sms}]] $us]
+                [list all_to_all 8 [expr {round($numbers * $bytes)}] $sms] $us]
         }
         set two
     }]]
@@ -170,7 +171,8 @@ puts [format "%-9s %-22s %-12s %5s  %8s %8s %9s  %8s %8s %9s" machine operation 
     {*}[concat \
     {*}[lmap asked {pod nccl} {list "$asked: %" "median" "deviation"}]]]
 foreach device [dict keys $nodes] {
-    set exchanged($device) [exchanges [rows_of [file join $folder ${device}_expert_exchange.csv.xz]]]
+    set file [file join $folder ${device}_expert_exchange.csv.xz]
+    set exchanged($device) [exchanges [rows_of $file]]
 }
 dict for {device node} $nodes {
     lassign $node machine gbps nvls

@@ -42,6 +42,11 @@ TEST(nowhere)
     CU_ASSERT_EQUAL(find("no_such_table", NULL, &path), 1);
     CU_ASSERT_EQUAL(path.length, 0);
     CU_ASSERT_EQUAL(find("models", NULL, &path), 1); /* a folder */
+    th_error err;
+    CU_ASSERT_EQUAL(
+        th_data_file_need(&(th_data_file){"table", ".csv", NULL, "predictor"}, &path, &err), -1);
+    TAP_ASSERT_TEXT(err.id, "BASE-0462");
+    TAP_ASSERT_TEXT(err.text, "table.csv: must be along $THARSIS_PATH, or be installed");
 }
 
 TAP_MAIN("data_file")
