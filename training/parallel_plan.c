@@ -67,9 +67,10 @@ int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_e
     unsigned all = (1u << TH_N_AXES) - 1;
     if (n <= TH_N_AXES + 1 && (seen & all) == all && at + (seen > all ? 1 : 0) == n)
         return 0;
-    return th_error_set(err, "MAP-0429",
-                        "-order: tensor, context, data and pipeline once each, and expert at most "
-                        "once, were expected");
+    return th_error_set(
+        err, "MAP-0429",
+        "-order: must name tensor, context, data and pipeline once each, and expert "
+        "at most once");
 }
 
 /* ---- checks ---- */
@@ -151,10 +152,11 @@ static int check_ranks(const th_parallel_plan *p, int32_t n_accels, th_error *er
     const th_degrees *n = &p->n;
     int64_t stage = (int64_t)n->tensor * n->context * n->data, ranks = stage * n->pipeline;
     if (ranks > n_accels)
-        return th_error_set(err, "MAP-0426",
-                            "-tensor x -context x -data x -pipeline are %lld ranks: at most the %d "
-                            "accelerators of the system were expected",
-                            (long long)ranks, (int)n_accels);
+        return th_error_set(
+            err, "MAP-0426",
+            "-tensor x -context x -data x -pipeline are %lld ranks: must be at most "
+            "the %d accelerators of the system",
+            (long long)ranks, (int)n_accels);
     if (stage % ((int64_t)n->expert * n->expert_tensor))
         return th_error_set(err, "MAP-0427",
                             "-expert %d x -expert_tensor %d: must divide the %lld ranks of a stage",

@@ -40,8 +40,8 @@ static int parse_op(const reader *r, const char *word, th_pipeline_op *op, th_er
     if (micro_batch < 0 || *end || micro_batch >= TH_MICRO_BATCHES_MAX ||
         chunk >= TH_CHUNKS_MAX_OF_STAGE)
         return th_error_set(err, "MAP-0408",
-                            "%s:%d: \"%.40s\": F, B or W, a micro-batch and a chunk were expected, "
-                            "such as F0 or B3.1",
+                            "%s:%d: \"%.40s\": must be F, B or W, a micro-batch and a chunk, such "
+                            "as F0 or B3.1",
                             r->path, r->line, word);
     *op = (th_pipeline_op){(int32_t)micro_batch, (int16_t)chunk, (int16_t)(kind - "FBW")};
     return 0;
@@ -74,8 +74,8 @@ static int read_stage(reader *r, char *line, th_error *err)
     if (n == r->first_n && r->s->shape.stages <= TH_STAGES_MAX)
         return 0;
     return th_error_set(err, "MAP-0409",
-                        "%s:%d: stage %d has %d operations, stage 0 has %d: the same number, and "
-                        "at most %d stages were expected",
+                        "%s:%d: stage %d has %d operations, stage 0 has %d: must be the same "
+                        "number, and at most %d stages",
                         r->path, r->line, (int)r->s->shape.stages - 1, (int)n, (int)r->first_n,
                         TH_STAGES_MAX);
 }
@@ -109,8 +109,8 @@ static int check_number(reader *r, th_error *err)
     if (s->shape.stages > 0 && r->first_n == expected)
         return 0;
     return th_error_set(err, "MAP-0410",
-                        "%s: %d stages of %d operations: %lld were expected, for %d micro-batches "
-                        "and %d chunks",
+                        "%s: %d stages of %d operations: must be %lld, for %d micro-batches and %d "
+                        "chunks",
                         r->path, (int)s->shape.stages, (int)r->first_n, (long long)expected,
                         (int)s->shape.micro_batches, (int)s->shape.chunks);
 }

@@ -140,7 +140,7 @@ static int check_zbv(const th_pipeline_shape *n, th_error *err)
     if (n->micro_batches >= least)
         return 0;
     return th_error_set(err, "MAP-0401",
-                        "zbv: %d micro-batches on %d stages: at least %d were expected",
+                        "zbv: %d micro-batches on %d stages: must be at least %d",
                         (int)n->micro_batches, (int)n->stages, (int)least);
 }
 
@@ -201,7 +201,7 @@ static int check_dualpipe_v(const th_pipeline_shape *n, th_error *err)
     if (n->micro_batches >= least)
         return 0;
     return th_error_set(err, "MAP-0480",
-                        "dualpipe_v: %d micro-batches on %d stages: at least %d were expected",
+                        "dualpipe_v: %d micro-batches on %d stages: must be at least %d",
                         (int)n->micro_batches, (int)n->stages, (int)least);
 }
 
@@ -301,9 +301,9 @@ static int check_chunks(const th_pipeline_type *t, const th_pipeline_shape *n, t
     if (n->chunks >= t->min_chunks && n->chunks <= t->max_chunks)
         return 0;
     if (t->min_chunks == t->max_chunks)
-        return th_error_set(err, "MAP-0402", "%s: %d chunks per stage: %d expected", t->name,
+        return th_error_set(err, "MAP-0402", "%s: %d chunks per stage: must be %d", t->name,
                             (int)n->chunks, t->min_chunks);
-    return th_error_set(err, "MAP-0403", "%s: %d chunks per stage: %d to %d were expected", t->name,
+    return th_error_set(err, "MAP-0403", "%s: %d chunks per stage: must be %d to %d", t->name,
                         (int)n->chunks, t->min_chunks, t->max_chunks);
 }
 
