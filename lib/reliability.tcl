@@ -116,7 +116,7 @@ proc ::tharsis::lib::training_run {o kinds} {
     dict set x mtbf $mtbf
     if {$wanted in {young daly best}} {
         fail_if {$mtbf == Inf || $write <= 0} TCL-1101 "-checkpoint_interval: must be a time where\
-            nothing fails, or where a checkpoint takes no time"
+            nothing fails (no -failures, no mtbf in the system) or a checkpoint takes no time"
         set wanted [set $wanted]
     } else {
         set wanted [core::seconds $wanted]

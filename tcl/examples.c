@@ -44,6 +44,13 @@ typedef struct th_example {
     "add_job reduce -name second -start 2ms -ranks {2-5}\n"                                        \
     "run\n"
 
+/* A program, written as execution traces. */
+#define TRACES                                                                                     \
+    "create_program step\n"                                                                        \
+    "add_compute -on 2 -duration 1ms\n"                                                            \
+    "add_collective all_reduce -bytes 64MiB\n"                                                     \
+    "write_program out/step\n"
+
 /* A step of training, not run yet. */
 #define TRAINING                                                                                   \
     "create_system -name pod -topology islands -dims {2 8} -accel h100_sxm \\\n"                   \
@@ -118,6 +125,10 @@ static const th_example examples[] = {
     {"add_transfer", "create_program relay\n"
                      "set first [add_transfer -from 0 -to 1 -bytes 20MB]\n"
                      "add_transfer -from 1 -to 2 -bytes 20MB -after $first\n"},
+    {"add_compute", "create_program relay\n"
+                    "set work [add_compute -on 2 -duration 1ms]\n"
+                    "add_transfer -from 2 -to 3 -bytes 20MB -after $work\n"
+                    "run\n"},
     {"add_collective", "create_program exchange\n"
                        "add_collective all_reduce -bytes 64MB -algorithm ring\n"
                        "add_collective broadcast -bytes 1MB -accels {0 1 2 3} -root 2\n"},
@@ -125,6 +136,10 @@ static const th_example examples[] = {
                     "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
                     "run\n"
                     "report_latency -since 200us\n"},
+    {"write_program", TRACES},
+    {"read_program", TRACES "read_program out/step\n"
+                            "run\n"
+                            "report_ranks\n"},
     {"calibrate_network", "set log [open nccl.log w]\n"
                           "puts $log {# Collective test starting: all_reduce_perf}\n"
                           "puts $log {#  Rank  0 Pid 1 on node device 0}\n"

@@ -149,7 +149,7 @@ static int too_late(const th_search *s, th_error *err)
     th_format_time(m->lateness_ps, late, sizeof late);
     return th_error_set(err, "MAP-0114",
                         "%s: of %lld mappings of \"%s\" onto \"%s\" none meets the %s: "
-                        "the least late ends at %s, %s late%s",
+                        "the least late ends at %s, %s late%s (-keep_late takes it)",
                         s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
                         s->problem.system->name, deadline, took, late,
                         s->problem.workload->n_models > 1 ? " in all" : "");

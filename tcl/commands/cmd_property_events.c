@@ -436,7 +436,8 @@ const th_command th_property_event_commands[] = {
      "transfers. A run that cannot end fails with "
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
      "random faults of an object depend on the seed and the object alone. All objects or, on an "
-     "error, none. Faults happen again after restart, until another system is read.",
+     "error, none. Faults happen again after restart and with the next program, until a system is "
+     "read or created, also the same one.",
      .run = run_inject_fault, .kinds = fault_words, .needs_every_rank = true, .ignores_run = true},
     {.name = NULL},
 };

@@ -31,7 +31,8 @@ static const th_option step_options[] = {
                     "each input."},
     [STEP_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS",
                  "Counts only steps of these accelerators, nodes, links, layers and tasks; with "
-                 "-tile, of accelerators and tasks.",
+                 "-tile, all tiles of these accelerators, or of those that run these layers or "
+                 "tasks.",
                  .least = 1, .most = TH_MANY},
     {.name = NULL},
 };

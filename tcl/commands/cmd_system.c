@@ -177,7 +177,7 @@ static int run_read_system(th_call *c)
         {"-accel_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                             \
          .help = "Mean time between failures of an accelerator, as 50000h, for "                   \
                  "report_reliability and inject_fault -mtbf system; default: that in the file of " \
-                 "-accel."},                                                                       \
+                 "-accel; those that come with Tharsis have none."},                               \
     [OF_LINK] = {"-link_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                      \
                  .help = "The same of every cable, those to the host included (none fails)."},     \
     [OF_SWITCH] = {"-switch_mtbf", TH_OPTION_DURATION, "TIME", .range = TH_ABOVE,                  \
@@ -239,16 +239,19 @@ static const char *topology_name(int i)
 }
 
 static const th_option create_system_options[] = {
-    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (of a pod POD_N).",
+    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                     "Name of the system: required, except of a pod (its default is POD_N).",
                      .required = true, .unless = "POD"},
     [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "The topology.",
                          .choice = topology_name, .required = true, .unless = "POD",
                          .without = "POD"},
     [CREATE_DIMS] =
         {"-dims", TH_OPTION_TEXT, "{N ...}", .least = 1, .most = TH_MAX_DIMS,
-         .help = "Size: the number of accelerators of a ring or switch; the sides of a mesh or "
-                 "torus, {4 4} or 4x4; of a composition {KIND N} for each dimension, KIND being "
-                 "line, ring, fully_connected or switch.",
+         .help = "Size: the number of accelerators of a line, ring, fully_connected, star or "
+                 "switch; the sides of a mesh or torus, {4 4} or 4x4; D of a hypercube of 2^D "
+                 "accelerators; ARITY DEPTH of a tree, K N of a fattree, ISLANDS ACCELS of "
+                 "islands (docs/formats.md has all); of a composition {KIND N} for each "
+                 "dimension, KIND being line, ring, fully_connected or switch.",
          .is_extents = true, .required = true, .unless = "POD", .without = "POD"},
     [CREATE_ACCEL] =
         {"-accel", TH_OPTION_TEXT, "FILE", .file = &th_system_file,
@@ -513,8 +516,8 @@ const th_command th_system_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
      "read a system: accelerators, designs, links",
      "FILE is a path, or the name of a file in a folder of $THARSIS_PATH or in topology/systems, "
-     "with or without its extension. Returns the system's name. The mapping and the run of the "
-     "previous system are dropped.",
+     "with or without its extension; create_system makes pods such as dgx_h100. Returns the "
+     "system's name. The mapping and the run of the previous system are dropped.",
      .run = run_read_system, .kinds = system_words, .needs = {th_session_need_no_trace},
      .not_while_running = true},
     {"create_system", GROUP, "?POD?", 0, 1, create_system_options,

@@ -86,7 +86,8 @@ static const th_option read_workload_options[] = {
     [WORKLOAD_ARRIVAL] = {"-arrival", TH_OPTION_TIME, "TIME",
                           "When the model's first input arrives (0)."},
     [WORKLOAD_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
-                           "Every input of the model must be finished this long after its arrival.",
+                           "Every input of the model must be finished this long after its arrival; "
+                           "report_bounds names deadlines that no mapping can meet.",
                            .minimum = 1},
     {.name = NULL},
 };
