@@ -40,7 +40,9 @@ static int report_link(const th_machine *m, int link, th_error *err)
     since(m, TH_PROPERTY_BANDWIDTH, link, when, sizeof when);
     if (!th_detours_crosses(&m->network->detours, s, &link, 1) ||
         !m->network->type->transfer_on(m->network, link, &src, &dst))
-        return th_error_set(err, "SIM-0224", "link/%s is down%s: what is on it cannot arrive",
+        return th_error_set(err, "SIM-0224",
+                            "link/%s is down%s: what is on it cannot arrive, unless inject_fault "
+                            "-reroute_after finds another route",
                             s->links[link].name, when);
     return th_error_set(
         err, "SIM-0225",

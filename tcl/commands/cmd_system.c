@@ -148,6 +148,17 @@ static const th_option read_system_options[] = {
 static const th_option system_words[] = {{"FILE", TH_OPTION_TEXT, .file = &th_system_file},
                                          {.name = NULL}};
 
+/* After a failure: there is no such file, but a machine of that name, which is generated. -1. */
+static int tell_pod(th_call *c, const char *name)
+{
+    for (const th_pod *p = th_pods; p->name && strcmp(c->err.id, "TCL-0030") == 0; p++)
+        if (strcmp(p->name, name) == 0)
+            th_error_set(&c->err, "TCL-3143",
+                         "system \"%s\": is generated: create_system %s -size {%s}", name, name,
+                         p->size);
+    return -1;
+}
+
 static int run_read_system(th_call *c)
 {
     int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
@@ -164,7 +175,7 @@ static int run_read_system(th_call *c)
         read_one(c, format, c->words, (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
                  &c->option[READ_DESIGN]);
     if (!system)
-        return -1;
+        return tell_pod(c, Tcl_GetString(c->words[0]));
     take_system(c, system);
     return 0;
 }
