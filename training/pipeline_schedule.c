@@ -139,8 +139,7 @@ static int check_zbv(const th_pipeline_shape *n, th_error *err)
     int32_t least = 2 * n->stages - 1;
     if (n->micro_batches >= least)
         return 0;
-    return th_error_set(err, "MAP-0401",
-                        "zbv: %d micro-batches on %d stages: must be at least %d",
+    return th_error_set(err, "MAP-0401", "zbv: %d micro-batches on %d stages: must be at least %d",
                         (int)n->micro_batches, (int)n->stages, (int)least);
 }
 

@@ -79,6 +79,16 @@ static th_system *read_files(th_call *c, const struct system_format *f, Tcl_Obj 
     return s;
 }
 
+/* There is no such file; a machine of that name is generated. */
+static void tell_pod(th_call *c, const char *name)
+{
+    for (const th_pod *p = th_pods; p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            th_error_set(&c->err, "TCL-3143",
+                         "system \"%s\": is generated: create_system %s -size {%s}", name, name,
+                         p->size);
+}
+
 /* Reads a system from its files, checks the keys of all designs, and takes those of the call. */
 static th_system *read_one(th_call *c, int format, Tcl_Obj *const *names, int max_links,
                            const th_value *design)
@@ -87,8 +97,10 @@ static th_system *read_one(th_call *c, int format, Tcl_Obj *const *names, int ma
     Tcl_Obj *paths[MOST_FILES];
     int n = 0;
     for (; n < f->n_files; n++)
-        if (!(paths[n] = th_file_find(c->session, f->kind[n], names[n], &c->err)))
+        if (!(paths[n] = th_file_find(c->session, f->kind[n], names[n], &c->err))) {
+            tell_pod(c, Tcl_GetString(names[n]));
             break;
+        }
     th_system *system = n == f->n_files ? read_files(c, f, paths, max_links) : NULL;
     while (n > 0)
         Tcl_DecrRefCount(paths[--n]);
@@ -148,17 +160,6 @@ static const th_option read_system_options[] = {
 static const th_option system_words[] = {{"FILE", TH_OPTION_TEXT, .file = &th_system_file},
                                          {.name = NULL}};
 
-/* After a failure: there is no such file, but a machine of that name, which is generated. -1. */
-static int tell_pod(th_call *c, const char *name)
-{
-    for (const th_pod *p = th_pods; p->name && strcmp(c->err.id, "TCL-0030") == 0; p++)
-        if (strcmp(p->name, name) == 0)
-            th_error_set(&c->err, "TCL-3143",
-                         "system \"%s\": is generated: create_system %s -size {%s}", name, name,
-                         p->size);
-    return -1;
-}
-
 static int run_read_system(th_call *c)
 {
     int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
@@ -175,7 +176,7 @@ static int run_read_system(th_call *c)
         read_one(c, format, c->words, (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
                  &c->option[READ_DESIGN]);
     if (!system)
-        return tell_pod(c, Tcl_GetString(c->words[0]));
+        return -1;
     take_system(c, system);
     return 0;
 }
