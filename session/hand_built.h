@@ -9,7 +9,7 @@
 #include "sim/execution_trace/lower_trace.h"
 #include "training/lower_step.h"
 #include "training/plan_file.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 #include "sim/collective/user_schedule.h"
 #include "sim/program/append.h"
 

@@ -9,14 +9,14 @@ libtharsis_a_SOURCES += \
 	training/pipeline_file.c \
 	training/pipeline_program.c training/pipeline_program.h \
 	training/pipeline_schedule.c training/pipeline_schedule.h \
-	training/plan_bound.c training/plan_bound.h \
+	training/search/plan_bound.c training/search/plan_bound.h \
 	training/plan_file.c training/plan_file.h \
-	training/plan_genes.c \
+	training/search/plan_genes.c \
 	training/plan_memory.c training/plan_memory.h \
-	training/plan_objective.c \
-	training/plan_quick.c \
-	training/plan_search.c training/plan_search.h training/plan_smallest.c training/plan_text.c \
-	training/plan_space.c training/plan_space.h \
+	training/search/plan_objective.c \
+	training/search/plan_quick.c \
+	training/search/plan_search.c training/search/plan_search.h training/search/plan_smallest.c training/search/plan_text.c \
+	training/search/plan_space.c training/search/plan_space.h \
 	training/plan_stages.c training/plan_stages.h \
 	training/plan_step.c training/plan_step.h \
 	training/step_tasks.c training/step_tasks.h \

@@ -18,9 +18,9 @@ libtharsis_a_SOURCES += \
 	workloads/onnx/emit.h \
 	workloads/onnx/experts.c \
 	workloads/onnx/external.c \
-	workloads/onnx/fold.c \
-	workloads/onnx/fold.h \
-	workloads/onnx/fold_axes.c \
+	workloads/onnx/shape/fold.c \
+	workloads/onnx/shape/fold.h \
+	workloads/onnx/shape/fold_axes.c \
 	workloads/onnx/given.c \
 	workloads/onnx/graph.c \
 	workloads/onnx/graph.h \
@@ -49,14 +49,14 @@ libtharsis_a_SOURCES += \
 	workloads/onnx/read_view.c \
 	workloads/onnx/read_window.c \
 	workloads/onnx/sequence.c \
-	workloads/onnx/shape.c \
-	workloads/onnx/shape_axes.c \
-	workloads/onnx/shape_resize.c \
-	workloads/onnx/shape_window.c \
+	workloads/onnx/shape/shape.c \
+	workloads/onnx/shape/shape_axes.c \
+	workloads/onnx/shape/shape_resize.c \
+	workloads/onnx/shape/shape_window.c \
 	workloads/onnx/stated.c \
 	workloads/onnx/unrolled.c \
-	workloads/onnx/value.c \
-	workloads/onnx/value.h \
+	workloads/onnx/shape/value.c \
+	workloads/onnx/shape/value.h \
 	workloads/trace/groups_read.c workloads/trace/groups_read.h \
 	workloads/trace/node_read.c workloads/trace/node_read.h \
 	workloads/trace/node_write.c workloads/trace/node_write.h \
@@ -86,16 +86,10 @@ workloads/trace/trace.pb-c.c: workloads/trace/trace.proto
 	$(AM_V_GEN)$(MKDIR_P) workloads/trace && $(PROTOC_C) --proto_path=$(srcdir)/workloads/trace --c_out=workloads/trace $(srcdir)/workloads/trace/trace.proto
 workloads/trace/trace.pb-c.h: workloads/trace/trace.pb-c.c
 	@test -f $@ || { rm -f workloads/trace/trace.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/trace/trace.pb-c.c; }
-workloads/trace/node_read.lo workloads/trace/node_write.lo workloads/trace/trace_read.lo: workloads/trace/trace.pb-c.h
-# Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
-workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
-workloads/onnx/attention.lo workloads/onnx/external.lo workloads/onnx/experts.lo workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/given.lo workloads/onnx/unrolled.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
-workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
-workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
-workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/stated.lo workloads/onnx/value.lo \
-tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_random.$(OBJEXT) \
+# Of a tree that is not built yet, make TARGET makes these too: BUILT_SOURCES is for all, check and install alone.
+$(libtharsis_a_OBJECTS) tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_random.$(OBJEXT) \
 tests/unit/workloads/test_onnx_unrolled.$(OBJEXT) \
-tests/unit/workloads/test_onnx_refuse.$(OBJEXT): workloads/onnx/onnx.pb-c.h
+tests/unit/workloads/test_onnx_refuse.$(OBJEXT): | workloads/onnx/onnx.pb-c.h workloads/trace/trace.pb-c.h
 
 dist_models_DATA = \
 	workloads/models/decoder_block.onnx \

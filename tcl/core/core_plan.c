@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/tcl_session.h"
-#include "training/plan_bound.h"
+#include "training/search/plan_bound.h"
 #include "training/plan_stages.h"
 
 static Tcl_Obj *text(const char *t)

@@ -5,7 +5,7 @@
  * NODE.OUTPUT, and those of the output that is TH_ONNX_WHOLE as the node. */
 #ifndef TH_WORKLOADS_ONNX_BODY_H
 #define TH_WORKLOADS_ONNX_BODY_H
-#include "workloads/onnx/value.h"
+#include "workloads/onnx/shape/value.h"
 
 /* Attributes of the softmax of an attention, which ONNX does not have: th_layer's causal_rows and
  * window. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* external.c - numbers of a tensor that lie in another file, beside the model's. */
 #include <config.h>
-#include "workloads/onnx/fold.h"
+#include "workloads/onnx/shape/fold.h"
 
 #include <fcntl.h>
 #include <stdio.h>

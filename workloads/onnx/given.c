@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "workloads/onnx/fold.h"
+#include "workloads/onnx/shape/fold.h"
 
 bool th_onnx_is_given(const th_onnx_reader *r, const char *name)
 {

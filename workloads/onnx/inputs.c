@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/names.h"
-#include "workloads/onnx/fold.h"
+#include "workloads/onnx/shape/fold.h"
 
 enum { NAME_BYTES = 200, HOPS = 8 };
 

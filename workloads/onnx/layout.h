@@ -7,7 +7,7 @@
  * list of factors describes is copied into another layout (th_onnx_arrange in emit.h). */
 #ifndef TH_WORKLOADS_ONNX_LAYOUT_H
 #define TH_WORKLOADS_ONNX_LAYOUT_H
-#include "workloads/onnx/value.h"
+#include "workloads/onnx/shape/value.h"
 
 /* Adds a factor, unless the extent is 1. -1: there are TH_ONNX_FACTORS_MAX already. */
 int th_onnx_layout_add(th_onnx_value *v, int32_t axis, th_onnx_coordinate c, int64_t extent,

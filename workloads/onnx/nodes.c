@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "workloads/onnx/fold.h"
+#include "workloads/onnx/shape/fold.h"
 #include "workloads/onnx/inputs.h"
 #include "workloads/onnx/op.h"
 #include "workloads/onnx/order.h"

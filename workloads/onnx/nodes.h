@@ -6,7 +6,7 @@
  *   th_onnx_leave */
 #ifndef TH_WORKLOADS_ONNX_NODES_H
 #define TH_WORKLOADS_ONNX_NODES_H
-#include "workloads/onnx/value.h"
+#include "workloads/onnx/shape/value.h"
 
 int th_onnx_count_uses(th_onnx_reader *r); /* of all names of the model */
 int th_onnx_count_use(th_onnx_reader *r, const char *name, int by);

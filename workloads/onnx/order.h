@@ -3,7 +3,7 @@
  * reads. */
 #ifndef TH_WORKLOADS_ONNX_ORDER_H
 #define TH_WORKLOADS_ONNX_ORDER_H
-#include "workloads/onnx/value.h"
+#include "workloads/onnx/shape/value.h"
 
 /* Returns the numbers of the nodes in a topological order, which is that of the file if that is
  * one; freed by the caller. NULL: the nodes have a cycle, which the error names, or out of memory.

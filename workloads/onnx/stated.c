@@ -2,7 +2,7 @@
 /* stated.c - the shapes that an ONNX file states for the tensors of its graphs, and notes of what
  * is not read as the file has it; see value.h. */
 #include <config.h>
-#include "workloads/onnx/value.h"
+#include "workloads/onnx/shape/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define TH_TCL_COMMANDS_PLAN_SEARCH_CALL_H
 #include "tcl/commands/training/plan_options.h"
 #include "training/plan_memory.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 
 /* The options of search_plan behind those that are shared. */
 enum {

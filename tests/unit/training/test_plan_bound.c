@@ -7,9 +7,9 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/training/plan_help.h"
 #include "training/plan_stages.h"
-#include "training/plan_bound.h"
+#include "training/search/plan_bound.h"
 #include "training/plan_memory.h"
-#include "training/plan_space.h"
+#include "training/search/plan_space.h"
 #include "training/plan_step.h"
 
 static th_parallel_plan random_base(gsl_rng *r)

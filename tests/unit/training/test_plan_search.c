@@ -8,7 +8,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/training/plan_help.h"
 #include "training/plan_memory.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 #include "training/plan_stages.h"
 #include "training/plan_step.h"
 

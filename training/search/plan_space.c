@@ -2,7 +2,7 @@
 /* plan_space.c - see plan_space.h. Loops over divisors; th_plan_check has the last word. */
 #include <config.h>
 #include "base/min_max.h"
-#include "training/plan_space.h"
+#include "training/search/plan_space.h"
 
 bool th_plan_space_allows(const th_plan_space *x, th_plan_choice choice, int64_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan_space.h - all plans that a search can choose from: what divides the model, the batch and the
  * accelerators. In two steps: degrees and micro-batch (a group), then all else. */
-#ifndef TH_TRAINING_PLAN_SPACE_H
-#define TH_TRAINING_PLAN_SPACE_H
+#ifndef TH_TRAINING_SEARCH_PLAN_SPACE_H
+#define TH_TRAINING_SEARCH_PLAN_SPACE_H
 #include "training/parallel_plan.h"
 
 typedef enum {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "workloads/onnx/fold.h"
+#include "workloads/onnx/shape/fold.h"
 
 /* The product of the extents after an axis. */
 static int64_t inner_of(const th_onnx_value *v, int32_t axis)

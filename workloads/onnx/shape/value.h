@@ -7,8 +7,8 @@
  * the output of a layer: batch x channels x height x width in the layer, other axes in another
  * order in the graph (layout.h). A function that fails returns -1 or NULL, and the error names the
  * node. Values do not move in memory. */
-#ifndef TH_WORKLOADS_ONNX_VALUE_H
-#define TH_WORKLOADS_ONNX_VALUE_H
+#ifndef TH_WORKLOADS_ONNX_SHAPE_VALUE_H
+#define TH_WORKLOADS_ONNX_SHAPE_VALUE_H
 #include "base/map.h"
 #include "workloads/onnx/graph.h"
 #include "workloads/onnx/options.h"

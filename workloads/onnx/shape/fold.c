@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/elementary.h"
-#include "workloads/onnx/fold.h"
+#include "workloads/onnx/shape/fold.h"
 
 int th_onnx_fold_begin(th_onnx_reader *r, th_onnx_value *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fold.h - functions that the rules share which compute the elements of known constants. */
-#ifndef TH_WORKLOADS_ONNX_FOLD_H
-#define TH_WORKLOADS_ONNX_FOLD_H
-#include "workloads/onnx/value.h"
+#ifndef TH_WORKLOADS_ONNX_SHAPE_FOLD_H
+#define TH_WORKLOADS_ONNX_SHAPE_FOLD_H
+#include "workloads/onnx/shape/value.h"
 
 /* Allocates the elements of out, by its shape and type. 1: done; 0: more than TH_ONNX_NUMBERS_MAX;
  * -1: out of memory. */

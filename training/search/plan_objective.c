@@ -3,7 +3,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "sim/design/compute_cost.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 #include "training/plan_step.h"
 
 const char *const th_plan_objective_names[] = {"step", "tokens_per_joule", "tokens_per_cost", NULL};

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/min_max.h"
-#include "training/plan_bound.h"
+#include "training/search/plan_bound.h"
 
 /* ---- classes of layers ---- */
 

@@ -7,11 +7,11 @@
  * it cannot be, simulated; a group of plans is put back as its members. Once the best plan is no
  * worse than the first bound of the queue, none is better: proven. Which plans are simulated, in
  * which order, does not depend on the number of threads. */
-#ifndef TH_TRAINING_PLAN_SEARCH_H
-#define TH_TRAINING_PLAN_SEARCH_H
+#ifndef TH_TRAINING_SEARCH_PLAN_SEARCH_H
+#define TH_TRAINING_SEARCH_PLAN_SEARCH_H
 #include "base/strbuf.h"
 #include "training/layer_work.h"
-#include "training/plan_space.h"
+#include "training/search/plan_space.h"
 
 /* plan_objective.c: what a search makes least. */
 typedef enum { TH_PLAN_STEP, TH_PLAN_ENERGY, TH_PLAN_COST } th_plan_objective;

@@ -13,8 +13,8 @@
 #include "base/map.h"
 #include "base/min_max.h"
 #include "base/random.h"
-#include "training/plan_bound.h"
-#include "training/plan_search.h"
+#include "training/search/plan_bound.h"
+#include "training/search/plan_search.h"
 #include "training/plan_stages.h"
 
 enum { POPULATION = 48, SEEDS = 48, OFFSPRING = 16, STALE_GENERATIONS = 12, TRIES = 20 };

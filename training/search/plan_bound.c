@@ -13,7 +13,7 @@
 #include "base/min_max.h"
 #include "training/collective_times.h"
 #include "training/kernel_counts.h"
-#include "training/plan_bound.h"
+#include "training/search/plan_bound.h"
 #include "training/plan_stages.h"
 
 /* ---- the work of units ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* value.c - see value.h. */
 #include <config.h>
-#include "workloads/onnx/value.h"
+#include "workloads/onnx/shape/value.h"
 
 #include <stdarg.h>
 #include <stdio.h>

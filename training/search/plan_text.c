@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include "base/map.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 #include "training/plan_stages.h"
 
 void th_plan_describe(const th_parallel_plan *p, th_strbuf *out)

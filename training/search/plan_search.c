@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/min_max.h"
-#include "training/plan_bound.h"
+#include "training/search/plan_bound.h"
 #include "training/plan_memory.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 #include "training/plan_stages.h"
 #include "training/plan_step.h"
 

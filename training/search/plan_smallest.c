@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/interrupt.h"
 #include "training/plan_memory.h"
-#include "training/plan_search.h"
+#include "training/search/plan_search.h"
 
 typedef struct smallest {
     const th_plan_space *space;

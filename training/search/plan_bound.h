@@ -2,8 +2,8 @@
 /* plan_bound.h - lower bounds of the simulated step of a plan, for searches: quick ones, of plans
  * that are not chosen to the end, and one that follows the schedule, which is the step itself where
  * nothing overlaps. docs/models/plan_search.md has them. */
-#ifndef TH_TRAINING_PLAN_BOUND_H
-#define TH_TRAINING_PLAN_BOUND_H
+#ifndef TH_TRAINING_SEARCH_PLAN_BOUND_H
+#define TH_TRAINING_SEARCH_PLAN_BOUND_H
 #include "training/layer_work.h"
 
 /* Layers that do the same work, and how fast anything comes into an accelerator. */
