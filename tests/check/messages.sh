@@ -11,7 +11,7 @@ AWK=${AWK:-awk}
 messages() {
     {
         find base topology workloads predictor sim mapper training session render tcl -name '*.[ch]' 2>/dev/null |
-            LC_ALL=C sort | while read -r file; do "$AWK" -v file="$file" "$scan" "$file"; done
+            xargs "$AWK" "$scan"
         "$AWK" "$scan_tcl" lib/*.tcl
     } | LC_ALL=C sort -t "$(printf '\t')" -k 1,1 -k 2,2 -k 3,3n
 }
@@ -58,6 +58,11 @@ function add_sign(sign) {
     if (is_direct || sign == ";")
         emit()
     n_tokens++
+}
+FNR == 1 {
+    emit()
+    file = FILENAME; word = ""; depth = n_tokens = in_comment = is_direct = 0
+    split("", call)
 }
 {
     line = $0
@@ -149,15 +154,17 @@ trap 'rm -f "$tested"' EXIT
 grep -rhoE '(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-[0-9]{4}' tests/unit tests/tcl tests/soak tests/check/mpi.sh |
     LC_ALL=C sort -u >"$tested"
 
+all=$(messages)
+ids=$(printf "%s\n" "$all" | cut -f 1 | uniq)
 echo 1..5
-report 1 "every id has a known area and a message" "$(messages | "$AWK" -F '\t' '
+report 1 "every id has a known area and a message" "$(printf "%s\n" "$all" | "$AWK" -F '\t' '
     $1 !~ /^(BASE|TOPO|WORK|PRED|NET|COLL|SIM|MAP|STUDY|TCL)-/ { print $2 ":" $3 ": " $1 ": no such area" }
     $4 == "" { print $2 ":" $3 ": " $1 ": has no message" }')"
-report 2 "every id stands at one place" "$(messages | "$AWK" -F '\t' '
+report 2 "every id stands at one place" "$(printf "%s\n" "$all" | "$AWK" -F '\t' '
     $1 == id { print $2 ":" $3 ": " $1 " is taken by " place } { id = $1; place = $2 ":" $3 }')"
-report 3 "every id stands in a test that provokes it" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
+report 3 "every id stands in a test that provokes it" "$(echo "$ids" |
     LC_ALL=C comm -23 - "$tested" | sed 's/$/: is provoked by no test in tests\/unit, tests\/tcl, tests\/soak and tests\/check\/mpi.sh/')"
-report 4 "tests name no id that there is not" "$(messages | cut -f 1 | uniq | LC_ALL=C sort |
+report 4 "tests name no id that there is not" "$(echo "$ids" |
     LC_ALL=C comm -13 - "$tested" | sed 's/$/: is in tests, and no message has it/')"
 
 # th_warn(call, "ID", ...) over all lines of it; tcl/warning.c has {"AREA", number}.
