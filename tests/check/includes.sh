@@ -25,18 +25,18 @@ allowed() {
 }
 
 breaches() {
-    find "$1" -name '*.[ch]' ! -name '*.pb-c.[ch]' | LC_ALL=C sort | while read -r file; do
-        "${AWK:-awk}" -v folder="$1" -v allowed=" $1 $(allowed "$1") " -v file="$file" '
-        function breach(why) { printf "# %s:%d: %s: %s\n", file, FNR, $0, why }
+    find "$1" -name '*.[ch]' ! -name '*.pb-c.[ch]' | LC_ALL=C sort |
+        xargs "${AWK:-awk}" -v folder="$1" -v allowed=" $1 $(allowed "$1") " '
+        function breach(why) { printf "# %s:%d: %s: %s\n", FILENAME, FNR, $0, why }
         /^[ \t]*#[ \t]*include/ {
             name = $0; sub(/^[^<"]*[<"]/, "", name); sub(/[>"].*$/, "", name)
             if (name == "tcl.h" && folder != "tcl")
                 breach("only tcl/ knows Tcl")
-            if (name == "libconfig.h" && file !~ /_read\.c$/)
+            if (name == "libconfig.h" && FILENAME !~ /_read\.c$/)
                 breach("only *_read.c knows libconfig")
-            if (name ~ /^(yaml|jansson)\.h$/ && file !~ /_read\.c$/)
+            if (name ~ /^(yaml|jansson)\.h$/ && FILENAME !~ /_read\.c$/)
                 breach("only *_read.c knows libyaml and jansson")
-            if (name ~ /\.pb-c\.h$/ && file != "workloads/onnx/graph.h" && file !~ /^workloads\/trace\/node_/)
+            if (name ~ /\.pb-c\.h$/ && FILENAME != "workloads/onnx/graph.h" && FILENAME !~ /^workloads\/trace\/node_/)
                 breach("only onnx/graph.h and trace/node_*.h know what protoc-c writes")
             if (name == "sqlite3.h" && folder != "session")
                 breach("only session/ knows SQLite")
@@ -45,12 +45,11 @@ breaches() {
             other = name; sub(/\/.*$/, "", other)
             if (other == name)
                 breach("project headers are included from the root")
-            else if (other == "predictor" && file == "sim/design/learned.c")
+            else if (other == "predictor" && FILENAME == "sim/design/learned.c")
                 next
             else if (!index(allowed, " " other " "))
                 breach(folder "/ must not know " other "/")
-        }' "$file"
-    done
+        }'
 }
 
 # Sub-folders of a folder, lowest first; "." stands for its own files. Each includes from those before it and from
@@ -73,8 +72,8 @@ order() {
 }
 
 order_breaches() {
-    find "$1" -name '*.[ch]' | LC_ALL=C sort | while read -r file; do
-        "${AWK:-awk}" -v folder="$1/" -v order="$(order "$1")" -v file="$file" '
+    find "$1" -name '*.[ch]' | LC_ALL=C sort |
+        xargs "${AWK:-awk}" -v folder="$1/" -v order="$(order "$1")" '
         BEGIN { n = split(order, name, " "); for (i = 1; i <= n; i++) level[name[i]] = i }
         # The sub-folder of a file below the folder.
         function sub_folder(path) {
@@ -83,10 +82,9 @@ order_breaches() {
         }
         /^[ \t]*#[ \t]*include[ \t]*"/ {
             path = $0; sub(/^[^"]*"/, "", path); sub(/".*$/, "", path)
-            if (index(path, folder) == 1 && !(level[sub_folder(path)] <= level[sub_folder(file)]))
-                printf "# %s:%d: %s: %s must not know %s\n", file, FNR, $0, sub_folder(file), sub_folder(path)
-        }' "$file"
-    done
+            if (index(path, folder) == 1 && !(level[sub_folder(path)] <= level[sub_folder(FILENAME)]))
+                printf "# %s:%d: %s: %s must not know %s\n", FILENAME, FNR, $0, sub_folder(FILENAME), sub_folder(path)
+        }'
 }
 
 circles() {
