@@ -11,17 +11,31 @@ pages=$(find README.md docs sim/design -name '*.md' | LC_ALL=C sort)
 files="$(find $folders README.md NEWS COPYING -type f)
 docs/messages.md" # which make writes
 
-breaches() {
-    printf '%s\n' "$files" | "${AWK:-awk}" -v page="$1" '
-    function is_there(name,    pattern) {
-        if (name ~ /[\/_]NAME[.]/)
+# The files, then all pages: the verdict of each page, and what it names that is not there.
+printf '%s\n' "$files" | "${AWK:-awk}" '
+    # Files by name, and by every end of the path that begins with a folder.
+    NR == FNR {
+        all = all "\n" $0
+        for (name = $0; ; name = substr(name, RSTART + 1)) {
+            there[name]
+            if (!match(name, /\//))
+                next
+        }
+    }
+    function is_there(name,    pattern, known) {
+        if (name ~ /[\/_]NAME[.]/ || name in there)
             return 1
+        if (name !~ /[*]/)
+            return 0
         pattern = name
         gsub(/\./, "[.]", pattern)
         gsub(/\*/, "[^/]*", pattern)
-        return match(all, "[\n/]" pattern "\n")
+        for (known in there)
+            if (known ~ ("^" pattern "$"))
+                return 1
+        return 0
     }
-    function breach(name) { printf "# %s:%d: %s: no such file\n", page, FNR, name }
+    function breach(name) { found = found sprintf("# %s:%d: %s: no such file\n", page, FNR, name) }
     # A link counts from the folder of its page.
     function target(link,    path) {
         path = page
@@ -31,7 +45,14 @@ breaches() {
             ;
         return path
     }
-    NR == FNR { all = all "\n" $0 "\n"; next }
+    function tell() {
+        if (page == "")
+            print "1.." ARGC - 2
+        else
+            printf "%sok %d - %s\n%s", found == "" ? "" : "not ", ++n_told, page, found
+        found = ""
+    }
+    FNR == 1 { tell(); page = FILENAME }
     {
         n = split($0, part, "`")
         for (i = 2; i <= n; i += 2)
@@ -45,13 +66,5 @@ breaches() {
                 if (!index(all, "\n" link))
                     breach(link)
             }
-    }' - "$1"
-}
-
-echo "1..$(echo "$pages" | wc -l)"
-n=0
-for page in $pages; do
-    n=$((n + 1))
-    found=$(breaches "$page")
-    [ -z "$found" ] && echo "ok $n - $page" || printf 'not ok %d - %s\n%s\n' $n "$page" "$found"
-done
+    }
+    END { tell() }' - $pages
