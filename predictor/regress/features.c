@@ -40,9 +40,8 @@ static void fields(row *f, const th_op *op)
                                        TH_OP_BIT(TH_OP_KV_PRECISION) | TH_OP_BIT(TH_OP_PAGED) |
                                        TH_OP_BIT(TH_OP_LATENT);
     uint64_t there = th_op_fields(op->kind) & ~of_the_law;
-    for (int i = 0; i < TH_N_OP_FIELDS; i++)
-        if (there >> i & 1)
-            add(f, op->x[i], "field");
+    while (there)
+        add(f, op->x[th_op_take_field(&there)], "field");
 }
 
 static void sizes(row *f, const th_op_sizes *s)
