@@ -271,8 +271,8 @@ th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, co
     known k = known_of(m, gpu);
     bool is_seen = k.device < m->n_devices, is_measured = is_seen || k.calibration;
     bool op_is_outside = first_outside(m, op) != TH_N_OP_FIELDS;
-    double least = th_law_least_ms(op, m->phase, gpu), low, high,
-           ms = predict(m, op, &k, least), wider = 1;
+    double least = th_law_least_ms(op, m->phase, gpu), low, high, ms = predict(m, op, &k, least),
+           wider = 1;
     if (op_is_outside)
         wider += op_beyond(m, op);
     if (!is_measured)
