@@ -132,14 +132,23 @@ static product product_of(const th_op *op)
                      op->x[TH_OP_CHANNELS_OUT], NULL};
 }
 
-static double tiles_of(const product *p, double tm, double tn)
+/* Sides are powers of 2, so quotients by them are products, which are quicker. */
+typedef struct {
+    double rows, columns, of_rows, of_columns;
+} tile;
+#define TILE(rows, columns)                                                                        \
+    {                                                                                              \
+        rows, columns, 1.0 / (rows), 1.0 / (columns)                                               \
+    }
+
+static double tiles_of(const product *p, const tile *t)
 {
-    double rows = 0;
+    double rows = 0, columns = th_law_ceil(p->columns * t->of_columns);
     if (!p->unequal)
-        return p->members * th_law_ceil(p->rows / tm) * th_law_ceil(p->columns / tn);
+        return p->members * th_law_ceil(p->rows * t->of_rows) * columns;
     for (int i = 0; i < (int)p->members; i++)
-        rows += th_law_ceil(p->unequal[i] / tm);
-    return rows * th_law_ceil(p->columns / tn);
+        rows += th_law_ceil(p->unequal[i] * t->of_rows);
+    return rows * columns;
 }
 
 static inline double most_of(double x, double y)
@@ -167,15 +176,17 @@ static double split_us(const unit *u, double waves, double inner, double number_
 static double compute_us(const product *p, const unit *u)
 {
     enum { N_TILES = 8 };
-    static const double tiles[N_TILES][2] = {{256, 256}, {256, 128}, {128, 256}, {128, 128},
-                                             {64, 128},  {128, 64},  {64, 64},   {16, 64}};
+    static const tile tiles[N_TILES] = {TILE(256, 256), TILE(256, 128), TILE(128, 256),
+                                        TILE(128, 128), TILE(64, 128),  TILE(128, 64),
+                                        TILE(64, 64),   TILE(16, 64)};
     static const double SURELY = 1 + 1e-9; /* whatever is rounded */
     double best = INFINITY;
     for (int i = !u->is_paired; i < N_TILES; i++) {
-        double tm = tiles[i][0], tn = tiles[i][1], area = tm * tn;
-        double number_us =
-            most_of(2 * (area + u->half_fill) / u->per_us, u->bytes * (tm + tn) / u->bytes_per_us);
-        double waves = tiles_of(p, tm, tn) / u->sms;
+        const tile *t = &tiles[i];
+        double area = t->rows * t->columns;
+        double number_us = most_of(2 * (area + u->half_fill) / u->per_us,
+                                   u->bytes * (t->rows + t->columns) / u->bytes_per_us);
+        double waves = tiles_of(p, t) / u->sms;
         number_us = most_of(number_us, u->step_us);
         if (waves * p->inner * number_us > best * SURELY)
             continue; /* no split leaves less than the operations */

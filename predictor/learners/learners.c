@@ -23,7 +23,9 @@ static int train_trees(const th_samples *s, const float *residual, const th_hype
 
 static void run_trees(const void *state, const th_samples *s, double *residual)
 {
-    th_trees_sum_many(state, s->x, s->n, (size_t)s->n_features, residual);
+    size_t width = (size_t)s->n_features;
+    for (size_t i = 0; i < s->n; i++)
+        residual[i] = th_trees_sum(state, s->x + i * width, width);
 }
 
 static int text_of_trees(th_text_io *io, int n_features, void *state)

@@ -15,10 +15,9 @@ uint64_t th_family_of(const th_op *op)
     const uint64_t tokens = TH_OP_BIT(TH_OP_BATCH) | TH_OP_BIT(TH_OP_ROWS) | TH_OP_BIT(TH_OP_KEYS) |
                             TH_OP_BIT(TH_OP_PRECISION);
     uint64_t digest = th_hash_word(0, (uint64_t)op->kind);
-    const uint64_t there = th_op_fields(op->kind) & ~tokens;
-    for (int f = 0; f < TH_N_OP_FIELDS; f++)
-        if (there >> f & 1)
-            digest = th_hash_word(digest, (uint64_t)op->x[f]);
+    uint64_t there = th_op_fields(op->kind) & ~tokens;
+    while (there)
+        digest = th_hash_word(digest, (uint64_t)op->x[th_op_take_field(&there)]);
     return digest;
 }
 

@@ -122,6 +122,7 @@ double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th
  * gpu outside of it than devices did that were left out. */
 typedef struct th_estimate {
     double ms, low_ms, high_ms;
+    th_origin origin;
 } th_estimate;
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 /* Of a measured row, which may have unequal members. */

@@ -42,14 +42,21 @@ static void predict_block(const th_layer_model *m, const th_op *op, size_t n, th
         ms[i] = exp(fmin(ms[i], LN_MS_MAX));
 }
 
-void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
-                               double *ms)
+/* Whatever the data sheet allows. */
+static void predict_any(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
+                        double *ms)
 {
     for (size_t from = 0; from < n; from += BLOCK)
         predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, v, ms + from);
     /* Residuals of tiles and waves belong to a number of multiprocessors: not to the next GPU. */
     if (v.device == m->n_devices && !v.is_law && !m->is_narrow)
         th_nearest_device_adjust(m, op, n, v.gpu, ms);
+}
+
+void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
+                               double *ms)
+{
+    predict_any(m, op, n, v, ms);
     for (size_t i = 0; i < n; i++)
         ms[i] = fmax(ms[i], th_law_least_ms(&op[i], m->phase, v.gpu));
 }
@@ -68,15 +75,34 @@ bool th_layer_model_has_measured(const th_layer_model *m, const th_gpu *gpu)
     return th_layer_model_has_seen(m, gpu) || calibration_of(m, gpu);
 }
 
-double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+/* What is known of a GPU. */
+typedef struct {
+    const th_gpu *gpu;
+    const th_calibration *calibration; /* NULL: it was not calibrated */
+    int device;                        /* of those seen in training; n_devices: none of them */
+} known;
+
+static known known_of(const th_layer_model *m, const th_gpu *gpu)
 {
     const th_calibration *c = calibration_of(m, gpu);
-    if (c)
-        return fmax(th_calibration_run(m, c, op), th_law_least_ms(op, m->phase, gpu));
+    return (known){gpu, c, c ? m->n_devices : th_layer_model_device(m, gpu->name)};
+}
+
+/* ms, which is at least that much. */
+static double predict(const th_layer_model *m, const th_op *op, const known *k, double least)
+{
     double ms;
-    th_layer_model_predict_as(
-        m, op, 1, (th_device_view){gpu, th_layer_model_device(m, gpu->name), false}, &ms);
-    return ms;
+    if (k->calibration)
+        ms = th_calibration_run(m, k->calibration, op);
+    else
+        predict_any(m, op, 1, (th_device_view){k->gpu, k->device, false}, &ms);
+    return fmax(ms, least);
+}
+
+double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    known k = known_of(m, gpu);
+    return predict(m, op, &k, th_law_least_ms(op, m->phase, gpu));
 }
 
 /* --- what lies outside the training data ------------------------------------------------------ */
@@ -112,13 +138,25 @@ static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *tex
 /* Precisions of one width run the same kernels: bf16 is where fp16 is. */
 static bool field_is_outside(const th_layer_model *m, const th_op *op, th_op_field f)
 {
-    if ((op->x[f] >= m->field_min[f] && op->x[f] <= m->field_max[f]) || !th_op_has(op->kind, f))
+    if (op->x[f] >= m->field_min[f] && op->x[f] <= m->field_max[f])
         return false;
     if (f != TH_OP_PRECISION)
         return true;
     double bytes = th_op_precision_bytes((th_op_precision)op->x[f]);
     return bytes != th_op_precision_bytes((th_op_precision)m->field_min[f]) &&
            bytes != th_op_precision_bytes((th_op_precision)m->field_max[f]);
+}
+
+/* TH_N_OP_FIELDS: all lie inside. */
+static th_op_field first_outside(const th_layer_model *m, const th_op *op)
+{
+    uint64_t there = th_op_fields(op->kind);
+    while (there) {
+        th_op_field f = th_op_take_field(&there);
+        if (field_is_outside(m, op, f))
+            return f;
+    }
+    return TH_N_OP_FIELDS;
 }
 
 /* "bf16", "4096" */
@@ -148,12 +186,11 @@ static void write_field(const th_layer_model *m, const th_op *op, th_op_field f,
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size)
 {
-    for (int i = 0; i < TH_N_OP_FIELDS; i++)
-        if (field_is_outside(m, op, (th_op_field)i)) {
-            if (size > 0)
-                write_field(m, op, (th_op_field)i, text, size);
-            return true;
-        }
+    th_op_field f = first_outside(m, op);
+    if (f != TH_N_OP_FIELDS && size > 0)
+        write_field(m, op, f, text, size);
+    if (f != TH_N_OP_FIELDS)
+        return true;
     return !th_layer_model_has_measured(m, gpu) && gpu_is_outside(m, gpu, text, size);
 }
 
@@ -164,11 +201,15 @@ const char *th_origin_name(th_origin o)
     return names[o];
 }
 
+static th_origin origin_of(bool is_outside, bool is_measured)
+{
+    return is_outside ? TH_FROM_OUTSIDE : is_measured ? TH_FROM_MEASURED : TH_FROM_SHEET;
+}
+
 th_origin th_layer_model_origin(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
-    if (m && th_layer_model_is_outside(m, op, gpu, NULL, 0))
-        return TH_FROM_OUTSIDE;
-    return m && th_layer_model_has_measured(m, gpu) ? TH_FROM_MEASURED : TH_FROM_SHEET;
+    return origin_of(m && th_layer_model_is_outside(m, op, gpu, NULL, 0),
+                     m && th_layer_model_has_measured(m, gpu));
 }
 
 /* --- uncertainty ------------------------------------------------------------------------------ */
@@ -185,9 +226,12 @@ static double beyond(double x, double least, double most)
 static double op_beyond(const th_layer_model *m, const th_op *op)
 {
     double sum = 0;
-    for (int f = 0; f < TH_N_OP_FIELDS; f++)
-        if (th_op_has(op->kind, (th_op_field)f) && !th_op_word((th_op_field)f, 0))
+    uint64_t there = th_op_fields(op->kind);
+    while (there) {
+        th_op_field f = th_op_take_field(&there);
+        if (!th_op_word(f, 0))
             sum += beyond(op->x[f], m->field_min[f], m->field_max[f]);
+    }
     return sum;
 }
 
@@ -224,14 +268,20 @@ static const th_residual_quantiles *of_seen(const th_layer_model *m, const th_op
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     static const double WIDEST = 2;
-    const th_calibration *c = calibration_of(m, gpu);
-    bool is_seen = !c && th_layer_model_has_seen(m, gpu);
-    double low, high, ms = th_layer_model_predict(m, op, gpu);
-    double wider = fmin(1 + op_beyond(m, op) + (is_seen || c ? 0 : gpu_beyond(m, gpu)), WIDEST);
+    known k = known_of(m, gpu);
+    bool is_seen = k.device < m->n_devices, is_measured = is_seen || k.calibration;
+    bool op_is_outside = first_outside(m, op) != TH_N_OP_FIELDS;
+    double least = th_law_least_ms(op, m->phase, gpu), low, high, ms = predict(m, op, &k, least),
+           wider = 1;
+    if (op_is_outside)
+        wider += op_beyond(m, op);
+    if (!is_measured)
+        wider += gpu_beyond(m, gpu);
     th_residual_quantiles_at(is_seen ? of_seen(m, op) : &m->unseen.quantiles, log(ms), &low, &high);
-    wider *= c ? c->gain : 1;
-    double least = th_law_least_ms(op, m->phase, gpu); /* at most ms */
-    return (th_estimate){ms, fmax(ms * exp(low * wider), least), ms * exp(high * wider)};
+    wider = fmin(wider, WIDEST) * (k.calibration ? k.calibration->gain : 1);
+    return (th_estimate){
+        ms, fmax(ms * exp(low * wider), least), ms * exp(high * wider),
+        origin_of(op_is_outside || (!is_measured && gpu_is_outside(m, gpu, NULL, 0)), is_measured)};
 }
 
 th_estimate th_layer_model_estimate_row(const th_layer_model *m, const th_measurements *all,
@@ -242,5 +292,5 @@ th_estimate th_layer_model_estimate_row(const th_layer_model *m, const th_measur
     double by = row->n_members == 0
                     ? 1
                     : th_law_unequal(&row->op, all->member + row->first_member, row->phase, gpu);
-    return (th_estimate){e.ms * by, e.low_ms * by, e.high_ms * by};
+    return (th_estimate){e.ms * by, e.low_ms * by, e.high_ms * by, e.origin};
 }

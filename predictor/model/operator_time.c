@@ -56,7 +56,7 @@ static int forward(th_operator_time *out, const asker *a, const th_op *op, th_ph
     const th_layer_model *m = a->predictor ? th_predictor_find_op(a->predictor, op, phase) : NULL;
     if (m) {
         th_estimate e = th_layer_model_estimate(m, op, a->gpu);
-        *out = (th_operator_time){e.ms, e.low_ms, e.high_ms, m, th_layer_model_origin(m, op, gpu)};
+        *out = (th_operator_time){e.ms, e.low_ms, e.high_ms, m, e.origin};
         return 0;
     }
     if (phase != TH_PHASE_EXECUTION && phase != TH_PHASE_BACKWARD)

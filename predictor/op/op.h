@@ -177,6 +177,13 @@ int th_phase_find(const char *name);
 bool th_op_has(th_op_kind k, th_op_field f);
 #define TH_OP_BIT(FIELD) ((uint64_t)1 << (FIELD))
 uint64_t th_op_fields(th_op_kind k); /* those that it has: TH_OP_BIT of each */
+/* Takes the first field out of some. */
+static inline th_op_field th_op_take_field(uint64_t *fields)
+{
+    int first = __builtin_ctzll(*fields);
+    *fields &= *fields - 1;
+    return (th_op_field)first;
+}
 /* 0, or -1: a field is out of its range, or the kernel is larger than the padded input. */
 int th_op_check(const th_op *op, th_error *err);
 

@@ -6,7 +6,6 @@
 #include "predictor/regress/features.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     float *x;
@@ -40,9 +39,8 @@ static void fields(row *f, const th_op *op)
                                        TH_OP_BIT(TH_OP_KV_PRECISION) | TH_OP_BIT(TH_OP_PAGED) |
                                        TH_OP_BIT(TH_OP_LATENT);
     uint64_t there = th_op_fields(op->kind) & ~of_the_law;
-    for (int i = 0; i < TH_N_OP_FIELDS; i++)
-        if (there >> i & 1)
-            add(f, op->x[i], "field");
+    while (there)
+        add(f, op->x[th_op_take_field(&there)], "field");
 }
 
 static void sizes(row *f, const th_op_sizes *s)
@@ -117,8 +115,11 @@ static void matrix(row *f, const th_op *op)
 static void shares(row *f, const th_terms *t, const double *weight, double law_ms)
 {
     enum { ABREAST = 4 };
-    double share[TH_TERM_GROUPS_MAX] = {0};
+    double share[TH_TERM_GROUPS_MAX];
     float part[TH_TERM_GROUPS_MAX];
+    for (int i = 0; i < t->n_groups; i += ABREAST)
+        for (int k = i; k < i + ABREAST; k++)
+            share[k] = 0;
     for (int i = 0; i < t->n_active; i++) {
         int place = t->active[i];
         share[t->group[place]] += t->amount[place] * weight[place];
@@ -126,8 +127,8 @@ static void shares(row *f, const th_terms *t, const double *weight, double law_m
     for (int i = 0; i < t->n_groups; i += ABREAST)
         for (int k = i; k < i + ABREAST; k++)
             part[k] = (float)(share[k] / law_ms);
-    memcpy(f->x + f->n, part, (size_t)t->n_groups * sizeof *part);
-    f->n += t->n_groups;
+    for (int i = 0; i < t->n_groups; i++)
+        f->x[f->n++] = part[i];
 }
 
 int th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,

@@ -32,7 +32,7 @@ static bool agree(const th_trees *t, int tree, size_t at, int depth, int32_t *an
 }
 
 /* With as few digits as ask the same. */
-static void write_question(int32_t question, th_strbuf *out)
+static void write_question(uint32_t question, th_strbuf *out)
 {
     enum { DIGITS_MAX = 9 };
     unsigned feature = th_trees_feature(question);
