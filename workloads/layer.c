@@ -114,6 +114,7 @@ const char *th_layer_type_name(const th_layer *l)
 const char *const th_precision_names[TH_N_PRECISIONS + 1] = {
     [TH_FP32] = "fp32",   [TH_FP16] = "fp16", [TH_BF16] = "bf16",
     [TH_INT16] = "int16", [TH_INT8] = "int8", [TH_INT4] = "int4",
+    [TH_TF32] = "tf32",   [TH_FP8] = "fp8",   [TH_FP4] = "fp4",
 };
 
 const char *th_precision_name(th_precision p)
@@ -124,8 +125,8 @@ const char *th_precision_name(th_precision p)
 int th_precision_bits(th_precision p)
 {
     static const int bits[TH_N_PRECISIONS] = {
-        [TH_FP32] = 32,  [TH_FP16] = 16, [TH_BF16] = 16,
-        [TH_INT16] = 16, [TH_INT8] = 8,  [TH_INT4] = 4,
+        [TH_FP32] = 32, [TH_FP16] = 16, [TH_BF16] = 16, [TH_INT16] = 16, [TH_INT8] = 8,
+        [TH_INT4] = 4,  [TH_TF32] = 32, [TH_FP8] = 8,   [TH_FP4] = 4,
     };
     return bits[p];
 }

@@ -98,6 +98,9 @@ typedef enum {
     TH_INT16,
     TH_INT8,
     TH_INT4,
+    TH_TF32, /* products of tensor cores; lies in memory as fp32 */
+    TH_FP8,
+    TH_FP4,
     TH_N_PRECISIONS
 } th_precision;
 

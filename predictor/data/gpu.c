@@ -8,7 +8,7 @@
 #include "predictor/data/gpu.h"
 
 #include <ctype.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +45,18 @@ int th_gpu_check_precision(const th_gpu *gpu, th_op_precision p, th_error *err)
 {
     if (th_gpu_peak(gpu, p) > 0)
         return 0;
-    return th_error_set(err, "PRED-0163",
-                        "precision %s: %s does not have it; the nearest that it has is %s",
-                        th_op_word(TH_OP_PRECISION, (int32_t)p), gpu->name,
-                        th_op_word(TH_OP_PRECISION, (int32_t)th_gpu_nearest_precision(gpu, p)));
+    char has[80];
+    size_t n = 0;
+    const char *name = th_op_word(TH_OP_PRECISION, (int32_t)p);
+    for (int i = 0; i < TH_N_OP_PRECISIONS; i++)
+        if (th_gpu_peak(gpu, (th_op_precision)i) > 0)
+            n += (size_t)snprintf(has + n, sizeof has - n, "%s%s", n > 0 ? ", " : "",
+                                  th_op_word(TH_OP_PRECISION, i));
+    return th_error_set(
+        err, "PRED-0163",
+        "precision %s: %s has %s: must be one of these, or the device be described with "
+        "its peak, %s",
+        name, gpu->name, has, th_gpu_extra_column(places[p]));
 }
 
 double th_gpu_l2_bandwidth(const th_gpu *gpu)

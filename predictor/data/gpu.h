@@ -63,7 +63,7 @@ double th_gpu_peak(const th_gpu *gpu, th_op_precision p);
 /* The precision nearest to p that the device has: p itself, else the next wider one, else the next
  * narrower one. */
 th_op_precision th_gpu_nearest_precision(const th_gpu *gpu, th_op_precision p);
-/* 0, or -1: the device lacks the precision; err names the nearest. */
+/* 0, or -1: the device lacks the precision; err names those that it has. */
 int th_gpu_check_precision(const th_gpu *gpu, th_op_precision p, th_error *err);
 /* Of the last-level cache, 1e9 bytes/s: the description's, or else 64 bytes per multiprocessor and
  * clock. */

@@ -57,7 +57,13 @@ static void add_narrow(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
         th_law_passes(op, gpu, out);
         break;
     case TH_OP_CONV:
+        if (th_op_is_narrow(op))
+            th_law_product(op, gpu, out);
+        break;
     case TH_OP_POOLING:
+        if (th_op_is_narrow(op))
+            th_law_passes(op, gpu, out);
+        break;
     case TH_N_OP_KINDS:
         break;
     }
@@ -94,7 +100,7 @@ static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
     }
 }
 
-/* Convolutions and pooling of less than single precision have the laws of single precision. */
+/* Models of convolutions and pooling have the laws of single precision. */
 static bool is_narrow_law(const th_op *op)
 {
     return th_op_is_narrow(op) && op->kind != TH_OP_CONV && op->kind != TH_OP_POOLING;
@@ -161,7 +167,8 @@ double th_law_least_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
     double bytes = read + written > 0 ? read + written : s.input + s.weights + s.output;
     double by_memory = fmax(0, bytes - gpu->x[TH_GPU_L2] * MEBI) / gpu->x[TH_GPU_BANDWIDTH],
            by_operations = peak > 0 ? s.flops / peak : 0;
-    if (op->kind == TH_OP_CONV)
+    bool is_point = op->x[TH_OP_KERNEL_H] * op->x[TH_OP_KERNEL_W] == 1;
+    if (op->kind == TH_OP_CONV && !is_point && !th_op_is_narrow(op))
         by_operations /= WINOGRAD;
     return fmax(by_memory, by_operations) / PER_MS;
 }

@@ -49,12 +49,14 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
                   char (*names)[TH_TERM_NAME_MAX], th_terms *out);
 
 /* ms by the data sheet alone, without any measurement: products, attention, memory-bound
- * operations, of any precision. 0: no law covers the kind (conv, pooling). */
+ * operations, of any precision; a convolution as the product of its windows, and pooling, at less
+ * than single precision. 0: no law covers it. */
 double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu);
 
 /* ms below which no kernel gets on that device: operations at the peak of the data sheet (of a
- * convolution the quarter that F(4 x 4, 3 x 3) leaves: Lavin and Gray, 2016), and operands and
- * results, less what the cache holds, at the memory's bandwidth. 0 of phases that run no kernel. */
+ * convolution of single precision, whose kernel is no point, the quarter that F(4 x 4, 3 x 3)
+ * leaves: Lavin and Gray, 2016), and operands and results, less what the cache holds, at the
+ * memory's bandwidth. 0 of phases that run no kernel. */
 double th_law_least_ms(const th_op *op, th_phase phase, const th_gpu *gpu);
 
 static inline double th_law_ms(const th_terms *t, const double *weight)

@@ -127,6 +127,11 @@ typedef struct {
 static product product_of(const th_op *op)
 {
     bool is_dense = op->kind == TH_OP_DENSE;
+    if (op->kind == TH_OP_CONV)
+        return (product){1, (double)op->x[TH_OP_BATCH] * th_op_out_h(op) * th_op_out_w(op),
+                         (double)op->x[TH_OP_CHANNELS_IN] * op->x[TH_OP_KERNEL_H] *
+                             op->x[TH_OP_KERNEL_W],
+                         op->x[TH_OP_CHANNELS_OUT], NULL};
     return (product){is_dense ? 1 : op->x[TH_OP_BATCH],
                      is_dense ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS], op->x[TH_OP_CHANNELS_IN],
                      op->x[TH_OP_CHANNELS_OUT], NULL};
@@ -225,11 +230,11 @@ static double memory_us(const th_op_sizes *s, const th_gpu *gpu)
 /* The first factor arrives in 16 bits. Its cast to 8 is a kernel of a block per row, which start
  * one by one, or converts as fast as multiprocessors or the memory do. 4 bits have a scale for
  * every 16 numbers beside them; they convert at the memory's rate. */
-static double cast_us(double rows, double inner, th_op_precision p, const th_gpu *gpu)
+static double cast_us(double rows, double numbers, th_op_precision p, const th_gpu *gpu)
 {
     static const double CAST_START = 6300, ROW = 13.5, NUMBER = 0.61, RATE = 0.836;
     static const double BYTES_8 = 2 + 1, BYTES_4 = 2 + 0.5 + 1 / 16.;
-    double clocks = gpu->x[TH_GPU_CLOCK], numbers = rows * inner, start = CAST_START / clocks;
+    double clocks = gpu->x[TH_GPU_CLOCK], start = CAST_START / clocks;
     double by_memory = numbers / (gpu->x[TH_GPU_BANDWIDTH] * 1e3 * RATE);
     if (width_of(p) == OF_16)
         return 0;
@@ -252,10 +257,11 @@ static product_times times_of(const product *p, const th_op_sizes *s, const th_g
     static const double MS_PER_US = 1e-3;
     th_op_precision at = th_gpu_nearest_precision(gpu, wanted);
     unit u = unit_of(gpu, at);
-    double rows = s->flops / (2 * p->inner * p->columns);
+    double rows = s->flops / (2 * p->inner * p->columns),
+           numbers = s->input / th_op_precision_bytes(wanted);
     return (product_times){MS_PER_US * u.start_us, MS_PER_US * compute_us(p, &u),
                            MS_PER_US * memory_us(s, gpu),
-                           MS_PER_US * cast_us(rows, p->inner, at, gpu)};
+                           MS_PER_US * cast_us(rows, numbers, at, gpu)};
 }
 
 static double work_ms(const product_times *x)

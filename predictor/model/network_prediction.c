@@ -257,6 +257,7 @@ static int predict_layer(maker *k, int layer, th_error *err)
     th_layer_prediction *l = &k->out->layer[layer];
     th_layer_part part = th_layer_part_of(x, k->options->batch);
     part.is_training = k->options->is_training;
+    part.precision = k->options->precision;
     if (may_have_activation(x))
         part.activation = activation_behind(k, layer);
     *l = (th_layer_prediction){.is_in_producer = is_in_producer(k, layer)};
@@ -355,10 +356,8 @@ static int set_ends(maker *k, th_error *err)
     const th_workload *w = k->workload;
     int first = first_layer(f);
     th_phases phases = {0};
-    if (first >= 0 && k->options->precision != TH_PRECISION_FP32)
-        phases.launch_ms = k->options->gpu->extra[TH_GPU_LAUNCH] * 1e-3;
-    else if (first >= 0 &&
-             th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu, &phases, err))
+    if (first >= 0 &&
+        th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu, &phases, err))
         return -1;
     f->pre = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms) +
              transfer(k->options, input_bytes(k), th_phases_ps(phases.send_ms));

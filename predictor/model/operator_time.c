@@ -38,7 +38,9 @@ static th_operator_time at_least(th_operator_time t, double least)
 static th_operator_time around(const th_op *op, double ms)
 {
     double by = is_product(op) || op->kind == TH_OP_ATTENTION ? FACTOR : FACTOR_OF_ROWS;
-    return (th_operator_time){ms, ms / by, ms * by, NULL, TH_FROM_SHEET};
+    bool is_plane = th_op_has(op->kind, TH_OP_IN_H); /* no row measures one of these precisions */
+    return (th_operator_time){ms, ms / by, ms * by, NULL,
+                              is_plane ? TH_FROM_OUTSIDE : TH_FROM_SHEET};
 }
 
 /* --- models ----------------------------------------------------------------------------------- */

@@ -48,8 +48,8 @@ typedef struct th_operator_time {
     th_origin origin;
 } th_operator_time;
 
-/* p: NULL for the data sheet alone. 0; or -1: the device lacks the precision (err names the
- * nearest), or the operation has neither a model nor a law. */
+/* p: NULL for the data sheet alone. 0; or -1: the device lacks the precision (err names
+ * those that it has), or the operation has neither a model nor a law. */
 int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
                         const th_gpu *gpu, th_error *err);
 

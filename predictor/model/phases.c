@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "predictor/model/operator_time.h"
+
 th_op th_phases_as_measured(const th_layer_model *m, const th_op *op)
 {
     static const th_op_field flags[] = {TH_OP_BIAS, TH_OP_ACTIVATION};
@@ -144,6 +146,32 @@ static int move_operands(const th_predictor *p, const th_op *op, const th_gpu *g
     return 0;
 }
 
+/* Kernels alone. No longer than those of single precision, which numbers can be widened to on the
+ * way, where the peak allows it. */
+static int narrow(const th_predictor *p, const th_op *op, const th_gpu *gpu, th_phases *out,
+                  th_error *err)
+{
+    const th_operator o = {*op, TH_PHASE_EXECUTION, NULL};
+    bool is_as_fast = th_gpu_peak(gpu, (th_op_precision)op->x[TH_OP_PRECISION]) >=
+                      th_gpu_peak(gpu, TH_PRECISION_FP32),
+         has_both = op->kind < TH_OP_RMS_NORM && op->x[TH_OP_FUNCTION] <= (int)TH_EW_TANH;
+    th_op wide = *op;
+    th_phases single;
+    th_operator_time t;
+    if (th_operator_predict(&t, p, &o, gpu, err))
+        return -1;
+    wide.x[TH_OP_PRECISION] = TH_PRECISION_FP32;
+    *out = (th_phases){.execution_ms = t.ms, .is_by_rule = !t.model, .origin = t.origin};
+    if (is_as_fast && has_both && th_phases_predict(p, &wide, gpu, &single, NULL) == 0 &&
+        single.execution_ms < t.ms)
+        *out = (th_phases){
+            .execution_ms = fmax(single.execution_ms, th_law_least_ms(op, TH_PHASE_EXECUTION, gpu)),
+            .is_by_rule = !t.model,
+            .origin = t.origin > single.origin ? t.origin : single.origin};
+    out->launch_ms = gpu->extra[TH_GPU_LAUNCH] * 1e-3;
+    return 0;
+}
+
 int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu, th_phases *out,
                       th_error *err)
 {
@@ -151,6 +179,8 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
                          *call = th_predictor_find(p, op->kind, TH_PHASE_CALL),
                          *pre = th_predictor_find(p, op->kind, TH_PHASE_PRE),
                          *post = th_predictor_find(p, op->kind, TH_PHASE_POST);
+    if (th_op_is_narrow(op))
+        return narrow(p, op, gpu, out, err);
     if (!m)
         return move_operands(p, op, gpu, out, err);
     *out = (th_phases){.is_estimated = false};

@@ -23,7 +23,8 @@ typedef struct th_phases {
 /* By the models of the phases, or else by splitting the prediction of a call by its law. A model
  * that was trained on the GPU is preferred, then that of the execution alone. A choice (bias,
  * activation) with one value in all measurements has that value. Without a model of the kind a
- * memory-bound operation takes its bytes over the memory's bandwidth; 0, or -1 for other kinds. */
+ * memory-bound operation takes its bytes over the memory's bandwidth; 0, or -1 for other kinds. At
+ * less than single precision: the kernel of operator_time.h and its launch. */
 int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu, th_phases *out,
                       th_error *err);
 /* The model that gives a kind's execution on a GPU: that of the execution, or else of a call. NULL:

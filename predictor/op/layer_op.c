@@ -7,8 +7,9 @@
  * channels. A slice is a view of its input and runs nothing; a concat copies; an embedding copies
  * the rows that it selects: a copy moves the bytes of a function of one operand. Batch norm is a
  * scale and a shift with known numbers, so it is such a function too. Dropouts run in training
- * only. An attention runs as its scores, softmax and context. A convolution of a few groups is that
- * many convolutions. Functions without measurements use
+ * only. An attention runs as its scores, softmax and context; at less than single precision as one
+ * fused kernel, which leaves out keys that a causal mask hides where the layer says so: under any
+ * other mask all are computed. A convolution of a few groups is that many convolutions. Functions without measurements use
  * similar ones: sigmoid counts as tanh, silu as gelu.
  *
  * Padding is the extent that the outputs need beyond the input, so that a part and the whole agree.
@@ -18,6 +19,8 @@
 #include "predictor/op/layer_op.h"
 
 #include <stddef.h>
+
+#include "predictor/op/make_op.h"
 
 th_layer_part th_layer_part_of(const th_layer *l, int32_t batch)
 {
@@ -34,6 +37,9 @@ th_layer_part th_layer_part_of(const th_layer *l, int32_t batch)
                        .up_w = l->up_w,
                        .n_operands = l->input_shapes ? 1 : l->n_inputs,
                        .vocabulary = l->vocabulary,
+                       .key_heads = l->kind == TH_LAYER_ATTENTION ? th_layer_key_heads(l) : 0,
+                       .causal_rows = l->causal_rows,
+                       .window = l->window,
                        .has_bias = l->has_bias || l->has_norm};
     for (int d = 0; d < TH_N_DIMS; d++)
         p.dim[d] = l->dim[d];
@@ -139,6 +145,19 @@ static th_op products(const th_layer_part *p)
                     [TH_OP_CHANNELS_OUT] = (d[TH_DIM_K] + p->groups - 1) / p->groups}};
 }
 
+static th_op attention(const th_layer_part *p)
+{
+    const int32_t *d = p->dim;
+    int32_t tokens = p->causal_rows > 0 ? p->causal_rows : d[TH_DIM_H];
+    th_op op = th_op_attention(d[TH_DIM_B], tokens, d[TH_DIM_R],
+                               product(p->groups, d[TH_DIM_H] / tokens, 1), p->key_heads,
+                               d[TH_DIM_C] / p->groups, p->precision);
+    op.x[TH_OP_CHANNELS_OUT] = d[TH_DIM_K] / p->groups;
+    op.x[TH_OP_CAUSAL] = p->causal_rows > 0;
+    op.x[TH_OP_WINDOW] = p->window;
+    return op;
+}
+
 static th_op rows_op(th_op_kind kind, int32_t rows, int32_t columns, th_op_function function)
 {
     th_op op = {kind, {[TH_OP_BATCH] = rows, [TH_OP_CHANNELS_IN] = columns}};
@@ -185,6 +204,7 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
 {
     const int32_t *d = p->dim;
     int32_t rows = rows_of(p), k = d[TH_DIM_K];
+    const bool is_narrow = p->precision != TH_PRECISION_FP32; /* kernels of that alone */
     switch (p->kind) {
     case TH_LAYER_CONV:
         return conv(p, out, err);
@@ -207,7 +227,9 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
         out->times = p->n_operands > 2 ? p->n_operands - 1 : 1;
         return 0;
     case TH_LAYER_NORM:
-        out->op = rows_op(p->function == TH_FUNCTION_BATCH_NORM ? TH_OP_ELEMENTWISE : TH_OP_NORM,
+        out->op = rows_op(p->function == TH_FUNCTION_BATCH_NORM              ? TH_OP_ELEMENTWISE
+                          : p->function == TH_FUNCTION_RMS_NORM && is_narrow ? TH_OP_RMS_NORM
+                                                                             : TH_OP_NORM,
                           rows, k, TH_EW_MUL_NUMBER);
         return 0;
     case TH_LAYER_SOFTMAX:
@@ -216,9 +238,13 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
         return 0;
     case TH_LAYER_CONCAT:
     case TH_LAYER_EMBEDDING:
-        out->op = rows_op(TH_OP_ELEMENTWISE, rows, k, TH_EW_MUL_NUMBER);
+        out->op = rows_op(TH_OP_ELEMENTWISE, rows, k,
+                          p->kind == TH_LAYER_EMBEDDING && is_narrow ? TH_EW_EMBEDDING
+                                                                     : TH_EW_MUL_NUMBER);
         return 0;
-    case TH_LAYER_ATTENTION: /* th_layer_attention_parts gives its operations */
+    case TH_LAYER_ATTENTION:
+        out->op = attention(p);
+        return 0;
     case TH_LAYER_SLICE:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
@@ -238,5 +264,8 @@ int th_layer_op_of(const th_layer_part *p, th_layer_op *out, th_error *err)
     if (p->kind == TH_LAYER_SLICE || (is_dropout && !p->is_training))
         return 0;
     out->times = 1;
-    return fill(p, out, err) || th_op_check(&out->op, err) ? -1 : 0;
+    if (fill(p, out, err))
+        return -1;
+    out->op.x[TH_OP_PRECISION] = (int32_t)p->precision;
+    return th_op_check(&out->op, err);
 }

@@ -13,6 +13,8 @@ typedef struct th_layer_part {
     int32_t dim[TH_N_DIMS]; /* C: the input channels that it reads, of all groups */
     int32_t groups, in_h, in_w, stride_h, stride_w, dilation_h, dilation_w, up_h, up_w;
     int32_t n_operands, vocabulary;
+    th_op_precision precision;
+    int32_t key_heads, causal_rows, window; /* of an attention: workloads/layer.h */
     bool has_bias, is_training;
     th_op_activation activation; /* of conv and fc: part of the operation */
 } th_layer_part;
@@ -23,9 +25,10 @@ typedef struct th_layer_op {
     int32_t times;
 } th_layer_op;
 
-/* The whole of a layer, for a batch; 0: its own. */
+/* The whole of a layer, for a batch; 0: its own. In single precision. */
 th_layer_part th_layer_part_of(const th_layer *l, int32_t batch);
-/* An attention as layers that run one after the other: scores, softmax, context. */
+/* An attention of single precision as layers that run one after the other: scores, softmax,
+ * context. */
 enum { TH_ATTENTION_OPS = 3 };
 void th_layer_attention_parts(const th_layer_part *attention, th_layer_part out[TH_ATTENTION_OPS]);
 /* Fills *out; times is 0 where nothing runs, for the layer is another view of its input. 0, or -1

@@ -481,6 +481,11 @@ void th_op_traffic(const th_op *op, double *read, double *written)
     passes p = passes_of(op);
     double n = number(op, TH_OP_BATCH) * number(op, TH_OP_CHANNELS_IN), bytes = bytes_of(op);
     bool has_copy = p.read_bytes == p.written_bytes && p.read_bytes > 0; /* of an optimizer */
+    if (op->kind == TH_OP_POOLING) {
+        *read = th_op_input_bytes(op);
+        *written = th_op_output_bytes(op);
+        return;
+    }
     *read = n * (p.read * bytes + p.read_bytes);
     *written = n * ((has_copy && !th_op_is_narrow(op) ? 0 : p.written * bytes) + p.written_bytes);
 }

@@ -56,14 +56,6 @@ static void designs_of_accels(const account *a)
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* The wider of the precisions of inputs and weights. */
-static th_precision mac_precision(const th_shard *s)
-{
-    th_precision input = (th_precision)s->precision[TH_TENSOR_INPUT];
-    th_precision weight = (th_precision)s->precision[TH_TENSOR_WEIGHT];
-    return th_precision_bits(weight) > th_precision_bits(input) ? weight : input;
-}
-
 static double bytes_of(const th_shard *s, th_tensor tensor, int64_t elements)
 {
     return (double)elements * th_precision_bits((th_precision)s->precision[tensor]) / 8;
@@ -89,7 +81,7 @@ static double dram_bytes(const th_pipeline_stats *stats)
 static th_energy energy_of_compute(const th_compute_cost *w, const th_design_energy *e)
 {
     int64_t macs = w->design >= 0 ? th_shard_macs(&w->shard) : 0;
-    return (th_energy){.mac_j = (double)macs * e->mac_j[mac_precision(&w->shard)],
+    return (th_energy){.mac_j = (double)macs * e->mac_j[th_shard_mac_precision(&w->shard)],
                        .vector_j = (double)w->vector_operations * e->vector_j,
                        .buffer_j = bytes_on_chip(w) * e->buffer_j_per_byte,
                        .dram_j = dram_bytes(&w->collapsed) * e->dram_j_per_byte};

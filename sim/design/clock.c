@@ -58,7 +58,7 @@ static double compute_seconds(const th_design_type *type, const th_design_config
     th_design_peak peak;
     double macs = (double)th_shard_macs(s);
     if (type->sheet_peak)
-        return OPERATIONS_PER_MAC * macs / type->sheet_peak(c);
+        return OPERATIONS_PER_MAC * macs / type->sheet_peak(c, th_shard_mac_precision(s));
     return th_design_peak_of(type, c, s, &peak) && peak.macs_per_cycle > 0
                ? macs / peak.macs_per_cycle / (double)peak.hz
                : 0;

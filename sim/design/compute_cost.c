@@ -196,7 +196,8 @@ static int schedule_attention(const th_compute_cost_cache *cache, th_compute_uni
 int th_compute_cost_schedule_at(const th_compute_cost_cache *cache, th_compute_unit u,
                                 const th_shard *shard, th_schedule *out, th_error *err)
 {
-    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, u.design, shard))
+    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, u.design, shard) &&
+        !(cache->designs[u.design].type->kinds >> TH_LAYER_ATTENTION & 1u))
         return schedule_attention(cache, u, shard, out, err);
     return schedule_on(cache, u, shard, out, err);
 }
@@ -421,7 +422,7 @@ int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
     const configured *d = a->n_designs > 0 ? &cache->designs[a->designs[0]] : NULL;
     *bytes_per_s = (double)a->dram_bits_per_s / BITS_PER_BYTE;
     if (d && d->type->sheet_peak) {
-        *operations_per_s = d->type->sheet_peak(&d->config);
+        *operations_per_s = d->type->sheet_peak(&d->config, TH_FP16);
         return 0;
     }
     bool is_known =

@@ -77,15 +77,14 @@ typedef struct th_design_type {
      * schedule of the whole shard moves weights or outputs, so must that of every part: all weights
      * that the part reads and all outputs that it produces. NULL: no such rate is known. */
     th_design_peak (*peak)(const th_design_config *c, const th_shard *shard);
-    /* Operations per second of 16 bits (or of single precision, where it has no others) by its data
-     * sheet, of a design without such a rate: no bound, for algorithms may do with fewer. NULL:
-     * none. */
-    double (*sheet_peak)(const th_design_config *c);
+    /* Operations per second of a precision (or of the nearest that it has) by its data sheet, of a
+     * design without such a rate: no bound, for algorithms may do with fewer. NULL: none. */
+    double (*sheet_peak)(const th_design_config *c, th_precision p);
     /* Host time before the first and after the last shard of an input on the accelerator; NULL: no
      * host time. */
     void (*host)(const th_design_config *c, const th_shard *shard, th_host_times *out);
-    /* Bits 1 << th_layer_kind: recurrent kinds that the design runs directly. canonical.c converts
-     * the others to matmuls. */
+    /* Bits 1 << th_layer_kind: recurrent kinds and attention that the design runs directly.
+     * canonical.c converts the other recurrent ones to matmuls, attention.h the attention. */
     unsigned kinds;
     /* Sets config->data from the block, once (for example a table read from a file); release frees
      * it. Both may be NULL. 0 or -1. */

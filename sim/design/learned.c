@@ -5,10 +5,11 @@
  * execution time of that operation: one step that moves no bytes, because the measured time
  * includes the memory traffic (as in table.c). host() gives the time of the host before and after
  * the layer; the transfers of inputs and outputs are tasks of the program. The GPU runs every layer
- * itself, including layers without multiply-accumulates and the sums of partial results.
+ * itself, including layers without multiply-accumulates and the sums of partial results. An
+ * attention is its scores, softmax and context, and one fused kernel at less than single precision.
  *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
- * Not modelled: slow-down by other users of the DRAM; precision and density (the measurements are
- * in single precision); layers that run concurrently. docs/models/gpu_system.md. */
+ * Not modelled: slow-down by other users of the DRAM; density; integers (a GPU has fp8, fp4); layers
+ * that run concurrently. docs/models/gpu_system.md. */
 #include <config.h>
 
 #include <stdio.h>
@@ -19,10 +20,11 @@
 #include "predictor/law/law_power.h"
 #include "predictor/op/layer_op.h"
 #include "predictor/model/phases.h"
+#include "sim/pipeline/attention.h"
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
 
-enum { MODEL, GPU, ACTIVATION, NUMBERS };
+enum { MODEL, GPU, ACTIVATION, NUMBERS, PEAKS = NUMBERS + TH_N_GPU_NUMBERS };
 
 static const char *const activations[] = {"none", "relu", "tanh", "sigmoid", NULL};
 
@@ -49,8 +51,25 @@ static const th_design_key keys[] = {
     [NUMBERS + TH_GPU_L2] = {"l2", TH_KEY_BYTES, false, 1024, 1e12, 0, "its cache", NULL},
     [NUMBERS +
         TH_GPU_MEMORY] = {"memory", TH_KEY_BYTES, false, 1048576, 1e15, 0, "its memory", NULL},
+    [PEAKS + TH_GPU_TF32] = {"peak_tf32", TH_KEY_NUMBER, false, 1, 1e9, 0,
+                             "likewise, of tensor cores, without sparsity", NULL},
+    [PEAKS + TH_GPU_FP16] = {"peak_fp16", TH_KEY_NUMBER, false, 1, 1e9, 0, "likewise", NULL},
+    [PEAKS + TH_GPU_BF16] = {"peak_bf16", TH_KEY_NUMBER, false, 1, 1e9, 0, "likewise", NULL},
+    [PEAKS + TH_GPU_FP8] = {"peak_fp8", TH_KEY_NUMBER, false, 1, 1e9, 0, "likewise", NULL},
+    [PEAKS + TH_GPU_FP4] = {"peak_fp4", TH_KEY_NUMBER, false, 1, 1e9, 0, "likewise", NULL},
     {.name = NULL},
 };
+
+/* By th_precision; -1: GPUs have no such numbers. */
+static const int precisions[TH_N_PRECISIONS] = {[TH_FP32] = TH_PRECISION_FP32,
+                                                [TH_FP16] = TH_PRECISION_FP16,
+                                                [TH_BF16] = TH_PRECISION_BF16,
+                                                [TH_INT16] = -1,
+                                                [TH_INT8] = -1,
+                                                [TH_INT4] = -1,
+                                                [TH_TF32] = TH_PRECISION_TF32,
+                                                [TH_FP8] = TH_PRECISION_FP8,
+                                                [TH_FP4] = TH_PRECISION_FP4};
 
 /* What prepare makes of a block. */
 typedef struct {
@@ -150,6 +169,9 @@ static int describe_gpu(const th_design_config *c, const th_design_block *b, lea
                 "have all of bandwidth, sms, cores, clock, peak, l2, memory: %s is missing%s",
                 b->file, b->line, b->name, name, keys[NUMBERS + i].name, series);
     }
+    for (int i = 0; i <= TH_GPU_FP4; i++)
+        if (c->value[PEAKS + i] > 0)
+            l->gpu.extra[i] = c->value[PEAKS + i];
     return 0;
 }
 
@@ -157,10 +179,6 @@ static int describe_gpu(const th_design_config *c, const th_design_block *b, lea
  * counted. */
 static void use_board_power(th_design_config *c, const th_gpu *gpu)
 {
-    static const th_op_precision of[TH_N_PRECISIONS] = {
-        [TH_FP32] = TH_PRECISION_FP32, [TH_FP16] = TH_PRECISION_FP16,
-        [TH_BF16] = TH_PRECISION_BF16, [TH_INT16] = TH_PRECISION_FP16,
-        [TH_INT8] = TH_PRECISION_FP8,  [TH_INT4] = TH_PRECISION_FP4};
     th_board b;
     if (c->energy.is_known || !th_law_board(gpu, &b))
         return;
@@ -169,7 +187,7 @@ static void use_board_power(th_design_config *c, const th_gpu *gpu)
                                    .dram_j_per_byte = b.dram_byte_j + b.cache_byte_j,
                                    .source = "board and energies of the GPU's data sheet"};
     for (int p = 0; p < TH_N_PRECISIONS; p++)
-        c->energy.mac_j[p] = 2 * b.operation_j[of[p]];
+        c->energy.mac_j[p] = precisions[p] < 0 ? 0 : 2 * b.operation_j[precisions[p]];
 }
 
 static int prepare(th_design_config *c, const th_design_block *block, th_error *err)
@@ -189,7 +207,20 @@ static int prepare(th_design_config *c, const th_design_block *block, th_error *
 
 /* --- shards ----------------------------------------------------------------------------------- */
 
-static th_layer_part part_of(const th_design_config *c, const th_shard *s)
+/* Keys and mask of a fused attention: its rows are the last ones that the keys have, or see as many
+ * keys as they do in the mean. */
+static void set_attention(const th_shard *s, th_layer_part *p)
+{
+    int64_t rows = s->dim[TH_DIM_H], all = s->dim[TH_DIM_R];
+    p->key_heads = (int32_t)th_gcd(s->groups, s->key_groups);
+    if (s->scores == rows * (2 * all - rows + 1) / 2 && all >= rows)
+        p->causal_rows = (int32_t)rows;
+    else
+        p->dim[TH_DIM_R] = (int32_t)th_ceil_div(s->scores, rows);
+}
+
+static th_layer_part part_of(const th_design_config *c, const th_shard *s,
+                             th_op_precision precision)
 {
     th_layer_part p = {.kind = (th_layer_kind)s->kind,
                        .function = (th_function)s->function,
@@ -203,34 +234,85 @@ static th_layer_part part_of(const th_design_config *c, const th_shard *s)
                        .up_h = s->up_h,
                        .up_w = s->up_w,
                        .n_operands = s->n_operands,
+                       .precision = precision,
                        .has_bias = s->has_bias,
                        .activation = (th_op_activation)c->value[ACTIVATION]};
     memcpy(p.dim, s->dim, sizeof p.dim);
+    if (s->kind == TH_LAYER_ATTENTION)
+        set_attention(s, &p);
     return p;
 }
 
-/* The operation of the shard and its predicted times; op->times is 0 if there is nothing to run. */
-static int predict(const th_design_config *c, const th_shard *s, th_layer_op *op, th_phases *phases,
-                   th_error *err)
+/* Predicted times of a shard. */
+typedef struct {
+    th_time execution;
+    th_host_times host;
+    const char *origin;
+} shard_times;
+
+static int predict_one(const th_design_config *c, const th_shard *s, th_op_precision precision,
+                       shard_times *out, th_error *err)
 {
     const learned *l = c->data;
-    th_layer_part part = part_of(c, s);
-    *phases = (th_phases){.is_estimated = false};
-    if (th_layer_op_of(&part, op, err))
+    th_layer_part part = part_of(c, s, precision);
+    th_layer_op op;
+    th_phases phases;
+    *out = (shard_times){.origin = "another view"};
+    if (th_layer_op_of(&part, &op, err))
         return -1;
-    return op->times > 0 ? th_phases_predict(l->predictor, &op->op, &l->gpu, phases, err) : 0;
+    if (op.times == 0)
+        return 0;
+    if (th_phases_predict(l->predictor, &op.op, &l->gpu, &phases, err))
+        return -1;
+    out->execution = op.times * th_phases_ps(phases.execution_ms);
+    out->host = (th_host_times){th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms),
+                                th_phases_ps(phases.relayout_ms)};
+    out->origin = th_origin_name(phases.origin);
+    return 0;
+}
+
+/* One after the other, for the scores that are not hidden. */
+static int predict_parts(const th_design_config *c, const th_shard *s, shard_times *out,
+                         th_error *err)
+{
+    th_shard parts[TH_N_ATTENTION_PARTS];
+    th_attention_shards(s, parts);
+    for (int i = 0; i < TH_N_ATTENTION_PARTS; i++) {
+        shard_times part;
+        if (predict_one(c, &parts[i], TH_PRECISION_FP32, &part, err))
+            return -1;
+        if (i == 0)
+            *out = (shard_times){.host = part.host, .origin = part.origin};
+        out->execution +=
+            th_part_of(part.execution, s->scores, (int64_t)s->dim[TH_DIM_H] * s->dim[TH_DIM_R]);
+        out->host.after_ps = part.host.after_ps;
+    }
+    return 0;
+}
+
+static int predict(const th_design_config *c, const th_shard *s, shard_times *out, th_error *err)
+{
+    th_precision wanted = th_shard_is_for_arrays(s) ? th_shard_mac_precision(s)
+                                                    : (th_precision)s->precision[TH_TENSOR_INPUT];
+    int precision = precisions[wanted];
+    if (precision < 0)
+        return th_error_set(err, "SIM-0202",
+                            "precision %s: times of GPUs are of floating point: must be fp32, "
+                            "tf32, fp16, bf16, fp8 or fp4",
+                            th_precision_name(wanted));
+    return s->kind == TH_LAYER_ATTENTION && precision == TH_PRECISION_FP32
+               ? predict_parts(c, s, out, err)
+               : predict_one(c, s, (th_op_precision)precision, out, err);
 }
 
 static int schedule(const th_design_config *c, const th_shard *s, const th_port *memory,
                     th_schedule *out, th_error *err)
 {
-    th_layer_op op;
-    th_phases phases;
+    shard_times times;
     (void)memory;
-    if (predict(c, s, &op, &phases, err))
+    if (predict(c, s, &times, err))
         return -1;
-    *out = th_measured_schedule(op.times * th_phases_ps(phases.execution_ms),
-                                op.times == 0 ? "another view" : th_origin_name(phases.origin));
+    *out = th_measured_schedule(times.execution, times.origin);
     return 0;
 }
 
@@ -238,21 +320,16 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
  * are converted once on the way in and once on the way out; the host waits for both. */
 static void host(const th_design_config *c, const th_shard *s, th_host_times *out)
 {
-    th_layer_op op;
-    th_phases phases;
-    *out = (th_host_times){0, 0};
-    if (predict(c, s, &op, &phases, NULL) || op.times == 0)
-        return;
-    out->before_ps = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms);
-    out->after_ps = th_phases_ps(phases.relayout_ms);
+    shard_times times;
+    *out = predict(c, s, &times, NULL) == 0 ? times.host : (th_host_times){0, 0};
 }
 
-static double sheet_peak(const th_design_config *c)
+static double sheet_peak(const th_design_config *c, th_precision p)
 {
     static const double GIGA = 1e9;
     const learned *l = c->data;
-    th_op_precision p = th_gpu_nearest_precision(&l->gpu, TH_PRECISION_FP16);
-    return th_gpu_peak(&l->gpu, p) * GIGA;
+    th_op_precision wanted = precisions[p] < 0 ? TH_PRECISION_FP16 : (th_op_precision)precisions[p];
+    return th_gpu_peak(&l->gpu, th_gpu_nearest_precision(&l->gpu, wanted)) * GIGA;
 }
 
 const th_design_type th_design_learned = {
@@ -262,7 +339,8 @@ const th_design_type th_design_learned = {
     .schedule = schedule,
     .sheet_peak = sheet_peak,
     .host = host,
-    .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
+    .kinds =
+        1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN | 1u << TH_LAYER_ATTENTION,
     .runs_all = true,
     .is_measured = true,
     .prepare = prepare,

@@ -49,6 +49,9 @@ static const th_design_key keys[] = {
     [FACTORS + TH_INT16] = {"int16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
     [FACTORS + TH_INT8] = {"int8", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
     [FACTORS + TH_INT4] = {"int4", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_TF32] = {"tf32", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_FP8] = {"fp8", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
+    [FACTORS + TH_FP4] = {"fp4", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
     {.name = NULL},
 };
 

@@ -116,6 +116,13 @@ bool th_shard_multiplies_activations(const th_shard *s)
     return s->kind == TH_LAYER_ATTENTION || (s->kind == TH_LAYER_MATMUL && s->n_operands == 2);
 }
 
+th_precision th_shard_mac_precision(const th_shard *s)
+{
+    th_precision input = (th_precision)s->precision[TH_TENSOR_INPUT];
+    th_precision weight = (th_precision)s->precision[TH_TENSOR_WEIGHT];
+    return th_precision_bits(weight) > th_precision_bits(input) ? weight : input;
+}
+
 bool th_shard_is_for_arrays(const th_shard *s)
 {
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||

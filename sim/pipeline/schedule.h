@@ -44,7 +44,9 @@ typedef struct th_shard {
 /* Bytes in DRAM of a number of elements of a tensor: a sparse tensor is compressed to its non-zero
  * elements and one bit per element (structured weights: log2 m bits per kept element). */
 int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements);
-int64_t th_shard_macs(const th_shard *s);       /* as if dense; 0: for the vector unit */
+int64_t th_shard_macs(const th_shard *s); /* as if dense; 0: for the vector unit */
+/* The wider of the precisions of inputs and weights. */
+th_precision th_shard_mac_precision(const th_shard *s);
 bool th_shard_is_for_arrays(const th_shard *s); /* else for the vector unit */
 /* A matmul of two inputs: the weight engine loads the second one, and every image has its own. An
  * attention: the weight engine loads keys and values. */

@@ -226,10 +226,14 @@ static double table_form(const question *q)
 
 static double predicted_ps(const th_predictor *p, const question *q, const th_layer_part *part)
 {
-    const th_gpu *gpu = th_predictor_gpu(p, q->config->text[key_index(q, "gpu")]);
+    const th_gpu *found = th_predictor_gpu(p, q->config->text[key_index(q, "gpu")]);
     th_layer_op op;
     th_phases phases;
-    if (!gpu || th_layer_op_of(part, &op, NULL) || th_phases_predict(p, &op.op, gpu, &phases, NULL))
+    if (!found || th_layer_op_of(part, &op, NULL))
+        return NAN;
+    th_gpu gpu = *found;
+    gpu.extra[TH_GPU_FP16] = number(q, "peak_fp16");
+    if (th_phases_predict(p, &op.op, &gpu, &phases, NULL))
         return NAN;
     return op.times * (double)th_phases_ps(phases.execution_ms);
 }
@@ -249,6 +253,7 @@ static double learned_form(const question *q)
                           .up_h = s->up_h,
                           .up_w = s->up_w,
                           .n_operands = s->n_operands,
+                          .precision = s->precision[0] == TH_FP16 ? TH_PRECISION_FP16 : 0,
                           .has_bias = s->has_bias,
                           .activation = (th_op_activation)number(q, "activation")};
     memcpy(part.dim, s->dim, sizeof part.dim);

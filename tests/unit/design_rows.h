@@ -256,6 +256,7 @@ static th_shard draw_learned_layer(gsl_rng *r)
         s.kind = TH_LAYER_MATMUL;
     s.groups = 1;
     s.has_bias = (int16_t)pick(r, 0, 1);
+    s.precision[0] = s.precision[1] = s.precision[2] = (int)pick(r, TH_FP32, TH_FP16);
     return s;
 }
 
@@ -267,7 +268,9 @@ static void learned_text(gsl_rng *r, char *out)
         learned_model = learned_file();
         atexit(remove_learned);
     }
-    snprintf(out, KEYS_MAX, "model = \"%s\"; gpu = \"%s\"; activation = \"%s\"; ",
+    snprintf(out, KEYS_MAX,
+             "model = \"%s\"; gpu = \"%s\"; activation = \"%s\"; "
+             "peak_fp16 = 20000; ",
              learned_model.path, pick(r, 0, 1) ? "small" : "large", activations[pick(r, 0, 2)]);
 }
 

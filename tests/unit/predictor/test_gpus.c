@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_gpus.c - tables of GPUs: their names and aliases, what is wrong, and the project's own. */
 #include <config.h>
+#include <math.h>
 #include "base/alloc.h"
 #include "base/files/text_file.h"
 #include "tests/unit/refused.h"
@@ -43,6 +44,13 @@ TEST(refuses_what_is_listed)
 
 #define HEAD "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,memory_GB\n"
 
+static const char *path_of_table(char path[400])
+{
+    const char *top = getenv("srcdir");
+    snprintf(path, 400, "%s/predictor/devices.csv", top ? top : ".");
+    return path;
+}
+
 /* A file with a column of sources is refused where one is missing. Peaks are 2 operations of each
  * unit in a cycle. */
 TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
@@ -51,9 +59,7 @@ TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
     th_error e = {"", ""};
     auto_strbuf text = TH_STRBUF_INIT;
     char path[400];
-    const char *top = getenv("srcdir");
-    snprintf(path, sizeof path, "%s/predictor/devices.csv", top ? top : ".");
-    CU_ASSERT_EQUAL(th_text_file_read(path, 1 << 20, &text, &e), 0);
+    CU_ASSERT_EQUAL(th_text_file_read(path_of_table(path), 1 << 20, &text, &e), 0);
     char *end_of_names = strchr(text.text, '\n');
     *end_of_names = '\0';
     CU_ASSERT_PTR_NOT_NULL(strstr(text.text, ",source"));
@@ -63,6 +69,48 @@ TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
         const double *x = g.gpu[i].x;
         double peak = 2 * x[TH_GPU_SMS] * x[TH_GPU_CORES] * x[TH_GPU_CLOCK] / 1000;
         CU_ASSERT_DOUBLE_EQUAL(x[TH_GPU_PEAK] / peak, 1, 2e-3);
+    }
+}
+
+static bool is_near(double x, double y)
+{
+    return fabs(x / y - 1) < 0.03;
+}
+
+/* A tensor core multiplies a power of two of numbers in a clock, within what the clock of a data
+ * sheet's peak differs from the boost clock; half of that in TF32, twice in 8 bits, two or three
+ * times as many in 4. Without tensor cores a peak of 16 bits is twice that of single precision. */
+TEST(tensor_cores_have_peaks_that_their_generation_allows)
+{
+    static const char *const older[] = {"1080ti", "p1000", "p2000",   "p4000",   "p5000",
+                                        "p6000",  "k40",   "k80",     "m40",     "m60",
+                                        "p40",    "p4",    "gtx1070", "gtx1080", "titanxp"};
+    auto_gpus g = {.gpu = NULL};
+    th_error e = {"", ""};
+    char path[400];
+    CU_ASSERT_EQUAL_FATAL(th_gpus_read(&g, path_of_table(path), NULL, &e), 0);
+    for (int i = 0; i < g.n; i++) {
+        const th_gpu *gpu = &g.gpu[i];
+        const double *x = gpu->extra;
+        bool is_older = false, is_tpu = strncmp(gpu->name, "tpu", 3) == 0;
+        for (size_t k = 0; k < sizeof older / sizeof *older; k++)
+            is_older |= strcmp(gpu->name, older[k]) == 0;
+        double half = is_tpu ? x[TH_GPU_BF16] : x[TH_GPU_FP16],
+               clocks = gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] / 1e3;
+        CU_ASSERT_EQUAL(half > 0, !is_older);
+        if (is_older) {
+            CU_ASSERT_EQUAL(x[TH_GPU_TENSOR_M], 0);
+            continue;
+        }
+        double bits = log2(half / clocks);
+        CU_ASSERT(fabs(bits - round(bits)) < log2(1.15));
+        CU_ASSERT(x[TH_GPU_TENSOR_M] > 0 || is_near(half, 2 * gpu->x[TH_GPU_PEAK]));
+        CU_ASSERT(half >= 1.9 * gpu->x[TH_GPU_PEAK] && half <= 32 * gpu->x[TH_GPU_PEAK]);
+        CU_ASSERT(x[TH_GPU_TF32] == 0 || is_near(x[TH_GPU_TF32], half / 2));
+        CU_ASSERT(x[TH_GPU_BF16] == 0 || x[TH_GPU_BF16] == half);
+        CU_ASSERT(x[TH_GPU_FP8] == 0 || is_near(x[TH_GPU_FP8], 2 * half));
+        CU_ASSERT(x[TH_GPU_FP4] == 0 || is_near(x[TH_GPU_FP4], 2 * x[TH_GPU_FP8]) ||
+                  is_near(x[TH_GPU_FP4], 3 * x[TH_GPU_FP8]));
     }
 }
 

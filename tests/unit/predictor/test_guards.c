@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "predictor/model/operator_time.h"
+#include "predictor/model/phases.h"
 #include "tests/unit/learned_help.h"
 
 enum { SHAPES = 10000 }; /* of each kind */
@@ -193,6 +194,94 @@ TEST(the_larger_the_longer)
             asked += all.asked;
         }
     CU_ASSERT(asked > SHAPES);
+}
+
+static th_op random_layer(void)
+{
+    static const th_op_kind of[] = {TH_OP_CONV, TH_OP_POOLING, TH_OP_DENSE,      TH_OP_MATMUL,
+                                    TH_OP_NORM, TH_OP_SOFTMAX, TH_OP_ELEMENTWISE};
+    th_op_kind kind = of[random_below(sizeof of / sizeof *of)];
+    th_op op = random_op(kind);
+    if (!th_op_has(kind, TH_OP_IN_H))
+        return op;
+    op.x[TH_OP_BATCH] = extent(8);
+    op.x[TH_OP_CHANNELS_IN] = extent(10);
+    op.x[TH_OP_CHANNELS_OUT] = kind == TH_OP_CONV ? extent(10) : 0;
+    op.x[TH_OP_IN_H] = op.x[TH_OP_IN_W] = 7 + extent(8);
+    op.x[TH_OP_KERNEL_H] = op.x[TH_OP_KERNEL_W] = 1 + (int32_t)random_below(7);
+    op.x[TH_OP_STRIDE_H] = op.x[TH_OP_STRIDE_W] = 1 + (int32_t)random_below(2);
+    return op;
+}
+
+static double layer_ms(th_op op, th_op_precision p, const th_gpu *g, th_origin *origin)
+{
+    th_phases x;
+    th_error e = {"", ""};
+    op.x[TH_OP_PRECISION] = (int32_t)p;
+    if (th_phases_predict(predictor, &op, g, &x, &e))
+        return 0;
+    *origin = x.origin;
+    return x.execution_ms;
+}
+
+/* Numbers can be widened on the way, unless transforms save a convolution of single precision more
+ * operations than the peak gains. Convolutions that no row measures are within the guards and
+ * say so. */
+TEST(no_layer_is_slower_at_a_lower_precision_whose_peak_is_no_lower)
+{
+    int asked = 0, faults = 0, unsaid = 0;
+    for (int i = 0; i < SHAPES; i++) {
+        const th_gpu *g = &gpus.gpu[random_below((uint32_t)gpus.n)];
+        th_op op = random_layer();
+        th_op_precision p = TH_PRECISION_TF32 + random_below(TH_N_OP_PRECISIONS - 1);
+        th_origin origin, single;
+        double ms = layer_ms(op, p, g, &origin), wide = layer_ms(op, 0, g, &single);
+        if (th_gpu_peak(g, p) < th_gpu_peak(g, TH_PRECISION_FP32))
+            continue;
+        asked++;
+        op.x[TH_OP_PRECISION] = (int32_t)p;
+        double least = th_law_least_ms(&op, TH_PHASE_EXECUTION, g);
+        faults += !(ms <= fmax(wide, least) && ms >= least);
+        unsaid += op.kind == TH_OP_CONV && origin != TH_FROM_OUTSIDE;
+    }
+    CU_ASSERT(asked > SHAPES / 4);
+    CU_ASSERT_EQUAL(faults, 0);
+    CU_ASSERT_EQUAL(unsaid, 0);
+}
+
+/* Of a product and a convolution that fill any GPU and that no transform shortens. */
+TEST(every_precision_of_a_gpu_reaches_its_times)
+{
+    static const th_op large[] = {
+        {TH_OP_DENSE,
+         {[TH_OP_BATCH] = 16384, [TH_OP_CHANNELS_IN] = 16384, [TH_OP_CHANNELS_OUT] = 16384}},
+        {TH_OP_CONV,
+         {[TH_OP_BATCH] = 512,
+          [TH_OP_IN_H] = 56,
+          [TH_OP_IN_W] = 56,
+          [TH_OP_CHANNELS_IN] = 4096,
+          [TH_OP_CHANNELS_OUT] = 4096,
+          [TH_OP_KERNEL_H] = 1,
+          [TH_OP_KERNEL_W] = 1,
+          [TH_OP_STRIDE_H] = 1,
+          [TH_OP_STRIDE_W] = 1}}};
+    for (int i = 0; i < gpus.n * 2; i++) {
+        const th_gpu *g = &gpus.gpu[i / 2];
+        th_origin origin;
+        double single = layer_ms(large[i % 2], TH_PRECISION_FP32, g, &origin);
+        for (int p = TH_PRECISION_TF32; p < TH_N_OP_PRECISIONS; p++) {
+            double ms = layer_ms(large[i % 2], p, g, &origin),
+                   peaks = th_gpu_peak(g, p) / th_gpu_peak(g, TH_PRECISION_FP32);
+            if (peaks == 0) {
+                CU_ASSERT_EQUAL(ms, 0);
+                continue;
+            }
+            CU_ASSERT(ms > 0);
+            CU_ASSERT(ms != single || peaks < 1.1);
+            if (!(ms != single || peaks < 1.1))
+                printf("# %s precision %d of layer %d: %g ms\n", g->name, p, i % 2, ms);
+        }
+    }
 }
 
 TAP_MAIN_WITH("guards", read_all)
