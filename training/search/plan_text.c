@@ -69,7 +69,8 @@ uint64_t th_plan_model_digest(const th_transformer *t, int32_t sequence, uint64_
     const int64_t model[] = {t->layers,  t->hidden,     t->vocab,      t->gated,
                              t->tied,    t->is_encoder, t->positions,  e->n,
                              e->top_k,   e->ffn,        e->shared_ffn, l->q_rank,
-                             l->kv_rank, l->rope_dim,   l->value_dim,  sequence};
+                             l->kv_rank, l->rope_dim,   l->value_dim,  sequence,
+                             t->no_attention_dropout};
     const size_t from = offsetof(th_transformer_kind, heads);
     uint64_t h = add(seed, model, sizeof model / sizeof *model);
     for (int32_t i = 0; i < t->layers; i++) {
