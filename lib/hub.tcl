@@ -406,7 +406,7 @@ proc ::tharsis::lib::hub::options_of_layers {kinds pattern dense} {
 
 # The options of create_transformer, and notes.
 proc ::tharsis::lib::hub::model {path} {
-    variable missing
+    variable config; variable missing
     lassign [read $path] family part
     set m [numbers_of $path $family]
     lassign [layers_of $m $family] kinds pattern dense

@@ -32,5 +32,6 @@ unit_tests += \
 	tests/unit/training/test_launches \
 	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \
+	tests/unit/training/test_step_precision \
 	tests/unit/training/test_pipeline_schedule
 EXTRA_DIST += tests/unit/training/plan_help.h

@@ -491,7 +491,8 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
         (x.s > 0 && compute(l, at, &x, TH_STEP_OPTIMIZER, err)))
         return -1;
     bool gathers = (p->n.zero == 1 || p->n.zero == 2) && !p->overlaps_data && !p->frozen_weights;
-    return gathers ? exchange_now(l, at, TH_ALL_GATHER, parameters * th_plan_number_bytes(p), err) : 0;
+    return gathers ? exchange_now(l, at, TH_ALL_GATHER, parameters * th_plan_number_bytes(p), err)
+                   : 0;
 }
 
 /* At least so many bundles: a computation for each half of a layer. */

@@ -114,7 +114,8 @@ th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_sch
     }
     int64_t trained = c->p->frozen_weights ? 0 : parameters;
     return (th_plan_memory){
-        {[TH_MEMORY_WEIGHTS] = parameters * th_plan_number_bytes(c->p) / (n->zero >= 3 ? shards : 1),
+        {[TH_MEMORY_WEIGHTS] =
+             parameters * th_plan_number_bytes(c->p) / (n->zero >= 3 ? shards : 1),
          [TH_MEMORY_GRADIENTS] = trained * c->p->gradient_bytes / (n->zero >= 2 ? shards : 1),
          [TH_MEMORY_STATES] = trained * th_plan_state_bytes(c->p) / (n->zero >= 1 ? shards : 1),
          [TH_MEMORY_ACTIVATIONS] = most_activations(c, s, stage),

@@ -188,7 +188,9 @@ double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c)
             receive_s(u, p, TH_REDUCE_SCATTER, TH_GROUP_GRADIENT, p->gradient_bytes * parameters);
     if (!p->frozen_weights && p->n.zero == 3) {
         reduce *= m;
-        gather = 2 * m * receive_s(u, p, TH_ALL_GATHER, TH_GROUP_ZERO, th_plan_number_bytes(p) * parameters);
+        gather =
+            2 * m *
+            receive_s(u, p, TH_ALL_GATHER, TH_GROUP_ZERO, th_plan_number_bytes(p) * parameters);
     }
     if (p->overlaps_data)
         return fmax(fmax(m * x.all / stages, reduce + gather) + end, step);
