@@ -219,7 +219,7 @@ proc ::tharsis::lib::hub::precision {} {
     lassign [get $config quantization_config null] kind x
     if {$kind ne "object"} {
         set type [lindex [get $config torch_dtype [get $config dtype {text bfloat16}]] 1]
-        return [list [expr {$type eq "float16" ? "fp16" : "bf16"}] ""]
+        return [list [get {float16 fp16 float32 fp32} $type bf16] ""]
     }
     set how [lmap key {quant_method quant_algo format} {lindex [get $x $key {}] 1}]
     if {[regexp -nocase {nvfp4} $how]} {return {nvfp4 ""}}
@@ -406,7 +406,7 @@ proc ::tharsis::lib::hub::options_of_layers {kinds pattern dense} {
 
 # The options of create_transformer, and notes.
 proc ::tharsis::lib::hub::model {path} {
-    variable missing
+    variable config; variable missing
     lassign [read $path] family part
     set m [numbers_of $path $family]
     lassign [layers_of $m $family] kinds pattern dense
@@ -421,6 +421,8 @@ proc ::tharsis::lib::hub::model {path} {
         -head_dim $d -vocab $v -bias $bias -precision $precision -gated [get $family gated 1]\
         -qk_norm $qk -norm_size [get $family norm 1] -other_parameters $once\
         -tied [number tie_word_embeddings [get $family tied 0]]]
+    lassign [get $config attention_dropout null] kind rate
+    if {$kind eq "number" && $rate == 0} {lappend options -attention_dropout 0}
     if {$f} {lappend options -ffn $f}
     if {$n} {
         lappend options -experts $n -top_k $topk -shared_expert_ffn $shared\

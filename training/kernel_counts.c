@@ -37,26 +37,38 @@ int32_t th_kernels_of(const th_parallel_plan *p, th_kernel_part part, bool is_ba
 }
 
 /* Fused: one, backward three (dO O, the gradients, their cast: FlashAttention). Else two products,
- * backward four; scores are cast, scaled, masked, normalized and cast back, or one kernel does all
- * of it; dropout. */
+ * backward four; scores are scaled, masked and normalized, in 16 bits cast before and behind, or one
+ * kernel does all of it; dropout. */
 static const kernel_count attention_counts[] = {[TH_ATTENTION_FUSED] = {1, 3},
                                                 [TH_ATTENTION_PORTABLE] = {1, 3},
-                                                [TH_ATTENTION_UNFUSED] = {2 + 5 + 1, 4 + 5 + 1},
-                                                [TH_ATTENTION_SOFTMAX] = {2 + 1 + 1, 4 + 1 + 1}};
+                                                [TH_ATTENTION_UNFUSED] = {2 + 3, 4 + 3},
+                                                [TH_ATTENTION_SOFTMAX] = {2 + 1, 4 + 1}};
 
-int32_t th_kernels_of_attention(th_attention attention, bool is_backward)
+static bool has_32_bits(const th_parallel_plan *p)
 {
-    return pick(attention_counts[attention], is_backward);
+    return th_plan_number_bytes(p) > 2;
 }
 
-/* is_kernel_available of Megatron-LM's fused_softmax.py: four rows of scores to a block. */
+int32_t th_kernels_of_attention(const th_parallel_plan *p, const th_transformer *t,
+                                th_attention attention, bool is_backward)
+{
+    const bool casts = attention == TH_ATTENTION_UNFUSED && !has_32_bits(p);
+    const bool drops = attention >= TH_ATTENTION_UNFUSED && !t->no_attention_dropout;
+    return pick(attention_counts[attention], is_backward) + (casts ? 2 : 0) + (drops ? 1 : 0);
+}
+
+/* is_kernel_available of Megatron-LM's fused_softmax.py: 16 bits, four rows of scores to a block.
+ * The vendor's kernels and FlashAttention have 16 bits, others (PyTorch's memory-efficient
+ * attention, Triton) 32, too. */
 th_attention th_attention_of(const th_parallel_plan *p, int32_t heads)
 {
     enum { ROWS = 4, SEQUENCE_LEAST = 17, SEQUENCE_MOST = 2048 };
     int32_t n = p->batch.sequence;
+    if (p->attention == TH_ATTENTION_FUSED && has_32_bits(p))
+        return TH_ATTENTION_PORTABLE;
     if (p->attention != TH_ATTENTION_SOFTMAX)
         return p->attention;
-    bool fits = n >= SEQUENCE_LEAST && n <= SEQUENCE_MOST && n % ROWS == 0 &&
+    bool fits = !has_32_bits(p) && n >= SEQUENCE_LEAST && n <= SEQUENCE_MOST && n % ROWS == 0 &&
                 (int64_t)p->batch.micro_batch * heads % ROWS == 0;
     return fits ? TH_ATTENTION_SOFTMAX : TH_ATTENTION_UNFUSED;
 }

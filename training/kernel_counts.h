@@ -20,7 +20,8 @@ typedef enum {
 /* Of one such part, forward or backward. */
 int32_t th_kernels_of(const th_parallel_plan *p, th_kernel_part part, bool is_backward);
 /* From queries, keys and values to what the scores weigh, the products of both included. */
-int32_t th_kernels_of_attention(th_attention attention, bool is_backward);
+int32_t th_kernels_of_attention(const th_parallel_plan *p, const th_transformer *t,
+                                th_attention attention, bool is_backward);
 /* How attention is computed for so many heads of a rank: a fused masked softmax takes but some
  * shapes, and the scores of others are masked and normalized kernel by kernel. */
 th_attention th_attention_of(const th_parallel_plan *p, int32_t heads);

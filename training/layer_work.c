@@ -10,24 +10,6 @@
 #include "training/layer_work.h"
 #include "training/work_times.h"
 
-enum { ELEMENT = 2 }; /* bytes of 16 bits */
-
-/* What products of fewer than 16 bits are like. Products with a scale per row take 1.4 times those
- * with one per tensor: measured by pytorch/torchtitan,
- * benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md. Casts: of an operand's element, read in 16
- * bits and written twice, along rows and along columns, by blocks; per tensor some of them are
- * fused into what wrote the operand. Launches: kernels that scale and cast an operand. */
-typedef struct narrow {
-    double slower, cast_bytes, launches;
-    double kept_bytes; /* of an element of an operand, its share of a scale included */
-    th_op_precision of;
-} narrow;
-static const narrow narrow_types[] = {
-    [TH_TRAIN_FP8] = {1, 2.4, 1, 1, TH_PRECISION_FP8},
-    [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, 1, TH_PRECISION_FP8},
-    [TH_TRAIN_MXFP8] = {1, 4, 1, 1 + 1 / 32.0, TH_PRECISION_FP8},
-    [TH_TRAIN_NVFP4] = {1, 5, 2, 0.5 + 1 / 16.0, TH_PRECISION_FP4}};
-
 const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
                                           [TH_WORK_ATTENTION] = "attention",
                                           [TH_WORK_NORMS] = "norms",
@@ -57,9 +39,22 @@ typedef struct cost {
  * of tokens there and back, the calls of the exchange. */
 enum { EXPERT_KERNELS_FORWARD = 40, EXPERT_KERNELS_BACKWARD = 60 };
 
+enum { DROPOUT_MASK = 1, SINGLE = 4 }; /* bytes, of a number */
+
 static double number(const th_work_context *c, th_training_number n)
 {
     return c->numbers.of[n];
+}
+
+/* The bytes of a number outside of narrow products; the same, 0 where it has 32 bits. */
+static double element(const th_work_context *c)
+{
+    return th_plan_number_bytes(c->p);
+}
+
+static double below_single(const th_work_context *c)
+{
+    return element(c) < SINGLE ? element(c) : 0;
 }
 
 static double tokens(const th_work_context *c)
@@ -68,12 +63,6 @@ static double tokens(const th_work_context *c)
 }
 
 /* ---- products ---- */
-
-/* NULL: products of 16 bits. */
-static const narrow *narrow_of(const th_work_context *c)
-{
-    return c->p->precision >= TH_TRAIN_FP8 ? &narrow_types[c->p->precision] : NULL;
-}
 
 /* Members of rows x inner by inner x columns forward, as many operations backward. */
 static double pass_s(const th_work_context *c, product_pass pass, const th_product *forward)
@@ -89,14 +78,11 @@ static double pass_s(const th_work_context *c, product_pass pass, const th_produ
 static void add_products(const th_work_context *c, cost *x, double members, double rows,
                          double columns, double inner)
 {
-    const narrow *cast = narrow_of(c);
-    const th_product of = {cast ? cast->of : th_wide_precision(c), members, rows, inner, columns};
-    x->s[TH_WORK_PRODUCTS] += (cast ? cast->slower : 1) * pass_s(c, x->pass, &of);
-    x->kernels += members;
-    if (!cast)
-        return;
-    x->bytes[TH_WORK_CASTS] += cast->cast_bytes * members * (rows * inner + columns * inner);
-    x->kernels += cast->launches * members;
+    const th_step_precision *p = &th_step_precisions[c->p->precision];
+    const th_product of = {p->products, members, rows, inner, columns};
+    x->s[TH_WORK_PRODUCTS] += p->slower * pass_s(c, x->pass, &of);
+    x->kernels += (1 + p->launches) * members;
+    x->bytes[TH_WORK_CASTS] += p->cast_bytes * members * (rows * inner + columns * inner);
 }
 
 static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
@@ -105,6 +91,21 @@ static void add_product(const th_work_context *c, cost *x, double m, double n, d
 }
 
 /* ---- attention ---- */
+
+/* Of a score, that dropout makes: what it leaves, and a mask. */
+static double dropout_bytes(const th_work_context *c)
+{
+    return c->t->no_attention_dropout ? 0 : element(c) + DROPOUT_MASK;
+}
+
+/* Of a score, that kernels between the products of attention read and write: the softmax, backward
+ * also what it made; scale and mask, unless its kernel does both; dropout. */
+static double score_bytes(const th_work_context *c, th_attention how, bool is_backward)
+{
+    const bool is_apart = how == TH_ATTENTION_UNFUSED && !c->p->has_fused_kernels;
+    const double dropout = c->t->no_attention_dropout ? 0 : element(c) + dropout_bytes(c);
+    return ((is_backward ? 3 : 2) + (is_apart ? 4 : 0)) * element(c) + dropout;
+}
 
 /* times: 1 forward, 2.5 backward. Without a fused kernel products write and read the scores of all
  * keys, and between them they are masked, scaled and normalized. */
@@ -115,7 +116,7 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     const double heads = (double)k.heads / c->p->n.tensor, rows = tokens(c);
     const double other = rows * th_kind_other_operations(&k, c->p->batch.sequence) / c->p->n.tensor;
     const th_attention how = th_attention_of(c->p, (int32_t)heads);
-    x->kernels += th_kernels_of_attention(how, times > 1);
+    x->kernels += th_kernels_of_attention(c->p, t, how, times > 1);
     x->bytes[TH_WORK_ATTENTION] += times * rows * (double)k.bytes / c->p->n.tensor;
     if (how < TH_ATTENTION_UNFUSED) {
         const double keys = th_transformer_keys(t, layer, c->p->batch.sequence);
@@ -128,17 +129,16 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
     const th_product scores = {th_wide_precision(c), heads * c->p->batch.micro_batch,
                                rows / c->p->batch.micro_batch, width, keys};
     const th_product weighed = {scores.precision, scores.members, scores.rows, keys, width};
-    const double passes =
-        how == TH_ATTENTION_UNFUSED ? (times > 1 ? 2 : 3) : (times > 1 ? 5.5 : 4.5);
     if (heads > 0)
         x->s[TH_WORK_ATTENTION] +=
             fmin(times, 2) * (th_product_s(c, &scores) + th_product_s(c, &weighed));
     x->s[TH_WORK_ATTENTION] += fmin(times, 2) * th_attention_besides_s(c, rows, other);
-    if (how == TH_ATTENTION_UNFUSED)
-        x->bytes[TH_WORK_ATTENTION] += passes * ELEMENT * rows * keys * heads;
+    const double all = rows * keys * heads;
+    if (how == TH_ATTENTION_UNFUSED && below_single(c) > 0)
+        x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 2 : 3) * element(c) * all;
     else
         x->s[TH_WORK_ATTENTION] +=
-            th_pass_s(c, TH_OP_ELEMENTWISE, passes * ELEMENT * rows * keys * heads);
+            th_pass_s(c, TH_OP_ELEMENTWISE, score_bytes(c, how, times > 1) * all);
 }
 
 /* ---- parts of a layer, forward; backward for the inputs it is the same products ---- */
@@ -216,8 +216,8 @@ static void add_attention_passes(const th_work_context *c, int32_t layer, double
     double rotary = t->positions > 0 ? 0 : 2 * turned / n;
     if (!th_kind_has_mixer(&k))
         return;
-    x->bytes[TH_WORK_NORMS] += times * ELEMENT * tokens(c) * 5.0 * t->hidden / whole;
-    x->bytes[TH_WORK_ROTARY] += times * ELEMENT * tokens(c) * rotary;
+    x->bytes[TH_WORK_NORMS] += times * element(c) * tokens(c) * 5.0 * t->hidden / whole;
+    x->bytes[TH_WORK_ROTARY] += times * element(c) * tokens(c) * rotary;
     add_kernels(c, TH_KERNELS_NORM, times, x);
     add_kernels(c, TH_KERNELS_RESIDUAL, times, x);
     add_kernels(c, TH_KERNELS_HEADS, times, x);
@@ -240,7 +240,7 @@ static void add_ffn_passes(const th_work_context *c, int32_t layer, double times
     double width = ffn_width(t, &k);
     if (!th_kind_has_ffn(&k))
         return;
-    double one = times * ELEMENT * tokens(c);
+    double one = times * element(c) * tokens(c);
     x->bytes[TH_WORK_NORMS] += one * 5.0 * t->hidden / whole;
     x->bytes[TH_WORK_ACTIVATIONS] += one * (t->gated ? 3 : 2) * width / n;
     if (k.experts)
@@ -288,7 +288,7 @@ static bool overlaps_tensor(const th_work_context *c)
 static void enter_tensor(const th_work_context *c, th_pieces *out)
 {
     if (c->p->sequence_parallel)
-        communicate(c, out, TH_ALL_GATHER, TH_GROUP_TENSOR, ELEMENT * tokens(c) * c->t->hidden,
+        communicate(c, out, TH_ALL_GATHER, TH_GROUP_TENSOR, element(c) * tokens(c) * c->t->hidden,
                     overlaps_tensor(c));
 }
 
@@ -296,7 +296,7 @@ static void leave_tensor(const th_work_context *c, th_pieces *out)
 {
     bool sp = c->p->sequence_parallel;
     communicate(c, out, sp ? TH_REDUCE_SCATTER : TH_ALL_REDUCE, TH_GROUP_TENSOR,
-                ELEMENT * tokens(c) * c->t->hidden, overlaps_tensor(c));
+                element(c) * tokens(c) * c->t->hidden, overlaps_tensor(c));
 }
 
 /* Keys and values of the whole sequence, while queries meet those that are here. */
@@ -305,7 +305,7 @@ static void gather_context(const th_work_context *c, int32_t layer, th_pieces *o
     const th_transformer_kind k = th_transformer_layer(c->t, layer);
     double width = k.heads > 0 ? 2.0 * (double)(k.kv_heads * k.head_dim) / c->p->n.tensor : 0;
     communicate(c, out, TH_ALL_GATHER, TH_GROUP_CONTEXT,
-                ELEMENT * tokens(c) * c->p->n.context * width, true);
+                element(c) * tokens(c) * c->p->n.context * width, true);
 }
 
 /* In the mean, how many of n ranks or nodes have an expert of a token that passes top_k of them. */
@@ -320,7 +320,7 @@ static double reached(const th_work_context *c, double n)
 /* The bytes of a rank's tokens, once for each of n ranks or nodes that has one of their experts. */
 static double sent_to(const th_work_context *c, double n)
 {
-    return ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * reached(c, n);
+    return element(c) * tokens(c) / c->p->n.tensor * c->t->hidden * reached(c, n);
 }
 
 /* A token goes once to every rank that has one of its experts. Or once to every node, while ranks
@@ -481,13 +481,13 @@ static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces 
 static void embedding(const th_work_context *c, th_pipeline_kind kind, th_pieces *out)
 {
     cost x = {.kernels = 2};
-    x.bytes[TH_WORK_EMBEDDING] = 2.0 * ELEMENT * tokens(c) * c->t->hidden;
+    x.bytes[TH_WORK_EMBEDDING] = 2.0 * element(c) * tokens(c) * c->t->hidden;
     if (kind != TH_PIPELINE_WEIGHTS)
         close_piece(c, out, &x);
 }
 
-/* Logits are written, read as 32 bits, and their gradients written: 14 bytes each forward, 10
- * backward. */
+/* Loss and gradients of logits are of 32 bits, read and written; those of 16 are cast before (read
+ * and written), and their gradients written again. */
 static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool is_split,
                          th_pieces *out)
 {
@@ -501,8 +501,10 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
                                                                   : PASS_WEIGHTS,
                                    &of) +
                             (has_weights ? pass_s(c, PASS_WEIGHTS, &of) : 0);
+    const double made = below_single(c), cast = made > 0 ? made + SINGLE : 0;
     if (kind != TH_PIPELINE_WEIGHTS)
-        x.bytes[TH_WORK_LOGITS] = (kind == TH_PIPELINE_FORWARD ? 14 : 10) * rows * columns;
+        x.bytes[TH_WORK_LOGITS] =
+            (2 * SINGLE + (kind == TH_PIPELINE_FORWARD ? cast : made)) * rows * columns;
     if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
         close_piece(c, out, &x);
 }
@@ -545,20 +547,20 @@ int64_t th_layer_parameters_of_rank(const th_work_context *c, int32_t layer)
            experts / ((int64_t)c->p->n.expert * c->p->n.expert_tensor);
 }
 
-/* Adam in mixed precision: 32-bit weights and two moments are read and written, gradients read
- * twice (for their norm too), 16-bit weights written. */
+/* Adam: 32-bit weights and two moments are read and written, gradients read twice (for their norm
+ * too), and the weights of fewer bits written. */
 double th_optimizer_s(const th_work_context *c, int64_t parameters)
 {
-    enum { BYTES_PER_PARAMETER = 34 };
-    int32_t shards = c->p->n.zero > 0 ? c->p->n.zero_group : 1;
+    const int32_t shards = c->p->n.zero > 0 ? c->p->n.zero_group : 1;
+    const double bytes = 8 * SINGLE + below_single(c);
     if (c->p->frozen_weights)
         return 0;
-    return th_pass_s(c, TH_OP_ELEMENTWISE, (double)parameters / shards * BYTES_PER_PARAMETER);
+    return th_pass_s(c, TH_OP_ELEMENTWISE, (double)parameters / shards * bytes);
 }
 
 /* arXiv 2205.05198, section 4, for grouped heads and gated networks: inputs of norms and products,
- * queries, keys, values, what the feed-forward network computes; 5 bytes of every score where
- * attention is not fused. */
+ * queries, keys, values, what the feed-forward network computes; of every score, where attention is
+ * not fused, what the softmax made, and dropout with its mask. */
 int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
 {
     const th_transformer *t = c->t;
@@ -566,7 +568,7 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
     const th_transformer_kind k = th_transformer_layer(t, layer);
     double width = ffn_width(t, &k), mixed = (double)(k.head_dim * (k.heads + k.kv_heads));
     if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
-        return (int64_t)(ELEMENT * rows * t->hidden / whole);
+        return (int64_t)(element(c) * rows * t->hidden / whole);
     if (k.heads == 0) /* what its products make, or read */
         mixed = (double)k.weights / t->hidden / 2;
     /* of them, inputs of products: what norms and the activation function made, and the tokens of
@@ -576,16 +578,16 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
     double inputs = (parts + shared) * t->hidden / whole + width / n;
     double elements = inputs + (parts + copies) * t->hidden / whole + 2.0 * mixed / n +
                       (t->gated ? 2 : 1) * width / n;
-    const narrow *x = narrow_of(c);
-    double spared = x ? (ELEMENT - x->kept_bytes) * inputs : 0;
+    double spared = (element(c) - th_step_precisions[c->p->precision].kept_bytes) * inputs;
     bool keeps_scores =
         c->p->attention >= TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
-    double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * (double)k.heads / n : 0;
-    return (int64_t)(rows * (ELEMENT * elements - spared) + scores);
+    double scores = (element(c) + dropout_bytes(c)) * rows * c->p->batch.sequence;
+    return (int64_t)(rows * (element(c) * elements - spared) +
+                     (keeps_scores ? scores * (double)k.heads / n : 0));
 }
 
 int64_t th_boundary_bytes(const th_work_context *c)
 {
     double n = c->p->sequence_parallel ? c->p->n.tensor : 1;
-    return (int64_t)(ELEMENT * tokens(c) * c->t->hidden / n);
+    return (int64_t)(element(c) * tokens(c) * c->t->hidden / n);
 }

@@ -19,6 +19,7 @@ libtharsis_a_SOURCES += \
 	training/search/plan_space.c training/search/plan_space.h \
 	training/plan_stages.c training/plan_stages.h \
 	training/plan_step.c training/plan_step.h \
+	training/step_precision.c training/step_precision.h \
 	training/step_tasks.c training/step_tasks.h \
 	training/training_device.c training/training_device.h \
 	training/training_numbers.c training/training_numbers.h \
@@ -31,5 +32,6 @@ unit_tests += \
 	tests/unit/training/test_launches \
 	tests/unit/training/test_overlap \
 	tests/unit/training/test_step_keys \
+	tests/unit/training/test_step_precision \
 	tests/unit/training/test_pipeline_schedule
 EXTRA_DIST += tests/unit/training/plan_help.h

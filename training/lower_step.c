@@ -257,13 +257,12 @@ static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after,
  * step, where the exchange overlaps. */
 static int gather_weights(lowering *l, int32_t at, int64_t parameters, bool is_first, th_error *err)
 {
-    enum { WEIGHT_BYTES = 2 };
     const th_parallel_plan *p = l->c->p;
     stage *g = &l->stages[at];
     bool every = p->n.zero == 3;
     if (p->frozen_weights || p->n.zero == 0 || (!every && (!is_first || !p->overlaps_data)))
         return 0;
-    calls c = calls_of(l, TH_ALL_GATHER, parameters * WEIGHT_BYTES);
+    calls c = calls_of(l, TH_ALL_GATHER, parameters * th_plan_number_bytes(p));
     if (c.n == 0)
         return 0;
     int32_t gate = !every ? NONE : p->overlaps_data ? g->gate : g->wait[0];
@@ -492,7 +491,8 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
         (x.s > 0 && compute(l, at, &x, TH_STEP_OPTIMIZER, err)))
         return -1;
     bool gathers = (p->n.zero == 1 || p->n.zero == 2) && !p->overlaps_data && !p->frozen_weights;
-    return gathers ? exchange_now(l, at, TH_ALL_GATHER, 2 * parameters, err) : 0;
+    return gathers ? exchange_now(l, at, TH_ALL_GATHER, parameters * th_plan_number_bytes(p), err)
+                   : 0;
 }
 
 /* At least so many bundles: a computation for each half of a layer. */

@@ -137,6 +137,15 @@ static int check_model(const th_parallel_plan *p, const th_transformer *t, th_er
     return check_chunks(p, t, err);
 }
 
+/* Gradients are as wide as weights, or wider. */
+static int check_gradients(const th_parallel_plan *p, th_error *err)
+{
+    if (p->gradient_bytes >= th_plan_number_bytes(p))
+        return 0;
+    return th_error_set(err, "MAP-0795", "-gradients 16bit: in %s must be fp32",
+                        th_step_precisions[p->precision].name);
+}
+
 static int check_batch(const th_parallel_plan *p, th_error *err)
 {
     int64_t each = (int64_t)p->batch.micro_batch * p->n.data;
@@ -168,7 +177,10 @@ static int check_ranks(const th_parallel_plan *p, int32_t n_accels, th_error *er
 int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_accels,
                   th_error *err)
 {
-    return check_model(p, t, err) || check_batch(p, err) || check_ranks(p, n_accels, err) ? -1 : 0;
+    return check_model(p, t, err) || check_gradients(p, err) || check_batch(p, err) ||
+                   check_ranks(p, n_accels, err)
+               ? -1
+               : 0;
 }
 
 int32_t th_plan_micro_batches(const th_parallel_plan *p)
@@ -190,6 +202,17 @@ static int32_t extent(const th_parallel_plan *p, int axis)
 int32_t th_plan_stage_ranks(const th_parallel_plan *p)
 {
     return p->n.tensor * p->n.context * p->n.data;
+}
+
+int32_t th_plan_number_bytes(const th_parallel_plan *p)
+{
+    return th_step_precisions[p->precision].bytes;
+}
+
+int32_t th_plan_state_bytes(const th_parallel_plan *p)
+{
+    enum { SINGLE = 4 };
+    return 2 * SINGLE + (th_plan_number_bytes(p) < SINGLE ? SINGLE : 0);
 }
 
 static int32_t block_of(const th_parallel_plan *p, int32_t stage)

@@ -12,6 +12,7 @@
 #ifndef TH_TRAINING_PARALLEL_PLAN_H
 #define TH_TRAINING_PARALLEL_PLAN_H
 #include "training/pipeline_schedule.h"
+#include "training/step_precision.h"
 #include "workloads/transformer/transformer.h"
 
 typedef enum { TH_AXIS_TENSOR, TH_AXIS_CONTEXT, TH_AXIS_DATA, TH_AXIS_PIPELINE, TH_N_AXES } th_axis;
@@ -33,16 +34,6 @@ typedef enum {
     TH_RECOMPUTE_NEEDED,    /* the layer, up to the last tensor that a gradient needs */
     TH_RECOMPUTE_FULL       /* the layer */
 } th_recompute;
-
-/* Of products in layers; from FP8 on narrower than 16 bits. */
-typedef enum {
-    TH_TRAIN_BF16,
-    TH_TRAIN_FP16,
-    TH_TRAIN_FP8,      /* a scale per tensor */
-    TH_TRAIN_FP8_ROWS, /* per row */
-    TH_TRAIN_MXFP8,    /* per block of 32 */
-    TH_TRAIN_NVFP4     /* 4 bits, per block of 16 */
-} th_train_precision;
 
 typedef enum {
     TH_ATTENTION_FUSED,    /* by the vendor's kernels */
@@ -132,6 +123,10 @@ int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_
                   th_error *err);
 int32_t th_plan_micro_batches(const th_parallel_plan *p);
 int32_t th_plan_stage_ranks(const th_parallel_plan *p); /* tensor x context x data */
+/* Of a weight, an activation or a number of a message; and of what the optimizer (Adam) keeps of a
+ * weight: two moments of 32 bits, and a copy of 32 bits of one that has fewer. */
+int32_t th_plan_number_bytes(const th_parallel_plan *p);
+int32_t th_plan_state_bytes(const th_parallel_plan *p);
 /* The accelerator of a rank of a stage. */
 int32_t th_plan_accel(const th_parallel_plan *p, int32_t stage, int32_t rank);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plan_memory.c - see plan_memory.h.
- *   weights      2 bytes a parameter; ZeRO 3 shards them
+ *   weights      2 bytes a parameter, in 32 bits 4; ZeRO 3 shards them
  *   gradients    as they are added, 2 or 4 bytes; ZeRO 2 and 3 shard them
- *   states       12 bytes: 32-bit weights and two moments (Adam); ZeRO 1 to 3 shard them
+ *   states       12 bytes: 32-bit weights and two moments (Adam), in 32 bits these alone; ZeRO 1 to
+ *                3 shard them
  *   activations  of every layer and micro-batch between its F and its B (W, where it is split)
- *   buffers      the logits and their gradients in 16 and 32 bits; with ZeRO 3 the weights of two
+ *   buffers      the logits, and their gradients in 32 bits; with ZeRO 3 the weights of two
  *                layers, and the gradients of one; with full recomputation the activations of one
  * Not counted: the runtime's and the communication library's own memory, fragmentation. */
 #include <config.h>
@@ -17,7 +18,7 @@
 const char *const th_memory_term_names[] = {"weights",     "gradients", "states",
                                             "activations", "buffers",   NULL};
 
-enum { WEIGHT_BYTES = 2, STATE_BYTES = 12, LOGIT_BYTES = 6 };
+enum { LOGIT_GRADIENT_BYTES = 4 };
 
 static int32_t last_step(const th_pipeline_schedule *s)
 {
@@ -82,12 +83,14 @@ static int64_t buffer_bytes(const th_work_context *c, const th_pipeline_schedule
     const th_parallel_plan *p = c->p;
     const bool has_again = p->n_own > 0 && p->own[stage].again > 0;
     double tokens = (double)p->batch.sequence * p->batch.micro_batch / p->n.context;
+    const int64_t number = th_plan_number_bytes(p);
     int64_t bytes = 0;
     for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++)
         if (th_pipeline_step(s, stage, chunk) == last_step(s))
-            bytes += (int64_t)(LOGIT_BYTES * tokens * c->t->vocab / p->n.tensor);
+            bytes += (int64_t)((double)(number + LOGIT_GRADIENT_BYTES) * tokens * c->t->vocab /
+                               p->n.tensor);
     if (p->n.zero == 3)
-        bytes += largest * (2 * WEIGHT_BYTES + p->gradient_bytes);
+        bytes += largest * (2 * number + p->gradient_bytes);
     if (p->recompute >= TH_RECOMPUTE_NEEDED || has_again) {
         th_parallel_plan kept = *p;
         kept.recompute =
@@ -111,9 +114,10 @@ th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_sch
     }
     int64_t trained = c->p->frozen_weights ? 0 : parameters;
     return (th_plan_memory){
-        {[TH_MEMORY_WEIGHTS] = parameters * WEIGHT_BYTES / (n->zero >= 3 ? shards : 1),
+        {[TH_MEMORY_WEIGHTS] =
+             parameters * th_plan_number_bytes(c->p) / (n->zero >= 3 ? shards : 1),
          [TH_MEMORY_GRADIENTS] = trained * c->p->gradient_bytes / (n->zero >= 2 ? shards : 1),
-         [TH_MEMORY_STATES] = trained * STATE_BYTES / (n->zero >= 1 ? shards : 1),
+         [TH_MEMORY_STATES] = trained * th_plan_state_bytes(c->p) / (n->zero >= 1 ? shards : 1),
          [TH_MEMORY_ACTIVATIONS] = most_activations(c, s, stage),
          [TH_MEMORY_BUFFERS] = buffer_bytes(c, s, stage, largest)}};
 }

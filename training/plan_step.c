@@ -49,6 +49,6 @@ double th_step_joules(const th_design_energy *e, const th_transformer *t, const 
                   p->batch.sequence * p->batch.global_batch;
     if (p->recompute >= TH_RECOMPUTE_NEEDED)
         macs = macs * 4 / 3; /* the forward pass again */
-    return s * ranks * e->static_w +
-           macs * e->mac_j[p->precision == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16];
+    const th_step_precision *of = &th_step_precisions[p->precision];
+    return s * ranks * e->static_w + macs * e->mac_j[of->macs] * of->times;
 }

@@ -44,6 +44,7 @@ static void take_rates(th_training_device *d)
     const double times = d->operations_per_s / GIGA / th_gpu_peak(g, half);
     for (int i = TH_GPU_TF32; i <= TH_GPU_FP4; i++)
         g->extra[i] *= times;
+    g->x[TH_GPU_PEAK] *= times;
     g->extra[TH_GPU_FP16_ENERGY] /= times;
     g->x[TH_GPU_BANDWIDTH] = d->bytes_per_s / GIGA;
 }

@@ -9,7 +9,7 @@ static const double S_PER_MS = 1e-3;
 
 th_op_precision th_wide_precision(const th_work_context *c)
 {
-    return c->p->precision == TH_TRAIN_FP16 ? TH_PRECISION_FP16 : TH_PRECISION_BF16;
+    return th_step_precisions[c->p->precision].wide;
 }
 
 typedef double of_device(const th_work_context *c, const th_training_device *d, const void *what);

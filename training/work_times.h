@@ -6,7 +6,7 @@
 #include "predictor/op/op.h"
 #include "training/work_context.h"
 
-th_op_precision th_wide_precision(const th_work_context *c); /* of the plan in 16 bits */
+th_op_precision th_wide_precision(const th_work_context *c); /* of what has no fewer bits */
 /* Members products of rows x inner by inner x columns, whose operands are there in the precision.
  */
 typedef struct th_product {

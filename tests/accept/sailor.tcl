@@ -7,25 +7,54 @@
 # RTX 3090 whose replicas of a stage have unlike GPUs. A plan is "layers A-B: GPU x COUNT:tpN | ...;
 # ..." with the embedding as layer 0, the output layer as the last, and a node per replica; it is
 # run as parallel_plan -stages. Bars of the rows of GH200: medians of |simulated / measured - 1|
-# of the step, and of the memory of the fullest GPU. The cluster's network is not told, so its
-# figures have no bar. -rows prints every row. Exit status: 0 where the bars hold, 1 where one does
-# not, 2 where the data cannot be read.
+# of the step, and of the memory of the fullest GPU. Rows of the cluster have no bar. -rows prints
+# every row. Exit status: 0 where the bars hold, 1 where one does not, 2 where the data cannot be
+# read.
 #
-# Assumed, as the source does not say: 2,048 tokens, 16 bits, kernels and overlap of 2022 (the
-# source trains with Megatron-DeepSpeed); GPUs by their data sheets; behind a node of GH200 four
-# links of 200 Gbit/s, of the cluster one of 10 Gbit/s, and PCIe 3.0 inside.
+# What the plans do not say, and where it is from:
+#   2,048 tokens   operators.csv: the embedding of 8 sequences is 64 MB in 32 bits
+#   TF32           layer_profiles.csv and operators.csv: backward a layer of 8 sequences takes 13.4
+#                  ms on 4 A100, its operators 11.6 in 32 bits and 4.5 in 16, and products "in 32
+#                  bits" run at 80 Tflop/s, where the A100 has 19.5 in FP32 and 156 in TF32; FP32
+#                  on Turing, which lacks TF32, and on the RTX 3090, where both are as fast
+#   no dropout     of attention's scores: attention_dropout 0.0 in config.json of facebook/opt-350m
+#   rates          intra_node_bandwidths.json and network_coeffs_all_homo.json: the highest that
+#                  was measured; of unlike nodes the lowest
+#   software       of 2022: the source trains with Megatron-DeepSpeed (assumed)
 
 set here [file dirname [file normalize [info script]]]
 source [file join $here lib training_rows.tcl]
 
-# Peak TFLOP/s of 16 bits added up in 32, GB, GB/s.
+# Design, peak TFLOP/s of 16 bits added up in 32, GB, GB/s.
 set gpus {
-    GH-96 {989 96 4000}  RTX-3090 {71 24 936}  RTX-2080 {40.3 8 448}  Titan-RTX {130.5 24 672}
+    GH-96 {gh200 989 96 4000}  RTX-3090 {rtx3090 71 24 936}  RTX-2080 {turing_2080 40.3 8 448}
+    Titan-RTX {turing_titan 130.5 24 672}
 }
-# GB/s of an accelerator inside a node, and of its share of the node's link.
-proc rates {cluster per_node} {
-    if {$cluster eq "gh200"} {return {450 25}}
-    return [list 16 [expr {1.25 / $per_node}]]
+
+# The highest bandwidth, bytes/s, of so many GPUs of a node, in a file of {"GPU": {"N":
+# [[coefficients], HIGHEST]}}.
+proc highest {text gpu n} {
+    if {![regexp "\"$gpu\": *\{(\[^\}\]*)" $text - sizes] ||
+        ![regexp "\"$n\": *\\\[\\s*\\\[\[^\]\]*\],\\s*(\[0-9.e+\]+)" $sizes - rate]} {
+        error "no bandwidth of $n $gpu"
+    }
+    return $rate
+}
+
+# Bytes/s of an accelerator inside a node, and of its share of the node's link.
+proc rates {nodes} {
+    set f [open [file join $::directory intra_node_bandwidths.json]]
+    set inside [read $f]
+    close $f
+    set f [open [file join $::directory network_coeffs_all_homo.json]]
+    set outside [lindex [split [string map {\"intra\" \x01} [read $f]] \x01] 0]
+    close $f
+    foreach node [lsort -unique $nodes] {
+        lassign $node gpu n
+        lappend in [highest $inside $gpu $n]
+        lappend out [expr {[highest $outside $gpu $n] / $n}]
+    }
+    return [lmap of [list $in $out] {lindex [lsort -real $of] 0}]
 }
 
 # {LAYERS {{GPU COUNT} ...}} of each stage; layers of the transformer alone.
@@ -50,22 +79,23 @@ proc write_system {cluster nodes} {
     set n [lindex $nodes 0 1]
     set kinds [lsort -unique [lmap node $nodes {lindex $node 0}]]
     set designs [join [lmap gpu $kinds {
-        format {{ name = "%s"; type = "roofline"; clock = "1GHz"; macs_per_cycle = %d; }} $gpu \
-            [expr {int([lindex [dict get $::gpus $gpu] 0] * 500)}]
+        lassign [dict get $::gpus $gpu] name peak
+        format {{ name = "%s"; type = "roofline"; clock = "1GHz"; macs_per_cycle = %d; }} $name \
+            [expr {int($peak * 500)}]
     }] ,]
     set accelerators [join [lmap node $nodes {
-        lassign [dict get $::gpus [lindex $node 0]] - memory rate
+        lassign [dict get $::gpus [lindex $node 0]] name - memory rate
         format {{ count = %d;
             dram = { capacity = "%dGB"; bandwidth = "%dGB/s"; latency = "400ns"; };
             vector = { clock = "1GHz"; elements_per_cycle = 10000; }; designs = ["%s"]; }} \
-            $n $memory $rate [lindex $node 0]
+            $n $memory $rate $name
     }] ,]
-    lassign [rates $cluster $n] inside outside
+    lassign [rates $nodes] inside outside
     set f [file tempfile path .cfg]
     puts $f "name = \"$cluster\"; designs = ( $designs ); accelerators = ( $accelerators );
         topology = { [expr {[llength $nodes] > 1 ? "type = \"islands\"; dims = \[[llength $nodes],\
-            $n\]; bandwidth = \[\"${inside}GB/s\", \"${outside}GB/s\"\]; latency = \[\"1us\",\
-            \"3us\"\];" : "type = \"star\"; dims = \[$n\]; bandwidth = \"${inside}GB/s\"; latency =\
+            $n\]; bandwidth = \[\"${inside}B/s\", \"${outside}B/s\"\]; latency = \[\"1us\",\
+            \"3us\"\];" : "type = \"star\"; dims = \[$n\]; bandwidth = \"${inside}B/s\"; latency =\
             \"1us\";"}] };"
     close $f
     return $path
@@ -80,10 +110,11 @@ proc simulate {row} {
     read_system $path
     file delete $path
     create_transformer -model gpt3_xl -name opt_350m -layers 24 -hidden 1024 -heads 16 \
-        -kv_heads 16 -head_dim 64 -ffn 4096 -vocab 50272 -sequence 2048 -precision fp16
+        -kv_heads 16 -head_dim 64 -ffn 4096 -vocab 50272 -sequence 2048 -attention_dropout 0 \
+        -precision [expr {$cluster eq "gh200" ? "tf32" : "fp32"}]
     parallel_plan -tensor [lindex $nodes 0 1] -data [llength [lindex $stages 0 1]] \
         -stages [lmap stage $stages {lindex $stage 0}] -schedule 1f1b -micro_batch $micro_batch \
-        -global_batch $global_batch -software 2022 -gradients 16bit -ignore_memory
+        -global_batch $global_batch -software 2022 -ignore_memory
     run
     set json [report_training -format json -return_string]
     regexp {"step_ps": (\d+)} $json - step
@@ -124,8 +155,8 @@ proc check_bar {what got bar} {
     return $holds
 }
 
-proc check_all {directory prints} {
-    set rows [csv_rows [file join $directory plans.csv]]
+proc check_all {prints} {
+    set rows [csv_rows [file join $::directory plans.csv]]
     lassign [errors_of $rows mixed_rtx $prints] steps memories
     if {[llength $steps]} {
         puts [format "mixed_rtx, without a bar: median step %.2f %%, memory %.2f %% (%d cases)" \
@@ -145,7 +176,8 @@ if {[llength $argv] == 0} {
     exit 2
 }
 suppress_message TCL-0079 TCL-3035
-if {[catch {check_all [lindex $argv 0] [expr {"-rows" in $argv}]} holds]} {
+set directory [lindex $argv 0]
+if {[catch {check_all [expr {"-rows" in $argv}]} holds]} {
     puts stderr "sailor.tcl: $holds"
     exit 2
 }

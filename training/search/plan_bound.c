@@ -133,7 +133,8 @@ static int time_unit(th_plan_operations *x, const th_work_context *c, unit_work 
     w->parameters = th_layer_parameters_of_rank(x->c, layer);
     if (x->c->p->frozen_weights)
         return 0;
-    w->gather_ps = exchange_ps(x, times, TH_ALL_GATHER, 2 * w->parameters, err);
+    w->gather_ps =
+        exchange_ps(x, times, TH_ALL_GATHER, th_plan_number_bytes(x->c->p) * w->parameters, err);
     w->reduce_ps =
         exchange_ps(x, times, TH_REDUCE_SCATTER, w->parameters * x->c->p->gradient_bytes, err);
     return w->gather_ps < 0 || w->reduce_ps < 0 ? -1 : 0;
@@ -287,7 +288,8 @@ static int time_end(th_plan_operations *x, const th_work_context *c, int32_t sta
         reduce = exchange_ps(x, times, TH_REDUCE_SCATTER,
                              parameters * p->gradient_bytes * times_reduced, err);
         if (p->n.zero < 3)
-            gather = exchange_ps(x, times, TH_ALL_GATHER, 2 * parameters, err);
+            gather =
+                exchange_ps(x, times, TH_ALL_GATHER, th_plan_number_bytes(p) * parameters, err);
     }
     const th_time optimizer = floor_ps(th_optimizer_s(c, parameters));
     x->optimizer_ps[stage] = optimizer;

@@ -188,7 +188,9 @@ double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c)
             receive_s(u, p, TH_REDUCE_SCATTER, TH_GROUP_GRADIENT, p->gradient_bytes * parameters);
     if (!p->frozen_weights && p->n.zero == 3) {
         reduce *= m;
-        gather = 2 * m * receive_s(u, p, TH_ALL_GATHER, TH_GROUP_ZERO, 2 * parameters);
+        gather =
+            2 * m *
+            receive_s(u, p, TH_ALL_GATHER, TH_GROUP_ZERO, th_plan_number_bytes(p) * parameters);
     }
     if (p->overlaps_data)
         return fmax(fmax(m * x.all / stages, reduce + gather) + end, step);
@@ -199,9 +201,9 @@ double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c)
 static double state_bytes(const th_parallel_plan *p, double parameters)
 {
     const double trained = p->frozen_weights ? 0 : parameters, shards = p->n.zero_group;
-    return parameters * 2 / (p->n.zero >= 3 ? shards : 1) +
+    return parameters * th_plan_number_bytes(p) / (p->n.zero >= 3 ? shards : 1) +
            trained * p->gradient_bytes / (p->n.zero >= 2 ? shards : 1) +
-           trained * 12 / (p->n.zero >= 1 ? shards : 1);
+           trained * th_plan_state_bytes(p) / (p->n.zero >= 1 ? shards : 1);
 }
 
 /* The mean stage; or the first one, which has the embedding, and a micro-batch for each stage in

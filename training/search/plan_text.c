@@ -71,7 +71,8 @@ uint64_t th_plan_model_digest(const th_transformer *t, int32_t sequence, uint64_
                              e->top_k,   e->ffn,        e->shared_ffn, l->q_rank,
                              l->kv_rank, l->rope_dim,   l->value_dim,  sequence};
     const size_t from = offsetof(th_transformer_kind, heads);
-    uint64_t h = add(seed, model, sizeof model / sizeof *model);
+    uint64_t h =
+        add(th_hash_word(seed, t->no_attention_dropout), model, sizeof model / sizeof *model);
     for (int32_t i = 0; i < t->layers; i++) {
         const th_transformer_kind k = th_transformer_layer(t, i);
         const int64_t parameters = th_transformer_layer_parameters(t, i);

@@ -223,19 +223,32 @@ int th_call_need_model(th_call *c)
     return th_error_set(&c->err, "TCL-0927", "no language model: create_transformer makes one");
 }
 
-/* Is the model's precision one that products of the accelerators have? */
+/* 16 bits of any kind stand for each other. */
+static bool has_precision(const th_gpu *g, const th_step_precision *p)
+{
+    return p->products == TH_PRECISION_BF16 || p->products == TH_PRECISION_FP16 ||
+           th_gpu_peak(g, p->products) > 0;
+}
+
+/* Is the model's precision one that products of all accelerators have? */
 static int check_precision(th_call *c, const th_work_context *w)
 {
-    const th_gpu *g = &w->device.gpu;
-    th_train_precision p = w->p->precision;
-    const bool has_8_bits = th_gpu_peak(g, TH_PRECISION_FP8) > 0;
-    if (p < TH_TRAIN_FP8 ||
-        (p == TH_TRAIN_NVFP4 ? th_gpu_peak(g, TH_PRECISION_FP4) > 0 : has_8_bits))
+    const th_step_precision *wanted = &th_step_precisions[w->p->precision];
+    int32_t k = 0;
+    while (k < w->devices.n && has_precision(&w->devices.of[k].gpu, wanted))
+        k++;
+    if (k == w->devices.n)
         return 0;
-    return th_error_set(
-        &c->err, "TCL-0960",
-        "create_transformer -precision %s: the accelerator has no such products: must be bf16%s",
-        p == TH_TRAIN_NVFP4 ? "nvfp4" : "fp8", has_8_bits ? ", fp8 or mxfp8" : " or fp16");
+    th_strbuf has = TH_STRBUF_INIT;
+    for (const th_step_precision *p = th_step_precisions; p->name; p++)
+        if (has_precision(&w->devices.of[k].gpu, p))
+            th_strbuf_printf(&has, "%s%s", p == th_step_precisions ? "" : ", ", p->name);
+    th_error_set(&c->err, "TCL-0960",
+                 "create_transformer -precision %s: an accelerator has no such products: must be "
+                 "one of %s",
+                 wanted->name, has.text ? has.text : "bf16");
+    th_strbuf_clear(&has);
+    return -1;
 }
 
 /* Vendors' accelerators and precisions without a measured run; what a user designed has none. */

@@ -46,6 +46,7 @@ enum {
     MODEL_QK_NORM,
     MODEL_NORM_SIZE,
     MODEL_OTHER,
+    MODEL_DROPOUT,
     MODEL_KINDS,
     MODEL_PATTERN
 };
@@ -57,13 +58,10 @@ static const char *preset_name(int i)
     return th_transformer_presets[i].shape.name;
 }
 
-static const char *const precisions[] = {[TH_TRAIN_BF16] = "bf16",
-                                         [TH_TRAIN_FP16] = "fp16",
-                                         [TH_TRAIN_FP8] = "fp8",
-                                         [TH_TRAIN_FP8_ROWS] = "fp8_rows",
-                                         [TH_TRAIN_MXFP8] = "mxfp8",
-                                         [TH_TRAIN_NVFP4] = "nvfp4",
-                                         NULL};
+static const char *precision_name(int i)
+{
+    return th_step_precisions[i].name;
+}
 
 #define EXTENT(NAME, HELP)                                                                         \
     {                                                                                              \
@@ -108,9 +106,10 @@ static const th_option transformer_options[] = {
     [MODEL_WINDOW_EVERY] = EXTENT("-window_every", "Every so many layers have the window (1)."),
     [MODEL_SEQUENCE] = EXTENT("-sequence", "Tokens of a sequence (2048)."),
     [MODEL_PRECISION] = {"-precision", TH_OPTION_CHOICE, "P",
-                         "Of products: bf16 (the default), fp16; in the layers fp8 with a scale "
-                         "per tensor, fp8_rows per row, mxfp8 or nvfp4 per block.",
-                         .names = precisions},
+                         "Of products: bf16 (the default), fp16; fp32 or tf32 with weights, "
+                         "gradients, activations and messages of 32 bits; in the layers fp8 with a "
+                         "scale per tensor, fp8_rows per row, mxfp8 or nvfp4 per block.",
+                         .choice = precision_name},
     [MODEL_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "WHAT",
                          "What the backward operation computes again: none (the default), "
                          "selective (the scores of attention), full (the layer), needed (the "
@@ -137,6 +136,8 @@ static const th_option transformer_options[] = {
                          "Parameters of a norm per channel (1; with a bias 2).", 1, 2},
     [MODEL_OTHER] = {"-other_parameters", TH_OPTION_INTEGER, "N",
                      "Outside the layers, that no other option counts (0).", 0, INT64_C(1) << 50},
+    [MODEL_DROPOUT] = {"-attention_dropout", TH_OPTION_INTEGER, "0|1",
+                       "1: dropout behind the softmax of attention that is not fused (1).", 0, 1},
     [MODEL_KINDS] = {"-layer_kinds", TH_OPTION_TEXT, "KINDS",
                      "Kinds of layers, each {NAME KEY N ...}, where a model has several. Of "
                      "attention: heads (0: none), kv_heads, head_dim, window (0: all keys), ratio "
@@ -219,6 +220,7 @@ static th_transformer parse_shape(const th_call *c)
     t.tied = th_call_number(c, MODEL_TIED, t.tied);
     t.bias = (th_bias)th_call_number(c, MODEL_BIAS, t.bias);
     t.has_qk_norm = th_call_number(c, MODEL_QK_NORM, t.has_qk_norm);
+    t.no_attention_dropout = th_call_number(c, MODEL_DROPOUT, !t.no_attention_dropout) == 0;
     t.other = th_call_number(c, MODEL_OTHER, t.other);
     take(c, MODEL_NORM_SIZE, &t.norm_size);
     take_experts(c, &t.experts);
@@ -366,12 +368,12 @@ static void tell_notes(const th_call *c, Tcl_Obj *made)
 /* Precisions of training that a workload has too. */
 static int forward_precision(th_call *c, th_train_precision p, th_precision *out)
 {
-    *out = p == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16;
-    if (p <= TH_TRAIN_FP16)
+    *out = th_step_precisions[p].macs;
+    if (p <= TH_TRAIN_FP32)
         return 0;
     return th_error_set(&c->err, "TCL-0961",
-                        "-forward: a workload has no precision %s: must be bf16 or fp16",
-                        precisions[p]);
+                        "-forward: a workload has no precision %s: must be bf16, fp16 or fp32",
+                        precision_name((int)p));
 }
 
 /* NULL: without -forward, or on failure. */

@@ -24,7 +24,7 @@ static int digest_of(const th_call *c, char out[static DIGEST_SIZE], th_error *e
     if (th_session_input_digests(c->session, system, workload, sizeof system) != 0)
         return th_error_no_memory(err);
     uint64_t h = th_plan_model_digest(&m->shape, m->sequence, th_hash_text(system, 0));
-    h = th_hash_word(h, (uint64_t)m->precision);
+    h = th_hash_text(th_step_precisions[m->precision].name, h);
     h = th_hash(&m->expert_skew, sizeof m->expert_skew, h);
     for (int i = PLAN_GLOBAL_BATCH; i < PLAN_N_SHARED; i++)
         h = th_hash_text(th_call_has(c, i) ? Tcl_GetString(c->option[i].word) : "-", h);

@@ -105,7 +105,11 @@ TEST(no_bound_is_above_the_step)
         if (i % 3 == 0)
             make_unlike(s);
         const th_transformer t = random_model(r);
-        const th_plan_space space = {.t = &t, .n_accels = s->n_accels, .base = random_base(r)};
+        th_parallel_plan base = random_base(r);
+        base.precision = (th_train_precision)(i % (TH_TRAIN_FP8 + 1));
+        if (th_plan_number_bytes(&base) == 4)
+            base.gradient_bytes = 4;
+        const th_plan_space space = {.t = &t, .n_accels = s->n_accels, .base = base};
         const th_parallel_plan p = random_plan(r, &space);
         th_work_context c = {.t = &t, .p = &p, .numbers = th_training_numbers_shipped()};
         th_plan_units u;
