@@ -78,7 +78,7 @@ static void finish(const step_run *r, th_stage_times *f)
 static void pick_ranks(const step_run *r, const th_system *s, th_stage_times *out)
 {
     const th_parallel_plan *p = &r->step->plan;
-    int32_t ranks = r->step->is_merged ? 1 : th_plan_stage_ranks(p);
+    const int32_t ranks = r->step->is_merged && p->n_shares == 0 ? 1 : th_plan_stage_ranks(p);
     for (int32_t stage = 0; stage < p->n.pipeline; stage++) {
         const th_stage_times *last = NULL;
         for (int32_t rank = 0; rank < ranks; rank++) {

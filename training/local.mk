@@ -3,7 +3,7 @@ libtharsis_a_SOURCES += \
 	training/collective_times.c training/collective_times.h \
 	training/kernel_counts.c training/kernel_counts.h \
 	training/layer_work.c training/layer_work.h \
-	training/lower_step.c training/lower_step.h \
+	training/lower_exchanges.c training/lower_step.c training/lower_step.h training/lowering.h \
 	training/parallel_plan.c training/parallel_plan.h \
 	training/pipeline_check.c \
 	training/pipeline_file.c \

@@ -24,9 +24,10 @@ typedef struct th_training_step {
 void th_training_step_clear(th_training_step *x);
 
 /* Adds the tasks of a step to an empty program; fills out. merges: one rank stands for all of its
- * stage. 0, or -1 and nothing to clear. */
+ * stage that take as many micro-batches; schedules: of each share. 0, or -1 and nothing to clear.
+ */
 int th_lower_step(const th_system *s, const th_work_context *c,
-                  const th_pipeline_schedule *schedule, bool merges, th_program *p,
+                  const th_pipeline_schedule *schedules, bool merges, th_program *p,
                   th_training_step *out, th_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 /* parallel_plan.c - see parallel_plan.h. */
 #include <config.h>
 #include <string.h>
+#include "base/min_max.h"
 #include "base/names.h"
 #include "training/parallel_plan.h"
 
@@ -73,6 +74,27 @@ int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_e
         "at most once");
 }
 
+/* ---- ranks ---- */
+
+static int32_t extent(const th_parallel_plan *p, int axis)
+{
+    const int32_t extents[] = {[TH_AXIS_TENSOR] = p->n.tensor,
+                               [TH_AXIS_CONTEXT] = p->n.context,
+                               [TH_AXIS_DATA] = p->n.data,
+                               [TH_AXIS_PIPELINE] = p->n.pipeline};
+    return extents[axis];
+}
+
+/* Between ranks of a stage that are neighbours along an axis. */
+static int32_t stride_of(const th_parallel_plan *p, int axis)
+{
+    int32_t stride = 1;
+    for (int i = 0; p->order[i] != axis; i++)
+        if (p->order[i] != TH_AXIS_PIPELINE)
+            stride *= extent(p, p->order[i]);
+    return stride;
+}
+
 /* ---- checks ---- */
 
 static int divides(const char *id, const char *what, int64_t n, const char *whole, int64_t of,
@@ -87,14 +109,14 @@ static int divides(const char *id, const char *what, int64_t n, const char *whol
 /* Stages of their own have all layers, and each other accelerators. */
 static int check_own(const th_parallel_plan *p, const th_transformer *t, th_error *err)
 {
-    uint64_t blocks = 0;
-    int32_t layers = 0;
+    bool is_there[TH_OWN_STAGES_MAX] = {false};
+    int32_t layers = 0, blocks = 0;
     for (int32_t i = 0; i < p->n_own; i++) {
         layers += p->own[i].layers;
-        blocks |= UINT64_C(1) << p->own[i].block;
+        blocks += !is_there[p->own[i].block];
+        is_there[p->own[i].block] = true;
     }
-    if (p->n_own == p->n.pipeline && p->n.chunks == 1 && layers == t->layers &&
-        blocks == UINT64_MAX >> (64 - p->n_own))
+    if (p->n_own == p->n.pipeline && p->n.chunks == 1 && layers == t->layers && blocks == p->n_own)
         return 0;
     return th_error_set(err, "MAP-0793",
                         "-stages: %d stages with %d layers: must be the %d of -pipeline, each on "
@@ -142,12 +164,41 @@ static int check_gradients(const th_parallel_plan *p, th_error *err)
 {
     if (p->gradient_bytes >= th_plan_number_bytes(p))
         return 0;
-    return th_error_set(err, "MAP-0795", "-gradients 16bit: in %s must be fp32",
+    return th_error_set(err, "MAP-0799", "-gradients 16bit: in %s must be fp32",
                         th_step_precisions[p->precision].name);
+}
+
+/* Shares are those of replicas that meet in gradients alone, and make the whole batch. */
+static int check_shares(const th_parallel_plan *p, th_error *err)
+{
+    const th_degrees *n = &p->n;
+    int64_t sum = 0;
+    for (int32_t i = 0; i < p->n_shares; i++)
+        sum += p->shares[i];
+    if (divides("MAP-0795", "-shares: their number,", p->n_shares, "-data", n->data, err))
+        return -1;
+    const int64_t each = n->data / p->n_shares, ranks = each * n->tensor * n->context;
+    if (n->zero == 3 ||
+        (n->expert > 1 && (p->experts_apart || ranks % ((int64_t)n->expert * n->expert_tensor) ||
+                           stride_of(p, TH_AXIS_DATA) != n->tensor * n->context)))
+        return th_error_set(err, "MAP-0796",
+                            "-shares: ranks that take unlike shares exchange %s for every "
+                            "micro-batch: must be %s",
+                            n->zero == 3 ? "weights" : "tokens of experts",
+                            n->zero == 3 ? "-zero 0 to 2" : "-expert within a share");
+    if (sum * each * p->batch.micro_batch == p->batch.global_batch)
+        return 0;
+    return th_error_set(err, "MAP-0797",
+                        "-shares: %lld micro-batches x -data / shares, %lld, x -micro_batch, %d, "
+                        "are %lld sequences: must be the %d of -global_batch",
+                        (long long)sum, (long long)each, (int)p->batch.micro_batch,
+                        (long long)(sum * each * p->batch.micro_batch), (int)p->batch.global_batch);
 }
 
 static int check_batch(const th_parallel_plan *p, th_error *err)
 {
+    if (p->n_shares > 0)
+        return check_shares(p, err);
     int64_t each = (int64_t)p->batch.micro_batch * p->n.data;
     if (each >= 1 && p->batch.global_batch % each == 0 && p->batch.global_batch >= each)
         return 0;
@@ -185,19 +236,62 @@ int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_
 
 int32_t th_plan_micro_batches(const th_parallel_plan *p)
 {
+    int32_t most = 0;
+    for (int32_t i = 0; i < p->n_shares; i++)
+        most = th_max(most, p->shares[i]);
+    if (most > 0)
+        return most;
     return p->batch.global_batch / (p->batch.micro_batch * p->n.data);
 }
 
-/* ---- ranks ---- */
+/* ---- shares ---- */
 
-static int32_t extent(const th_parallel_plan *p, int axis)
+int32_t th_plan_share_of(const th_parallel_plan *p, int32_t rank)
 {
-    const int32_t extents[] = {[TH_AXIS_TENSOR] = p->n.tensor,
-                               [TH_AXIS_CONTEXT] = p->n.context,
-                               [TH_AXIS_DATA] = p->n.data,
-                               [TH_AXIS_PIPELINE] = p->n.pipeline};
-    return extents[axis];
+    return rank / stride_of(p, TH_AXIS_DATA) % p->n.data / (p->n.data / th_plan_n_shares(p));
 }
+
+int32_t th_plan_share_rank(const th_parallel_plan *p, int32_t share)
+{
+    return share * (p->n.data / th_plan_n_shares(p)) * stride_of(p, TH_AXIS_DATA);
+}
+
+static th_pipeline_shape shape_of(const th_parallel_plan *p, int32_t share)
+{
+    return (th_pipeline_shape){p->n.pipeline, p->n.chunks,
+                               p->n_shares > 0 ? p->shares[share] : th_plan_micro_batches(p)};
+}
+
+int th_plan_schedules_make(th_plan_schedules *x, const th_parallel_plan *p, th_error *err)
+{
+    for (x->n = 0; x->n < th_plan_n_shares(p); x->n++) {
+        const th_pipeline_shape shape = shape_of(p, x->n);
+        if (th_pipeline_make(p->schedule, &shape, &x->of[x->n], err) == 0)
+            continue;
+        th_plan_schedules_clear(x);
+        return -1;
+    }
+    return 0;
+}
+
+void th_plan_schedules_clear(th_plan_schedules *x)
+{
+    while (x->n > 0)
+        th_pipeline_clear(&x->of[--x->n]);
+}
+
+bool th_plan_schedules_are_possible(const th_parallel_plan *p)
+{
+    th_error ignored;
+    for (int32_t i = 0; p->schedule->check && i < th_plan_n_shares(p); i++) {
+        const th_pipeline_shape shape = shape_of(p, i);
+        if (p->schedule->check(&shape, &ignored))
+            return false;
+    }
+    return true;
+}
+
+/* ---- ranks on accelerators ---- */
 
 int32_t th_plan_stage_ranks(const th_parallel_plan *p)
 {
@@ -232,16 +326,6 @@ int32_t th_plan_accel(const th_parallel_plan *p, int32_t stage, int32_t rank)
         stride *= n;
     }
     return accel;
-}
-
-/* Between ranks of a stage that are neighbours along an axis. */
-static int32_t stride_of(const th_parallel_plan *p, int axis)
-{
-    int32_t stride = 1;
-    for (int i = 0; p->order[i] != axis; i++)
-        if (p->order[i] != TH_AXIS_PIPELINE)
-            stride *= extent(p, p->order[i]);
-    return stride;
 }
 
 th_layer_range th_plan_layers(const th_parallel_plan *p, const th_transformer *t, int32_t step)

@@ -73,15 +73,18 @@ typedef struct th_own_stage {
     int16_t block; /* it has the accelerators of this stage of equal ones */
     int16_t again; /* its first layers, that are computed again */
 } th_own_stage;
-enum { TH_OWN_STAGES_MAX = 128 };
+enum { TH_OWN_STAGES_MAX = 128, TH_SHARES_MAX = 16 };
 
 typedef struct th_parallel_plan {
     th_degrees n;
     int32_t n_own; /* stages of their own; 0: all are equal */
     th_own_stage own[TH_OWN_STAGES_MAX];
     th_batch batch;
-    int32_t order[TH_N_AXES]; /* th_axis, the fastest first */
-    bool experts_apart;       /* the ranks of experts are far from each other, not neighbours */
+    int32_t n_shares;              /* 0: all replicas take as many micro-batches */
+    int32_t shares[TH_SHARES_MAX]; /* micro-batches of each of the first data / n_shares replicas,
+                                    * of each of as many behind them, and so on */
+    int32_t order[TH_N_AXES];      /* th_axis, the fastest first */
+    bool experts_apart; /* the ranks of experts are far from each other, not neighbours */
     /* A token goes to another node once, and there on to the ranks of its experts; else from rank
      * to rank. */
     bool exchanges_by_node;
@@ -121,8 +124,27 @@ int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_e
 /* Does everything divide, and are there enough accelerators? 0, or -1 with the number to change. */
 int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_accels,
                   th_error *err);
-int32_t th_plan_micro_batches(const th_parallel_plan *p);
-int32_t th_plan_stage_ranks(const th_parallel_plan *p); /* tensor x context x data */
+int32_t th_plan_micro_batches(const th_parallel_plan *p); /* of the replicas that take most */
+int32_t th_plan_stage_ranks(const th_parallel_plan *p);   /* tensor x context x data */
+/* Which share of the micro-batches a rank of a stage takes, and the first rank that takes it. */
+int32_t th_plan_share_of(const th_parallel_plan *p, int32_t rank);
+int32_t th_plan_share_rank(const th_parallel_plan *p, int32_t share);
+
+/* The schedules of a plan, one for each share; without shares one. A function that takes the
+ * schedules of a plan takes the first of them. */
+typedef struct th_plan_schedules {
+    th_pipeline_schedule of[TH_SHARES_MAX];
+    int32_t n;
+} th_plan_schedules;
+/* Of a plan with a schedule of the table. 0, or -1 and nothing to clear. */
+int th_plan_schedules_make(th_plan_schedules *x, const th_parallel_plan *p, th_error *err);
+void th_plan_schedules_clear(th_plan_schedules *x);
+/* Do their rules hold? */
+bool th_plan_schedules_are_possible(const th_parallel_plan *p);
+static inline int32_t th_plan_n_shares(const th_parallel_plan *p)
+{
+    return p->n_shares > 0 ? p->n_shares : 1;
+}
 /* Of a weight, an activation or a number of a message; and of what the optimizer (Adam) keeps of a
  * weight: two moments of 32 bits, and a copy of 32 bits of one that has fewer. */
 int32_t th_plan_number_bytes(const th_parallel_plan *p);

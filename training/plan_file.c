@@ -106,6 +106,33 @@ static void put_stages(th_strbuf *out, const void *base)
     th_config_put_names(out, names, p->n_own);
 }
 
+static int read_shares(const th_config_node *g, void *base, th_error *err)
+{
+    th_parallel_plan *p = &((th_plan_file *)base)->plan;
+    const th_config_node *list;
+    int64_t share = 0;
+    if (th_config_child(g, "shares", false, TH_CONFIG_LIST, &list, err))
+        return -1;
+    p->n_shares = list ? th_config_count(list) : 0;
+    if (p->n_shares > TH_SHARES_MAX)
+        return th_error_set(err, "MAP-0798", "%s:%d: shares: must be at most %d",
+                            th_config_file(list), th_config_line(list), TH_SHARES_MAX);
+    for (int32_t i = 0; i < p->n_shares; i++, share = 0) {
+        if (th_config_as_int(th_config_at(list, i), 1, TH_MICRO_BATCHES_MAX, &share, err))
+            return -1;
+        p->shares[i] = (int32_t)share;
+    }
+    return 0;
+}
+
+static void put_shares(th_strbuf *out, const void *base)
+{
+    const th_parallel_plan *p = &((const th_plan_file *)base)->plan;
+    for (int32_t i = 0; i < p->n_shares; i++)
+        th_strbuf_printf(out, "%s%d", i > 0 ? ", " : "[", (int)p->shares[i]);
+    th_strbuf_add(out, "]");
+}
+
 static void put_overlap(th_strbuf *out, const void *base)
 {
     const th_parallel_plan *p = &((const th_plan_file *)base)->plan;
@@ -212,6 +239,10 @@ const th_field th_plan_fields[] = {
     DEGREE("micro_batch", plan.batch.micro_batch, "sequences of a micro-batch", "1"),
     {"global_batch", TH_FIELD_AT(th_plan_file, plan.batch.global_batch), TH_FIELD_INT,
      TH_FIELD_REQUIRED, 1, BATCH_MAX, .says = "sequences of a step"},
+    {"shares", TH_FIELD_AT(th_plan_file, plan.n_shares), .read = read_shares, .put = put_shares,
+     .says = "list of the micro-batches of replicas: as many of them take the first number, the "
+             "second, and so on",
+     .otherwise = "as many for all"},
     {"schedule", .read = read_schedule, .put = put_schedule,
      .says = "of the pipeline: a name, or a file", .otherwise = "`1f1b`, or `interleaved`"},
     {"recompute", .read = read_recompute, .put = put_recompute,

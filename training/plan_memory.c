@@ -180,13 +180,14 @@ int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule
 {
     int64_t most = 0;
     double fullest = -1;
-    for (int32_t i = 0; i < s->shape.stages; i++) {
-        const th_plan_memory m = th_plan_memory_of(c, s, i);
+    for (int32_t k = 0; k < s->shape.stages * th_plan_n_shares(c->p); k++) {
+        const int32_t i = k % s->shape.stages, share = k / s->shape.stages;
+        const th_plan_memory m = th_plan_memory_of(c, &s[share], i);
         const int64_t sum = th_plan_memory_sum(&m);
-        const double of = (double)sum / (double)th_stage_device(c, i).memory_bytes;
+        const double of = (double)sum / (double)th_stage_device(c, i, share).memory_bytes;
         most = th_max(most, sum);
         if (of > fullest && stage)
-            *stage = i;
+            *stage = k;
         fullest = th_max(fullest, of);
     }
     if (fill)
@@ -196,11 +197,12 @@ int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule
 
 int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err)
 {
-    int32_t fullest = 0;
+    int32_t at = 0;
     double fill;
-    th_plan_memory_most(c, s, &fullest, &fill);
-    const double there = (double)th_stage_device(c, fullest).memory_bytes;
-    const th_plan_memory m = th_plan_memory_of(c, s, fullest);
+    th_plan_memory_most(c, s, &at, &fill);
+    const int32_t fullest = at % s->shape.stages, share = at / s->shape.stages;
+    const double there = (double)th_stage_device(c, fullest, share).memory_bytes;
+    const th_plan_memory m = th_plan_memory_of(c, &s[share], fullest);
     const double most = (double)th_plan_memory_sum(&m);
     int largest = 0;
     for (int i = 1; i < TH_N_MEMORY_TERMS; i++)

@@ -109,7 +109,7 @@ th_training_device th_training_fastest(const th_work_context *c)
     return best;
 }
 
-th_training_device th_stage_device(const th_work_context *c, int32_t stage)
+th_training_device th_stage_device(const th_work_context *c, int32_t stage, int32_t share)
 {
     const th_training_devices *d = &c->devices;
     th_training_device all = c->device;
@@ -118,6 +118,8 @@ th_training_device th_stage_device(const th_work_context *c, int32_t stage)
     all.kinds = 0;
     all.is_fastest = false;
     for (int32_t rank = 0; rank < th_plan_stage_ranks(c->p) && all.kinds + 1 < 1u << d->n; rank++) {
+        if (share >= 0 && th_plan_share_of(c->p, rank) != share)
+            continue;
         const int32_t k = kind_of(d, d->system, th_plan_accel(c->p, stage, rank));
         const int64_t bytes = d->of[k].memory_bytes;
         all.memory_bytes = all.kinds ? th_min(all.memory_bytes, bytes) : bytes;

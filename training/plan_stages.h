@@ -19,8 +19,9 @@ void th_plan_stage_word(const th_parallel_plan *p, int32_t i, char *out, size_t 
 int th_training_devices_of(const th_system *s, th_training_devices *out, th_error *err);
 /* The fastest for each computation, and the most of all memories: for bounds. */
 th_training_device th_training_fastest(const th_work_context *c);
-/* The slowest of a stage. */
-th_training_device th_stage_device(const th_work_context *c, int32_t stage);
+/* The slowest of a stage, or of those of its ranks that take that share of the micro-batches; share
+ * -1: of all. */
+th_training_device th_stage_device(const th_work_context *c, int32_t stage, int32_t share);
 /* Of a rank, on average. */
 double th_plan_operations_per_s(const th_work_context *c);
 

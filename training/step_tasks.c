@@ -21,7 +21,8 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
                          .program = program,
                          .is_merged = merges,
                          .place = TH_STEP_AS_A_WHOLE,
-                         .ranks = merges ? 1 : th_plan_stage_ranks(p)};
+                         .ranks = merges ? th_plan_n_shares(p) : th_plan_stage_ranks(p),
+                         .share = -1};
     x->members = th_alloc_array(n, sizeof *x->members);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
     x->known_work = th_map_new();
@@ -89,7 +90,15 @@ static int32_t new_bundle(th_step_tasks *x, th_error *err)
     size_t needed = ((size_t)x->n + 1) * (size_t)x->ranks;
     if (th_grow(&x->task, &x->task_capacity, needed, sizeof *x->task))
         return th_error_no_memory(err);
+    for (size_t i = needed - (size_t)x->ranks; i < needed; i++)
+        x->task[i] = -1;
     return x->n++;
+}
+
+/* Is the i-th of the ranks that have tasks one of the share? */
+static bool takes_part(const th_step_tasks *x, int32_t i)
+{
+    return x->share < 0 || (x->is_merged ? i : th_plan_share_of(x->plan, i)) == x->share;
 }
 
 static int32_t *task_of(const th_step_tasks *x, int32_t bundle, int32_t rank)
@@ -99,6 +108,8 @@ static int32_t *task_of(const th_step_tasks *x, int32_t bundle, int32_t rank)
 
 static int32_t node_of(const th_step_tasks *x, int32_t stage, int32_t rank)
 {
+    if (x->is_merged)
+        rank = th_plan_share_rank(x->plan, rank);
     return x->system->accel_node[th_plan_accel(x->plan, stage, rank)];
 }
 
@@ -117,10 +128,11 @@ static int32_t add(th_step_tasks *x, const th_task *t, th_step_task kind, th_err
 
 static int depend(th_step_tasks *x, int32_t task, int32_t rank, th_bundles after, th_error *err)
 {
-    for (int32_t i = 0; i < after.n; i++)
-        if (after.of[i] != TH_NO_BUNDLE &&
-            th_program_depend(x->program, task, *task_of(x, after.of[i], rank), err))
+    for (int32_t i = 0; i < after.n; i++) {
+        const int32_t before = after.of[i] == TH_NO_BUNDLE ? -1 : *task_of(x, after.of[i], rank);
+        if (before >= 0 && th_program_depend(x->program, task, before, err))
             return -1;
+    }
     return 0;
 }
 
@@ -135,16 +147,22 @@ static int add_of_rank(th_step_tasks *x, const th_task *t, th_step_task kind, in
     return 0;
 }
 
-/* The same task for each rank, but for its nodes: from a stage, to a peer (-1: none). */
+/* The same task for each rank, but for its nodes: from a stage, to a peer (-1: none). of_all: it
+ * waits for what each of them waits for. */
 static int32_t add_all(th_step_tasks *x, th_task *t, int32_t from, int32_t to, th_step_task kind,
-                       th_bundles after, th_error *err)
+                       bool of_all, th_bundles after, th_error *err)
 {
     int32_t bundle = new_bundle(x, err);
     for (int32_t rank = 0; bundle >= 0 && rank < x->ranks; rank++) {
+        if (!takes_part(x, rank))
+            continue;
         t->node = from < 0 ? -1 : node_of(x, from, rank);
         t->peer = to < 0 ? -1 : node_of(x, to, rank);
         if (add_of_rank(x, t, kind, rank, after, err))
             return -1;
+        for (int32_t other = 0; of_all && other < x->ranks; other++)
+            if (other != rank && depend(x, x->program->n_tasks - 1, other, after, err))
+                return -1;
     }
     return bundle;
 }
@@ -154,7 +172,8 @@ static int32_t add_delay(th_step_tasks *x, th_time ps, int32_t stage, double slo
                          th_step_task kind, th_bundles after, th_error *err)
 {
     th_task t = {.kind = TH_TASK_HOST, .slowdown = (float)slowdown, .delay_ps = ps, .layer = -1};
-    return ps < 0 ? -1 : add_all(x, &t, -1, slowdown > 0 ? stage : -1, kind, after, err);
+    return ps < 0 ? -1
+                  : add_all(x, &t, -1, slowdown > 0 ? stage : -1, kind, x->share < 0, after, err);
 }
 
 /* ---- what ranks do ---- */
@@ -200,7 +219,7 @@ int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *wor
     th_task t = {.kind = TH_TASK_COMPUTE, .layer = -1};
     int32_t first = x->program->n_tasks, parts = add_work(x, work, err);
     t.compute_cost = parts < 0 ? -1 : th_program_add_work(x->program, &w, err);
-    int32_t bundle = t.compute_cost < 0 ? -1 : add_all(x, &t, stage, -1, kind, after, err);
+    int32_t bundle = t.compute_cost < 0 ? -1 : add_all(x, &t, stage, -1, kind, false, after, err);
     for (int32_t i = first; bundle >= 0 && i < x->program->n_tasks; i++)
         x->work_of[i] = parts;
     return bundle;
@@ -257,7 +276,8 @@ int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step
     int32_t bundle = new_bundle(x, err);
     for (int32_t rank = 0; bundle >= 0 && rank < x->ranks; rank++) {
         th_plan_group_of(x->plan, e->group, rank, x->members);
-        if (x->members[0] == rank && add_group(x, stage, e, slowdown, after, err))
+        if (takes_part(x, rank) && x->members[0] == rank &&
+            add_group(x, stage, e, slowdown, after, err))
             return -1;
     }
     return bundle;
@@ -276,7 +296,7 @@ int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t byte
         return add_delay(x, th_stage_message_time(x->times[0], from, to, bytes, err), from, 0,
                          TH_STEP_PIPELINE, after, err);
     th_task t = {.kind = TH_TASK_TRANSFER, .compute_cost = -1, .bytes = bytes, .layer = -1};
-    return add_all(x, &t, from, to, TH_STEP_PIPELINE, after, err);
+    return add_all(x, &t, from, to, TH_STEP_PIPELINE, false, after, err);
 }
 
 th_time th_step_exchange_ps(th_step_tasks *x, int32_t stage, const th_step_exchange *e,

@@ -3,9 +3,10 @@
  *
  * What the ranks of a stage do together is a bundle: a task of each rank, or, of a collective, the
  * task of its group. A bundle waits for others rank by rank. Where ranks are merged, a bundle is
- * the task of rank 0; computations are then tasks of its accelerator, and messages delays that
- * take what their simulation took (collective_times.h). Else every rank has tasks, and collectives
- * and transfers are live on the network. */
+ * the task of rank 0, or of the first rank of each share of the micro-batches; computations are
+ * then tasks of its accelerator, and messages delays that take what their simulation took
+ * (collective_times.h). Else every rank has tasks, and collectives and transfers are live on the
+ * network. A bundle is of the ranks of one share, or of all. */
 #ifndef TH_TRAINING_STEP_TASKS_H
 #define TH_TRAINING_STEP_TASKS_H
 #include "base/map.h"
@@ -54,7 +55,8 @@ typedef struct th_step_tasks {
     th_collective_memo *own; /* where the caller has none */
     th_program *program;
     bool is_merged;
-    int32_t ranks; /* of a stage that have tasks: all, or 1 */
+    int32_t ranks; /* of a stage that have tasks: all, or one of each share */
+    int32_t share; /* whose bundles are added next; -1: of all ranks, which then wait for all */
     uint8_t *kind; /* th_step_task of each task of the program; the caller's, once taken */
     size_t kind_capacity;
     th_step_work *work; /* all different; the caller's, once taken, as is work_of */

@@ -77,23 +77,22 @@ static int run_plans(th_call *c)
     return 0;
 }
 
-static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_schedule *schedule,
-                     th_time out[3])
+static int bounds_of(th_call *c, const th_work_context *work, th_time out[3])
 {
+    th_plan_schedules schedules;
     th_plan_units u;
     if (th_plan_units_init(&u, c->session->system, work, &c->err))
         return -1;
-    th_plan_operations *x = th_plan_operations_new(&u, work, &schedule->shape, &c->err);
-    if (x) {
-        out[1] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
-        out[2] = th_plan_bound_schedule(x, schedule, &c->err);
-        u.bytes_per_s_into = INFINITY;
-        out[0] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
+    out[1] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
+    out[2] = -1;
+    if (th_plan_schedules_make(&schedules, work->p, &c->err) == 0) {
+        out[2] = th_plan_bound_schedule(&u, work, schedules.of, &c->err);
+        th_plan_schedules_clear(&schedules);
     }
-    const int failed = !x || out[2] < 0;
-    th_plan_operations_free(x);
+    u.bytes_per_s_into = INFINITY;
+    out[0] = (th_time)(th_plan_bound_quick(&u, work) * (double)TH_PS_PER_S);
     th_plan_units_clear(&u);
-    return failed ? -1 : 0;
+    return out[2] < 0 ? -1 : 0;
 }
 
 /* plan_bounds: {COMPUTE LINKS SCHEDULE} of the step, ps; empty: the program is none, or has
@@ -101,28 +100,23 @@ static int bounds_of(th_call *c, const th_work_context *work, const th_pipeline_
 static int run_plan_bounds(th_call *c)
 {
     const th_hand_built *m = c->session->hand_built;
-    th_pipeline_schedule schedule;
     th_time bounds[3];
     if (!m || !m->step || !m->plan->plan.schedule || m->plan->plan.schedule->has_pairs ||
         m->plan->plan.n_own > 0)
         return 0;
-    const th_parallel_plan *p = &m->plan->plan;
     th_work_context work = {.t = &c->session->model.shape,
-                            .p = p,
+                            .p = &m->plan->plan,
                             .device = m->step->device,
                             .numbers = m->plan->numbers};
-    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    if (th_training_devices_of(c->session->system, &work.devices, &c->err) ||
-        th_pipeline_make(p->schedule, &shape, &schedule, &c->err))
+    if (th_training_devices_of(c->session->system, &work.devices, &c->err))
         return -1;
     work.device = th_training_fastest(&work);
-    const int failed = bounds_of(c, &work, &schedule, bounds);
-    th_pipeline_clear(&schedule);
-    if (!failed)
-        Tcl_SetObjResult(c->interp,
-                         TH_LIB_LIST(Tcl_NewWideIntObj(bounds[0]), Tcl_NewWideIntObj(bounds[1]),
-                                     Tcl_NewWideIntObj(bounds[2])));
-    return failed;
+    if (bounds_of(c, &work, bounds))
+        return -1;
+    Tcl_SetObjResult(c->interp,
+                     TH_LIB_LIST(Tcl_NewWideIntObj(bounds[0]), Tcl_NewWideIntObj(bounds[1]),
+                                 Tcl_NewWideIntObj(bounds[2])));
+    return 0;
 }
 
 const th_command th_core_plan_commands[] = {

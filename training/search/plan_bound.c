@@ -45,24 +45,21 @@ typedef struct operation {
     bool computes;
 } operation;
 
-struct th_plan_operations {
+/* What the operations of a plan take on each step of the model, for the ranks of a share. */
+typedef struct th_plan_operations {
     const th_plan_units *units;
     const th_work_context *c;
+    const th_pipeline_schedule *s;
     th_pipeline_shape shape;
-    bool splits, is_v;
+    bool splits;
+    int32_t share;                              /* -1: all take as many micro-batches */
     int32_t n_sets;                             /* 1, or stages, of unlike accelerators */
     unit_work *work;                            /* of a set: classes, embedding, output layer */
     operation *of;                              /* by kind * steps + step */
     th_time *message_ps;                        /* by stage: to the one before, and the next */
     th_time *engine_ps, *end_ps, *optimizer_ps; /* by stage */
     double message_host_s;
-};
-
-static int32_t stage_of(const th_plan_operations *x, int32_t step)
-{
-    const int32_t p = x->shape.stages, at = step % p;
-    return x->is_v && step / p % 2 == 1 ? p - 1 - at : at;
-}
+} th_plan_operations;
 
 static unit_work *work_of(const th_plan_operations *x, int32_t stage, int32_t unit)
 {
@@ -228,7 +225,7 @@ static operation walk_step(const th_plan_operations *x, int kind, int32_t step)
     const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
     const bool is_forward = kind == TH_PIPELINE_FORWARD;
     const bool is_last = step == x->shape.stages * x->shape.chunks - 1;
-    const unit_work *work = work_of(x, stage_of(x, step), 0);
+    const unit_work *work = work_of(x, th_pipeline_stage_of(x->s, step), 0);
     const unit_work *embedding = work + x->units->n, *head = embedding + 1;
     if (is_forward && step == 0)
         walk_unit(x, &w, kind, embedding);
@@ -301,11 +298,9 @@ static int time_end(th_plan_operations *x, const th_work_context *c, int32_t sta
 static int time_stage(th_plan_operations *x, const th_work_context *c, int32_t stage,
                       th_collective_times *times, th_error *err)
 {
-    const int32_t stages = x->shape.stages;
     int64_t parameters = 0;
     for (int32_t chunk = x->shape.chunks - 1; chunk >= 0; chunk--) {
-        const int32_t at = x->is_v && chunk % 2 == 1 ? stages - 1 - stage : stage;
-        const int32_t step = chunk * stages + at;
+        const int32_t step = th_pipeline_step(x->s, stage, chunk);
         const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
         add_unit(x, stage, extra_unit(x, step, false), &parameters);
         for (int32_t i = 0; i < r.n; i++)
@@ -341,7 +336,7 @@ static int fill_set(th_plan_operations *x, int32_t set, th_error *err)
     const th_parallel_plan seen = is_seen ? th_plan_seen_from(c.p, set) : *c.p;
     const int32_t end = x->n_sets > 1 ? set + 1 : x->shape.stages;
     th_collective_times *times = th_collective_times_new(x->units->system, &seen, err);
-    c.device = th_stage_device(x->c, set);
+    c.device = th_stage_device(x->c, set, x->share);
     int status = times ? 0 : -1;
     if (times)
         th_collective_times_use(times, c.memo);
@@ -369,44 +364,28 @@ static int fill(th_plan_operations *x, th_error *err)
     return 0;
 }
 
-th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work_context *c,
-                                           const th_pipeline_shape *shape, th_error *err)
+static int prepare(th_plan_operations *x, th_error *err)
 {
-    th_plan_operations *x = th_alloc_zero(1, sizeof *x);
-    const size_t steps = (size_t)shape->stages * (size_t)shape->chunks;
-    const size_t stages = (size_t)shape->stages;
-    if (x) {
-        *x = (th_plan_operations){.units = u,
-                                  .c = c,
-                                  .shape = *shape,
-                                  .splits = c->p->schedule->splits_backward,
-                                  .is_v = c->p->schedule->is_v,
-                                  .n_sets = c->devices.n > 1 ? shape->stages : 1};
-        x->work = th_alloc_zero((size_t)x->n_sets * ((size_t)u->n + 2), sizeof *x->work);
-        x->of = th_alloc_array(TH_PIPELINE_N_KINDS * steps, sizeof *x->of);
-        x->engine_ps = th_alloc_zero(5 * stages, sizeof *x->engine_ps);
-        x->end_ps = x->engine_ps ? x->engine_ps + stages : NULL;
-        x->optimizer_ps = x->engine_ps ? x->end_ps + stages : NULL;
-        x->message_ps = x->engine_ps ? x->optimizer_ps + stages : NULL;
-    }
-    int status = x && x->work && x->of && x->engine_ps ? fill(x, err) : th_error_no_memory(err);
-    if (status == 0)
-        return x;
-    th_plan_operations_free(x);
-    return NULL;
+    const size_t stages = (size_t)x->shape.stages, steps = stages * (size_t)x->shape.chunks;
+    x->work = th_alloc_zero((size_t)x->n_sets * ((size_t)x->units->n + 2), sizeof *x->work);
+    x->of = th_alloc_array(TH_PIPELINE_N_KINDS * steps, sizeof *x->of);
+    x->engine_ps = th_alloc_zero(5 * stages, sizeof *x->engine_ps);
+    if (!x->work || !x->of || !x->engine_ps)
+        return th_error_no_memory(err);
+    x->end_ps = x->engine_ps + stages;
+    x->optimizer_ps = x->end_ps + stages;
+    x->message_ps = x->optimizer_ps + stages;
+    return fill(x, err);
 }
 
-void th_plan_operations_free(th_plan_operations *x)
+static void clear(th_plan_operations *x)
 {
-    if (!x)
-        return;
     for (int32_t i = 0; x->work && i < x->n_sets * (x->units->n + 2); i++)
         for (int kind = 0; kind < TH_PIPELINE_N_KINDS; kind++)
             th_free(x->work[i].of[kind]);
     th_free(x->work);
     th_free(x->of);
     th_free(x->engine_ps);
-    th_free(x);
 }
 
 /* ---- the bounds ---- */
@@ -449,7 +428,8 @@ static th_time shared_ps(const th_plan_operations *x, int32_t stage)
     if (engine == 0 || share >= 1)
         return 0;
     for (int32_t step = 0; step < steps; step++)
-        for (int kind = 0; stage_of(x, step) == stage && kind < (x->splits ? 3 : 2); kind++)
+        for (int kind = 0; th_pipeline_stage_of(x->s, step) == stage && kind < (x->splits ? 3 : 2);
+             kind++)
             work += x->of[kind * steps + step].work_ps;
     return x->shape.micro_batches * work + (th_time)(share * (double)engine) +
            x->optimizer_ps[stage];
@@ -467,7 +447,7 @@ static th_time last_reduce_ps(const th_plan_operations *x, int32_t step)
 {
     const int32_t unit =
         step == 0 ? x->units->n : x->units->class_of[th_plan_layers(x->c->p, x->c->t, step).first];
-    return work_of(x, stage_of(x, step), unit)->reduce_ps;
+    return work_of(x, th_pipeline_stage_of(x->s, step), unit)->reduce_ps;
 }
 
 static void follow_operation(follow *f, int32_t i)
@@ -480,7 +460,7 @@ static void follow_operation(follow *f, int32_t i)
     const bool moves = op->kind != TH_PIPELINE_WEIGHTS;
     const int32_t from = step - way, to = step + way;
     standing *g = &f->stages[at];
-    if (moves && from >= 0 && from < steps && stage_of(x, from) != at) {
+    if (moves && from >= 0 && from < steps && th_pipeline_stage_of(x->s, from) != at) {
         const th_time came = f->came[th_pipeline_number(f->s, op->kind, from, op->micro_batch)];
         if (!g->has_begun)
             g->made = came;
@@ -492,9 +472,9 @@ static void follow_operation(follow *f, int32_t i)
     if (x->c->p->overlaps_data && op->micro_batch == x->shape.micro_batches - 1 &&
         op->kind == (x->splits ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD))
         g->reduced = th_max(g->reduced, g->made + last_reduce_ps(x, step));
-    if (!moves || to < 0 || to >= steps || stage_of(x, to) == at)
+    if (!moves || to < 0 || to >= steps || th_pipeline_stage_of(x->s, to) == at)
         return;
-    const bool is_next = stage_of(x, to) == (at + 1) % x->shape.stages;
+    const bool is_next = th_pipeline_stage_of(x->s, to) == (at + 1) % x->shape.stages;
     const th_time there = g->made + x->message_ps[2 * at + is_next];
     f->came[th_pipeline_number(f->s, op->kind, step, op->micro_batch)] = there;
     if (!x->c->p->overlaps_pipeline)
@@ -502,12 +482,11 @@ static void follow_operation(follow *f, int32_t i)
     g->ahead_s -= x->message_host_s;
 }
 
-th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_schedule *s,
-                               th_error *err)
+static th_time follow_schedule(const th_plan_operations *x, th_error *err)
 {
-    const size_t stages = (size_t)s->shape.stages;
+    const th_pipeline_schedule *s = x->s;
     follow f = {.x = x, .s = s};
-    f.stages = th_alloc_zero(stages, sizeof *f.stages);
+    f.stages = th_alloc_zero((size_t)s->shape.stages, sizeof *f.stages);
     f.came = th_alloc_array(th_pipeline_number(s, TH_PIPELINE_N_KINDS, 0, 0), sizeof *f.came);
     th_time most = f.stages && f.came ? 0 : th_error_no_memory(err);
     for (int32_t k = 0; most == 0 && k < s->shape.stages * s->n_ops; k++)
@@ -519,5 +498,26 @@ th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_sc
     }
     th_free(f.stages);
     th_free(f.came);
+    return most;
+}
+
+/* The ranks of each share by themselves: they wait for no others but at the end. */
+th_time th_plan_bound_schedule(const th_plan_units *u, const th_work_context *c,
+                               const th_pipeline_schedule *schedules, th_error *err)
+{
+    th_time most = 0;
+    for (int32_t k = 0; most >= 0 && k < th_plan_n_shares(c->p); k++) {
+        const th_pipeline_schedule *s = &schedules[k];
+        th_plan_operations x = {.units = u,
+                                .c = c,
+                                .s = s,
+                                .shape = s->shape,
+                                .splits = s->splits_backward,
+                                .share = c->p->n_shares > 0 ? k : -1,
+                                .n_sets = c->devices.n > 1 ? s->shape.stages : 1};
+        const th_time of_share = prepare(&x, err) ? -1 : follow_schedule(&x, err);
+        most = of_share < 0 ? -1 : th_max(most, of_share);
+        clear(&x);
+    }
     return most;
 }

@@ -31,14 +31,9 @@ double th_plan_bound_quick(const th_plan_units *u, const th_work_context *c);
 /* Bytes that some accelerator holds at least, whatever the schedule is. */
 double th_plan_bytes_quick(const th_plan_units *u, const th_work_context *c);
 
-/* What the operations of a plan take on each step of the model. */
-typedef struct th_plan_operations th_plan_operations;
-/* All arguments must outlive it. NULL on failure. */
-th_plan_operations *th_plan_operations_new(const th_plan_units *u, const th_work_context *c,
-                                           const th_pipeline_shape *shape, th_error *err);
-void th_plan_operations_free(th_plan_operations *x); /* accepts NULL */
-/* Operation after operation, each when it can, in the order of the schedule; ps, -1 on failure. */
-th_time th_plan_bound_schedule(const th_plan_operations *x, const th_pipeline_schedule *s,
-                               th_error *err);
+/* Operation after operation, each when it can, in the order of the schedule; schedules: of each
+ * share; ps, -1 on failure. */
+th_time th_plan_bound_schedule(const th_plan_units *u, const th_work_context *c,
+                               const th_pipeline_schedule *schedules, th_error *err);
 
 #endif

@@ -4,7 +4,8 @@
  *   (tournament, crossover, mutation), the best stay -> all neighbours of the best, until none is
  *   better
  * Genes: the degrees, micro-batch, schedule, ZeRO, recomputation and sequence parallelism of the
- * plan, and of each stage its layers, its accelerators and how many layers it computes again. */
+ * plan, of each stage its layers, its accelerators and how many layers it computes again, and, on
+ * unlike accelerators, shares of the micro-batches with the order of ranks. */
 #include <config.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,6 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
                                       [TH_CHOICE_SCHEDULE] = p->schedule - th_pipeline_types,
                                       [TH_CHOICE_RECOMPUTE] = p->recompute,
                                       [TH_CHOICE_SEQUENCE_PARALLEL] = p->sequence_parallel};
-    const th_pipeline_shape shape = {p->n.pipeline, 1, th_plan_micro_batches(p)};
     th_error ignored;
     for (int i = 0; i < TH_N_CHOICES; i++)
         if (!th_plan_space_allows(g->space, (th_plan_choice)i, of[i]) &&
@@ -64,7 +64,7 @@ static bool is_allowed(const genes *g, const th_parallel_plan *p)
             (i != TH_CHOICE_ZERO_GROUP || p->n.zero > 0))
             return false;
     return th_plan_check(p, g->space->t, g->space->n_accels, &ignored) == 0 &&
-           !(p->schedule->check && p->schedule->check(&shape, &ignored));
+           th_plan_schedules_are_possible(p);
 }
 
 /* ---- estimates ---- */
@@ -84,15 +84,85 @@ static double layer_s(const genes *g, const th_work_context *c, int32_t layer)
     return s;
 }
 
+/* Of a micro-batch on the ranks of a share, s: all stages, the one that takes longest. */
+typedef struct pace {
+    double sum, longest;
+} pace;
+
+static pace pace_of(const genes *g, const th_parallel_plan *p, int32_t share)
+{
+    double of_kinds[1 << TH_DEVICE_KINDS_MAX] = {0}; /* a layer */
+    pace out = {.sum = 0};
+    th_work_context c = *g->work;
+    c.p = p;
+    for (int32_t i = 0; i < p->n_own; i++) {
+        c.device = th_stage_device(&c, i, share);
+        double *each = &of_kinds[c.device.kinds];
+        if (*each <= 0)
+            *each = layer_s(g, &c, g->space->t->layers / 2);
+        double s = *each * p->own[i].layers;
+        if (i == 0)
+            s += layer_s(g, &c, TH_LAYER_EMBEDDING_STEP);
+        if (i == p->n_own - 1)
+            s += layer_s(g, &c, TH_LAYER_HEAD_STEP);
+        out.sum += s;
+        out.longest = fmax(out.longest, s);
+    }
+    return out;
+}
+
+/* Replicas take as many micro-batches, or shares by their speed, where a step is shorter so by the
+ * estimate, s, that it returns. */
+static double spread_shares(const genes *g, th_parallel_plan *p)
+{
+    p->n_shares = 0;
+    const pace all = pace_of(g, p, -1);
+    double least = all.sum + (th_plan_micro_batches(p) - 1) * all.longest;
+    if (p->batch.global_batch % ((int64_t)p->batch.micro_batch * p->n.data))
+        least = INFINITY;
+    th_parallel_plan best = *p;
+    for (int32_t n = 2; g->work->devices.n > 1 && n <= th_min(p->n.data, TH_SHARES_MAX); n++) {
+        const int64_t one = (int64_t)p->batch.micro_batch * (p->n.data / n);
+        int64_t left = p->batch.global_batch / one - n;
+        double s[TH_SHARES_MAX], longest = 0;
+        pace of[TH_SHARES_MAX];
+        if (p->n.data % n || p->batch.global_batch % one || left < 0)
+            continue;
+        p->n_shares = n;
+        for (int32_t k = 0; k < n; k++) {
+            of[k] = pace_of(g, p, k);
+            p->shares[k] = 1;
+            s[k] = of[k].sum;
+        }
+        for (; left > 0; left--) {
+            int32_t next = 0;
+            for (int32_t k = 1; k < n; k++)
+                next = s[k] + of[k].longest < s[next] + of[next].longest ? k : next;
+            s[next] += of[next].longest;
+            p->shares[next]++;
+        }
+        for (int32_t k = 0; k < n; k++)
+            longest = fmax(longest, s[k]);
+        if (longest < least * (1 - 1e-9)) {
+            least = longest;
+            best = *p;
+        }
+    }
+    *p = best;
+    if (p->n_shares == 0)
+        memcpy(p->order, g->space->base.order, sizeof p->order);
+    return least;
+}
+
 /* Spreads the layers by the speed of the stages. What a step takes then, s. */
 static double balance(const genes *g, th_parallel_plan *p)
 {
     th_work_context c = *g->work;
     const int32_t n = p->n_own = p->n.pipeline;
-    double each[TH_OWN_STAGES_MAX], s[TH_OWN_STAGES_MAX], longest = 0, sum = 0;
+    double each[TH_OWN_STAGES_MAX], s[TH_OWN_STAGES_MAX];
     c.p = p;
     for (int32_t i = 0; i < n; i++) {
-        c.device = th_stage_device(&c, i);
+        c.device = th_stage_device(&c, i, -1);
         each[i] = s[i] = layer_s(g, &c, g->space->t->layers / 2);
         if (i == 0)
             s[i] += layer_s(g, &c, TH_LAYER_EMBEDDING_STEP);
@@ -108,11 +178,16 @@ static double balance(const genes *g, th_parallel_plan *p)
         s[least] += each[least];
         p->own[least].layers++;
     }
-    for (int32_t i = 0; i < n; i++) {
-        longest = fmax(longest, s[i]);
-        sum += s[i];
-    }
-    return sum + (th_plan_micro_batches(p) - 1) * longest;
+    return spread_shares(g, p);
+}
+
+/* Replicas behind each other, so that those of the same kind of accelerators do the same. */
+static void put_data_last(const genes *g, th_parallel_plan *p)
+{
+    static const int32_t order[] = {TH_AXIS_TENSOR, TH_AXIS_CONTEXT, TH_AXIS_PIPELINE,
+                                    TH_AXIS_DATA};
+    if (!g->space->keeps_order)
+        memcpy(p->order, order, sizeof order);
 }
 
 static void keep(individual *of, int *n, int most, const individual *x)
@@ -125,7 +200,8 @@ static void keep(individual *of, int *n, int most, const individual *x)
         of[at] = *x;
 }
 
-/* Stages in the order of their accelerators, and turned around. */
+/* Stages in the order of their accelerators, turned around, and, of replicas that are behind each
+ * other, in their order; one stage where replicas take shares. */
 static int add_seed(void *own, const th_parallel_plan *group)
 {
     genes *g = own;
@@ -133,19 +209,21 @@ static int add_seed(void *own, const th_parallel_plan *group)
     th_parallel_plan *p = &x.plan;
     const th_pipeline_type *quick = th_pipeline_find("zb_h1"); /* in the memory of 1F1B */
     const int32_t n = p->n.pipeline;
-    if (n < 2 || n > TH_OWN_STAGES_MAX || n > g->space->t->layers)
+    if (n > TH_OWN_STAGES_MAX || n > g->space->t->layers)
         return 0;
     p->sequence_parallel =
         p->n.tensor > 1 && th_plan_space_allows(g->space, TH_CHOICE_SEQUENCE_PARALLEL, 1);
     p->n.zero = p->n.zero_group > 1 && th_plan_space_allows(g->space, TH_CHOICE_ZERO, 1);
-    if (th_plan_space_allows(g->space, TH_CHOICE_SCHEDULE, quick - th_pipeline_types))
+    if (n > 1 && th_plan_space_allows(g->space, TH_CHOICE_SCHEDULE, quick - th_pipeline_types))
         p->schedule = quick;
-    for (int turned = 0; turned < 2; turned++) {
+    for (int way = 0; way < 3; way++) {
         for (int32_t i = 0; i < n; i++)
-            p->own[i].block = (int16_t)(turned ? n - 1 - i : i);
-        p->n_own = n;
+            p->own[i].block = (int16_t)(way == 1 ? n - 1 - i : i);
+        if (way == 2)
+            put_data_last(g, p);
         x.value = balance(g, p);
-        if (is_allowed(g, p))
+        if ((way == 0 || n > 1) && (way < 2 || p->n_shares > 0) && (n > 1 || p->n_shares > 0) &&
+            is_allowed(g, p))
             keep(g->seed, &g->n_seeds, SEEDS, &x);
     }
     return 0;
@@ -228,12 +306,22 @@ static void trade(genes *g, th_parallel_plan *p)
     balance(g, p);
 }
 
+/* A micro-batch of each replica of one share goes to those of another. */
+static bool move_share(th_parallel_plan *p, int32_t from, int32_t to)
+{
+    if (from == to || p->shares[from] < 2)
+        return false;
+    p->shares[from]--;
+    p->shares[to]++;
+    return true;
+}
+
 static void mutate(genes *g, th_parallel_plan *p)
 {
     static const char *const schedules[] = {"gpipe", "1f1b", "zb_h1", "zb_h2"}; /* of one chunk */
     const int32_t n = p->n_own, a = below(g, n), b = below(g, n);
     th_own_stage *s = &p->own[a];
-    switch (below(g, 9)) {
+    switch (below(g, g->work->devices.n > 1 ? 11 : 9)) {
     case 0:
     case 1:
         if (a != b && s->layers > 1)
@@ -260,8 +348,16 @@ static void mutate(genes *g, th_parallel_plan *p)
     case 7:
         p->sequence_parallel = p->n.tensor > 1 && !p->sequence_parallel;
         break;
-    default:
+    case 8:
         trade(g, p);
+        break;
+    case 9:
+        if (p->n_shares > 0)
+            move_share(p, below(g, p->n_shares), below(g, p->n_shares));
+        break;
+    default:
+        put_data_last(g, p);
+        spread_shares(g, p);
     }
 }
 
@@ -316,7 +412,8 @@ static int add_found(genes *g)
     th_parallel_plan found[POPULATION];
     int n = 0;
     for (int k = 0; k < f.n && n < POPULATION; k++)
-        if (f.of[k].plan.n.chunks == 1 && f.of[k].plan.n.pipeline > 1 &&
+        if (f.of[k].plan.n.chunks == 1 &&
+            f.of[k].plan.n.pipeline >= (g->work->devices.n > 1 ? 1 : 2) &&
             f.of[k].plan.n.pipeline <= TH_OWN_STAGES_MAX)
             found[n++] = f.of[k].plan;
     for (int k = 0; k < n; k++) {
@@ -342,7 +439,7 @@ static int visit(genes *g, const th_parallel_plan *p)
 }
 
 /* A layer less here and more there, other accelerators, a layer more or less that is computed
- * again. 1: one of them is better. */
+ * again, a micro-batch for other replicas. 1: one of them is better. */
 static int visit_neighbours(genes *g)
 {
     const th_parallel_plan best = g->of[0].plan;
@@ -365,6 +462,11 @@ static int visit_neighbours(genes *g)
             th_parallel_plan p = best;
             p.own[a].again = (int16_t)(p.own[a].again + by);
             better = p.own[a].again >= 0 && p.own[a].again <= p.own[a].layers ? visit(g, &p) : 0;
+        }
+    for (int32_t a = 0; a < best.n_shares && better == 0; a++)
+        for (int32_t b = 0; b < best.n_shares && better == 0; b++) {
+            th_parallel_plan p = best;
+            better = move_share(&p, a, b) ? visit(g, &p) : 0;
         }
     return better ? better : run_batch(g);
 }

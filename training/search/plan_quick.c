@@ -157,13 +157,14 @@ static double last_stage_s(const th_work_context *c, const quick_sums *x, double
     return m * (layers * x->least + head) + (p->n.pipeline - 1) * (layers / p->n.chunks) * fill;
 }
 
-/* Of the stage with an accelerator of each kind that equal stages use: it is no faster. */
+/* Of the stage with an accelerator of each kind that equal stages use: it is no faster. With shares
+ * it may have few micro-batches. */
 static double slowest_stage_s(const th_plan_units *u, const th_work_context *c, double m)
 {
     const int32_t layers = c->t->layers / c->p->n.pipeline;
     const int32_t ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline;
     double most = 0;
-    for (int32_t k = 0; c->devices.n > 1 && k < c->devices.n; k++) {
+    for (int32_t k = 0; c->p->n_shares == 0 && c->devices.n > 1 && k < c->devices.n; k++) {
         th_work_context of = *c;
         of.device = c->devices.of[k];
         if (c->devices.accel[k] < ranks)

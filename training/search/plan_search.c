@@ -248,16 +248,6 @@ static bool is_needless(th_plan_search *x, const th_parallel_plan *p, const th_p
     return false;
 }
 
-/* 0 or -1; *out: the bound, ps. */
-static int bound_schedule(th_plan_search *x, const th_work_context *c,
-                          const th_pipeline_schedule *schedule, th_time *out)
-{
-    th_plan_operations *operations = th_plan_operations_new(&x->units, c, &schedule->shape, x->err);
-    *out = operations ? th_plan_bound_schedule(operations, schedule, x->err) : -1;
-    th_plan_operations_free(operations);
-    return *out < 0 ? -1 : 0;
-}
-
 /* Puts back the members of a group, or a plan that fits, with the bound of its schedule. */
 static int refine(th_plan_search *x, node *n)
 {
@@ -265,21 +255,17 @@ static int refine(th_plan_search *x, node *n)
     if (n->level == LEVEL_GROUP)
         return th_plan_space_members(x->space, &p, add_member, x);
     const th_work_context c = context_of(x, &p);
-    const th_pipeline_shape shape = {p.n.pipeline, p.n.chunks, th_plan_micro_batches(&p)};
-    th_pipeline_schedule schedule;
-    th_time ps;
-    if (th_pipeline_make(p.schedule, &shape, &schedule, x->err))
+    th_plan_schedules schedules;
+    if (th_plan_schedules_make(&schedules, &p, x->err))
         return -1;
     int status = 0;
-    if (fits(x, &c, &schedule) && !is_needless(x, &p, &schedule)) {
-        status = bound_schedule(x, &c, &schedule, &ps);
-        if (status == 0)
-            n->bound = fmax(n->bound, th_plan_value(&x->weights[0], &p, th_seconds(ps)));
+    if (fits(x, &c, schedules.of) && !is_needless(x, &p, schedules.of)) {
+        const th_time ps = th_plan_bound_schedule(&x->units, &c, schedules.of, x->err);
+        n->bound = fmax(n->bound, th_plan_value(&x->weights[0], &p, th_seconds(ps)));
         n->level = LEVEL_READY;
-        if (status == 0)
-            status = offer(x, n);
+        status = ps < 0 ? -1 : offer(x, n);
     }
-    th_pipeline_clear(&schedule);
+    th_plan_schedules_clear(&schedules);
     return status;
 }
 
@@ -301,20 +287,19 @@ static void *simulate(void *argument)
     item *i = argument;
     const th_plan_search *x = i->search;
     const th_parallel_plan *p = &i->plan;
-    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    th_pipeline_schedule schedule;
+    th_plan_schedules schedules;
     th_work_context c = x->work;
     i->step_ps = known_step(x, p);
     if (!i->memo && !(i->memo = th_collective_memo_new(x->system, &i->err)))
         return NULL;
     c.p = p;
     c.memo = i->memo;
-    if (th_pipeline_make(p->schedule, &shape, &schedule, &i->err))
+    if (th_plan_schedules_make(&schedules, p, &i->err))
         return NULL;
-    i->bytes = (double)th_plan_memory_most(&c, &schedule, NULL, NULL);
+    i->bytes = (double)th_plan_memory_most(&c, schedules.of, NULL, NULL);
     if (i->step_ps < 0)
-        i->step_ps = th_plan_step_time(x->system, &c, &schedule, &i->err);
-    th_pipeline_clear(&schedule);
+        i->step_ps = th_plan_step_time(x->system, &c, schedules.of, &i->err);
+    th_plan_schedules_clear(&schedules);
     return NULL;
 }
 
@@ -432,13 +417,12 @@ bool th_plan_search_is_done(const th_plan_search *x)
 bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p)
 {
     const th_work_context c = context_of(x, p);
-    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    th_pipeline_schedule schedule;
+    th_plan_schedules schedules;
     th_error ignored;
-    if (th_pipeline_make(p->schedule, &shape, &schedule, &ignored))
+    if (th_plan_schedules_make(&schedules, p, &ignored))
         return false;
-    const bool is = fits(x, &c, &schedule);
-    th_pipeline_clear(&schedule);
+    const bool is = fits(x, &c, schedules.of);
+    th_plan_schedules_clear(&schedules);
     return is;
 }
 

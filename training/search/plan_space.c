@@ -150,9 +150,7 @@ static int visit_shares(const th_plan_space *x, th_parallel_plan *p, th_plan_vis
 static bool is_possible(const th_plan_space *x, const th_parallel_plan *p)
 {
     th_error err;
-    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    return !(p->schedule->check && p->schedule->check(&shape, &err)) &&
-           th_plan_check(p, x->t, x->n_accels, &err) == 0;
+    return th_plan_schedules_are_possible(p) && th_plan_check(p, x->t, x->n_accels, &err) == 0;
 }
 
 int th_plan_space_members(const th_plan_space *x, const th_parallel_plan *group,

@@ -26,6 +26,7 @@ typedef struct th_plan_space {
     const th_transformer *t;
     int32_t n_accels;      /* a plan may leave some idle */
     th_parallel_plan base; /* what is not chosen, and the global batch */
+    bool keeps_order;      /* of base, also where replicas take shares */
     struct {
         const int64_t *of;
         int n; /* 0: all */

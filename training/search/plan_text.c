@@ -27,6 +27,13 @@ void th_plan_describe(const th_parallel_plan *p, th_strbuf *out)
                          i == p->n_own - 1 ? "}" : "");
     }
     th_strbuf_printf(out, " -data %d", (int)n->data);
+    for (int32_t i = 0; i < p->n_shares; i++)
+        th_strbuf_printf(out, "%s%d%s", i == 0 ? " -shares {" : " ", (int)p->shares[i],
+                         i == p->n_shares - 1 ? "}" : "");
+    if (p->n_shares > 0) /* else that of all plans */
+        th_strbuf_printf(out, " -order {%s %s %s %s}", th_axis_names[p->order[0]],
+                         th_axis_names[p->order[1]], th_axis_names[p->order[2]],
+                         th_axis_names[p->order[3]]);
     if (n->expert > 1)
         th_strbuf_printf(out, " -expert %d", (int)n->expert);
     if (n->expert_tensor > 1)

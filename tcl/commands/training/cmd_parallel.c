@@ -12,7 +12,7 @@
 #include "tcl/warning.h"
 #include "training/plan_stages.h"
 
-enum { PLAN_ZERO_GROUP = PLAN_N_SHARED, PLAN_STAGES, PLAN_IGNORE_MEMORY, PLAN_MERGE };
+enum { PLAN_ZERO_GROUP = PLAN_N_SHARED, PLAN_STAGES, PLAN_SHARES, PLAN_IGNORE_MEMORY, PLAN_MERGE };
 
 static const char *schedule_name(int i)
 {
@@ -57,6 +57,10 @@ static const th_option plan_options[] = {
         {"-stages", TH_OPTION_TEXT, "LIST", .least = 1, .most = TH_MANY,
          .help = "Of each stage LAYERS, LAYERS@BLOCK or LAYERS@BLOCK+AGAIN: its layers, whose "
                  "accelerators it has, layers computed again (all are equal)."},
+    [PLAN_SHARES] = {"-shares", TH_OPTION_INTEGER, "{N ...}", .low = 1,
+                     .high = TH_MICRO_BATCHES_MAX, .least = 1, .most = TH_SHARES_MAX,
+                     .help = "Micro-batches of replicas: as many of them take the first number, "
+                             "the second, and so on (all take as many)."},
     [PLAN_IGNORE_MEMORY] = {"-ignore_memory", TH_OPTION_FLAG, NULL,
                             "Simulates what does not fit into memory too."},
     [PLAN_MERGE] =
@@ -180,6 +184,9 @@ static int parse_plan(th_call *c, th_plan_file *f)
         return -1;
     if (n > 0 && !th_call_has(c, PLAN_PIPELINE))
         p->n.pipeline = n;
+    p->n_shares = c->option[PLAN_SHARES].n;
+    for (int i = 0; i < p->n_shares; i++)
+        p->shares[i] = (int32_t)c->option[PLAN_SHARES].numbers[i];
     return (th_call_has(c, PLAN_SCHEDULE) &&
             th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err))
                ? -1
@@ -192,18 +199,26 @@ static int parse_plan(th_call *c, th_plan_file *f)
 static int name_options(th_error *err)
 {
     size_t n = strlen(err->text);
-    snprintf(err->text + n, sizeof err->text - n,
-             " (chunks are -virtual, micro-batches -global_batch / (-micro_batch x -data))");
+    snprintf(
+        err->text + n, sizeof err->text - n,
+        " (chunks are -virtual, micro-batches -shares, or -global_batch / (-micro_batch x -data))");
     return -1;
 }
 
-static int make_schedule(const th_parallel_plan *p, th_pipeline_schedule *out, th_error *err)
+static int make_schedules(const th_parallel_plan *p, th_plan_schedules *all, th_error *err)
 {
     th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    th_pipeline_schedule *out = all->of;
     if (p->schedule)
-        return th_pipeline_make(p->schedule, &shape, out, err) ? name_options(err) : 0;
+        return th_plan_schedules_make(all, p, err) ? name_options(err) : 0;
+    if (p->n_shares > 0)
+        return th_error_set(err, "TCL-3124",
+                            "-shares: -schedule %s has one number of micro-batches: must be a "
+                            "schedule of the table",
+                            p->schedule_file);
     if (th_pipeline_read(p->schedule_file, out, err))
         return -1;
+    all->n = 1;
     if (memcmp(&out->shape, &shape, sizeof shape) == 0)
         return 0;
     th_error_set(err, "TCL-0926",
@@ -212,7 +227,7 @@ static int make_schedule(const th_parallel_plan *p, th_pipeline_schedule *out, t
                  p->schedule_file, (int)out->shape.stages, (int)out->shape.chunks,
                  (int)out->shape.micro_batches, (int)shape.stages, (int)shape.chunks,
                  (int)shape.micro_batches);
-    th_pipeline_clear(out);
+    th_plan_schedules_clear(all);
     return -1;
 }
 
@@ -282,23 +297,23 @@ int th_call_plan_work(th_call *c, const th_plan_file *f, th_work_context *out)
 int th_call_make_plan(th_call *c, th_plan_file *f)
 {
     th_session *s = c->session;
-    th_pipeline_schedule schedule;
+    th_plan_schedules schedules;
     th_work_context work;
     if (th_plan_file_fill(f, s->system->n_accels, &c->err) ||
         th_plan_check(&f->plan, &s->model.shape, s->system->n_accels, &c->err) ||
-        th_call_plan_work(c, f, &work) || make_schedule(&f->plan, &schedule, &c->err))
+        th_call_plan_work(c, f, &work) || make_schedules(&f->plan, &schedules, &c->err))
         return -1;
     if (f->plan.exchanges_by_node)
         f->plan.experts_on_node = th_plan_experts_on_node(s->system, &f->plan);
     th_hand_built *made = NULL;
-    const int full = f->ignores_memory ? 0 : th_plan_memory_check(&work, &schedule, &c->err);
+    const int full = f->ignores_memory ? 0 : th_plan_memory_check(&work, schedules.of, &c->err);
     if (full > 0)
         th_warn(c, "TCL-1520", "%s", c->err.text);
     if (full >= 0)
         warn_of_unmeasured(c, &work);
     if (full >= 0)
-        made = th_hand_built_of_step(s->model.name, s->system, &work, &schedule, f, &c->err);
-    th_pipeline_clear(&schedule);
+        made = th_hand_built_of_step(s->model.name, s->system, &work, schedules.of, f, &c->err);
+    th_plan_schedules_clear(&schedules);
     if (!made)
         return -1;
     th_session_set_hand_built(s, made);

@@ -63,8 +63,9 @@ static const th_option search_options[] = {
     [SEARCH_THREADS] = {"-threads", TH_OPTION_INTEGER, "N", "Threads (set_threads).", 1, 1024},
     [SEARCH_UNEQUAL] = {"-unequal", TH_OPTION_INTEGER, "N",
                         "Then a genetic search of plans whose stages have their own layers, "
-                        "accelerators and recomputation (-stages of parallel_plan), of at most so "
-                        "many (0).",
+                        "accelerators and recomputation (-stages of parallel_plan) and whose "
+                        "replicas on unlike accelerators take shares (-shares), of at most so many "
+                        "(0).",
                         0, INT64_C(1000000000)},
     [SEARCH_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
                            "File of the plans that were simulated, replaced every 10 s and at the "
@@ -166,7 +167,7 @@ static Tcl_Obj *line_of(const th_call *c, const th_parallel_plan *p)
     Tcl_AppendPrintfToObj(line, " %s", chosen.text ? chosen.text : "");
     th_strbuf_clear(&chosen);
     for (int i = PLAN_GLOBAL_BATCH; i < PLAN_N_SHARED; i++) {
-        if (!th_call_has(c, i))
+        if (!th_call_has(c, i) || (i == PLAN_ORDER && p->n_shares > 0))
             continue;
         Tcl_ListObjAppendElement(NULL, line, Tcl_NewStringObj(search_options[i].name, -1));
         if (search_options[i].kind != TH_OPTION_FLAG)
@@ -294,6 +295,7 @@ static int run_search_plan(th_call *c)
     if (th_call_need_model(c) || th_call_parse_plan(c, &f))
         return -1;
     space.base = f.plan;
+    space.keeps_order = th_call_has(c, PLAN_ORDER);
     restrict_space(c, &space);
     return search(c, &space, &f);
 }

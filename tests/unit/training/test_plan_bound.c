@@ -65,14 +65,11 @@ static figures figures_of(const th_system *s, const th_plan_units *u, const th_w
     const th_pipeline_shape shape = {c->p->n.pipeline, c->p->n.chunks, th_plan_micro_batches(c->p)};
     th_pipeline_schedule schedule;
     CU_ASSERT_EQUAL_FATAL(th_pipeline_make(c->p->schedule, &shape, &schedule, &err), 0);
-    th_plan_operations *x = th_plan_operations_new(u, c, &shape, &err);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
     figures f = {.quick = th_plan_bound_quick(u, c),
-                 .schedule = th_seconds(th_plan_bound_schedule(x, &schedule, &err)),
+                 .schedule = th_seconds(th_plan_bound_schedule(u, c, &schedule, &err)),
                  .step = th_seconds(th_plan_step_time(s, c, &schedule, &err)),
                  .bytes = th_plan_bytes_quick(u, c),
                  .memory = (double)th_plan_memory_most(c, &schedule, NULL, NULL)};
-    th_plan_operations_free(x);
     th_pipeline_clear(&schedule);
     return f;
 }
