@@ -31,7 +31,7 @@ int th_report_arrange(th_call *c, th_table *t)
         int column = th_table_column(t, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err);
         if (column < 0)
             return -1;
-        th_table_sort(t, column);
+        (th_call_has(c, REPORT_INCREASING) ? th_table_sort_up : th_table_sort)(t, column);
     }
     if (th_call_has(c, REPORT_LIMIT))
         th_table_limit(t, c->option[REPORT_LIMIT].number);
