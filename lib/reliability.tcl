@@ -12,7 +12,7 @@ proc ::tharsis::lib::report_reliability {o} {
     set head {}
     lappend head [list line duration [dict get $o duration]] [list field failure_seed count $seed] \
         [list field detection_s number $detection] [list field step_s number $step]
-    return [dict create name reliability title Reliability head $head tables \
+    return [dict create name reliability title Reliability head $head arranged 3 tables \
         [list [training_figures $x $sums] [training_times $x $sums] [training_failures $x $sums] \
             [training_intervals $x]]]
 }
@@ -195,7 +195,8 @@ proc ::tharsis::lib::check_interval {x wanted} {
     dict with x {}
     set interval [whole_steps $x $wanted]
     fail_if {$write > $interval + $stall} TCL-1100 "-checkpoint_interval [core::quantity duration\
-        $interval]: a checkpoint of [core::quantity duration $write] must be complete before the next one"
+        $interval]: a checkpoint of [core::quantity duration $write] must be complete before the\
+        next one"
     return $interval
 }
 

@@ -115,7 +115,7 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
     if (!failed && arranged)
         failed = th_report_arrange(c, arranged);
     if (!failed && th_call_has(c, REPORT_FIELDS) && r->first)
-        failed = select_fields(c, arranged ? arranged : r->first);
+        failed = select_fields(c, arranged && !r->first->is_record ? arranged : r->first);
     if (!failed)
         failed = deliver(c, r);
     if (!failed && r->is_kept)
