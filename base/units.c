@@ -56,9 +56,13 @@ static const scale time_units[] = {{"ps", 1},
                                    {"h", 3600 * TH_PS_PER_S},
                                    {"d", 24 * 3600 * TH_PS_PER_S},
                                    {NULL, 0}};
-static const scale duration_units[] = {{"us", 1},          {"ms", 1000},
-                                       {"s", 1000000},     {"min", 60000000},
-                                       {"h", 3600000000L}, {"d", 24 * 3600000000L},
+static const scale duration_units[] = {{"us", 1},
+                                       {"ms", 1000},
+                                       {"s", 1000000},
+                                       {"min", 60000000},
+                                       {"h", 3600000000L},
+                                       {"d", 24 * 3600000000L},
+                                       {"y", 365 * 24 * 3600000000L},
                                        {NULL, 0}};
 static const scale byte_units[] = {{"B", 1}, {NULL, 0}};
 static const scale bandwidth_units[] = {{"bps", 1}, {"b/s", 1}, {"B/s", 8}, {NULL, 0}};
@@ -77,7 +81,7 @@ static const scale power_units[] = {{"nW", 1},         {"uW", 1000},          {"
 
 static const quantity time_quantity = {"time", "ps, ns, us, ms, s, min, h, d (as in 1.5us)",
                                        no_prefix, time_units, true};
-static const quantity duration_quantity = {"duration", "us, ms, s, min, h, d (as in 30min)",
+static const quantity duration_quantity = {"duration", "us, ms, s, min, h, d, y (as in 30min)",
                                            no_prefix, duration_units, true};
 static const quantity bytes_quantity = {"size",
                                         "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB (as in 64GiB)",
@@ -176,7 +180,8 @@ static const struct {
                  {"second", "s"},     {"secs", "s"},      {"sec", "s"},      {"\xc2\xb5s", "us"},
                  {"\xce\xbcs", "us"}, {"minutes", "min"}, {"minute", "min"}, {"hours", "h"},
                  {"hour", "h"},       {"hrs", "h"},       {"hr", "h"},       {"days", "d"},
-                 {"day", "d"},        {"hertz", "Hz"},    {"joules", "J"},   {"watts", "W"}};
+                 {"day", "d"},        {"years", "y"},     {"year", "y"},     {"hertz", "Hz"},
+                 {"joules", "J"},     {"watts", "W"}};
 
 enum { UNIT_MAX = 16 };
 

@@ -12,7 +12,7 @@ proc ::tharsis::lib::report_reliability {o} {
     set head {}
     lappend head [list line duration [dict get $o duration]] [list field failure_seed count $seed] \
         [list field detection_s number $detection] [list field step_s number $step]
-    return [dict create name reliability title Reliability head $head tables \
+    return [dict create name reliability title Reliability head $head arranged 3 tables \
         [list [training_figures $x $sums] [training_times $x $sums] [training_failures $x $sums] \
             [training_intervals $x]]]
 }
@@ -149,7 +149,7 @@ proc ::tharsis::lib::checkpoint_of {o} {
     if {$stall > $write} {
         set said [dict get $o checkpoint_stall]
         fail TCL-1114 "-checkpoint_stall \"$said\": must be at most the time of a checkpoint,\
-            [format %.6g $write]s"
+            [core::quantity duration $write]"
     }
     return [list $write $stall $restart]
 }
@@ -194,8 +194,9 @@ proc ::tharsis::lib::whole_steps {x interval} {
 proc ::tharsis::lib::check_interval {x wanted} {
     dict with x {}
     set interval [whole_steps $x $wanted]
-    fail_if {$write > $interval + $stall} TCL-1100 "-checkpoint_interval [format %.6g $interval]s:\
-        a checkpoint of [format %.6g $write]s must be complete before the next one"
+    fail_if {$write > $interval + $stall} TCL-1100 "-checkpoint_interval [core::quantity duration\
+        $interval]: a checkpoint of [core::quantity duration $write] must be complete before the\
+        next one"
     return $interval
 }
 
@@ -245,9 +246,9 @@ proc ::tharsis::lib::training_figures {x sums} {
         {training "effective training time" share} {deviation "standard deviation" share}
         {least "least of a run" share} {most "most of a run" share} {expected "closed form" share}
         {interruptions interruptions mean} {interruptions_deviation "their deviation" mean}
-        {mtbf_s "time between failures (s)" number} {interval_s "checkpoint interval (s)" number}
-        {write_s "checkpoint (s)" number} {stall_s "training stops for (s)" number}
-        {restart_s "restart (s)" number} {runs runs count}
+        {mtbf "time between failures" duration} {interval "checkpoint interval" duration}
+        {write checkpoint duration} {stall "training stops for" duration}
+        {restart restart duration} {runs runs count}
     } rows [list [list $share $share_deviation {*}$extremes [expected $x $interval] \
         [expr {$all / $runs}] [deviation $all [lindex $squares end] $runs] [finite $mtbf] \
         $interval $write $stall $restart $runs]]]
@@ -258,11 +259,11 @@ proc ::tharsis::lib::training_times {x sums} {
     set rows {}
     foreach part {training checkpoints "lost work" detection restart "waiting for spares"} \
         seconds [lrange [lindex $sums 2] 0 5] {
-        lappend rows [list $part [expr {$seconds / $runs / 3600}] \
+        lappend rows [list $part [expr {$seconds / $runs}] \
             [expr {$seconds / $runs / $duration}]]
     }
     return [dict create name times rows $rows columns {
-        {part "time of a run" text} {hours hours number} {share share share}
+        {part "time of a run" text} {time time duration} {share share share}
     }]
 }
 
@@ -273,12 +274,12 @@ proc ::tharsis::lib::training_failures {x sums} {
     foreach kind $kinds n [lrange $failures 0 end-1] square [lrange $squares 0 end-1] hours $lost {
         lassign $kind name units kind_mtbf
         set of_units {{} {}}
-        if {[llength $kind] == 5} {set of_units [list $units [expr {$kind_mtbf / 3600}]]}
+        if {[llength $kind] == 5} {set of_units [list $units $kind_mtbf]}
         lappend rows [list $name {*}$of_units [expr {$n / $runs}] [deviation $n $square $runs] \
             [expr {$hours / $runs / $duration}]]
     }
     return [dict create name failures rows $rows columns {
-        {kind failure text} {units units count} {unit_mtbf_h "h between, of one" number}
+        {kind failure text} {units units count} {unit_mtbf "time between, of one" duration}
         {interruptions interruptions mean} {interruptions_deviation deviation mean}
         {lost "time lost" share}
     }]
@@ -305,7 +306,7 @@ proc ::tharsis::lib::training_intervals {x} {
         lappend rows [interval_row $x "best simulated" [whole_steps $x $best]]
     }
     return [dict create name intervals rows $rows columns {
-        {interval "checkpoint interval" text} {interval_s s number} {expected "closed form" share}
+        {interval "checkpoint interval" text} {every every duration} {expected "closed form" share}
         {training simulated share} {deviation deviation share}
     }]
 }

@@ -14,10 +14,10 @@ proc ::tharsis::lib::saved {ids} {
         dict set run on [list [dict get $run system] [dict get $run system_digest]]
         dict with run {
             set seeded [expr {$seed ne "" ? ", seed $seed" : ""}]
-            dict set run says [dict create systems "[clip $system 200], $system_digest" \
-                workloads [expr {$program ne "" ? "program [clip $program 200]" :
-                    "[clip $workload 200], batch $batch, $workload_digest"}] \
-                runs "[expr {$program ne "" ? "program" : "mapping"}] $mapping$seeded, $network"]
+            dict set run says [dict create on "[clip $system 200], $system_digest" \
+                what [expr {$program ne "" ? "program [clip $program 200]" :
+                    "[clip $workload 200], batch $batch, $workload_digest"}] mapped \
+                "[expr {$program ne "" ? "program" : "mapping"}] $mapping$seeded" network $network]
         }
         set run
     }]
@@ -25,17 +25,17 @@ proc ::tharsis::lib::saved {ids} {
 
 # ---- the head ----
 
-# What the runs have in common, then, run by run, systems, workloads and property events where they
-# differ.
-proc ::tharsis::lib::saved_head {runs} {
+# What all runs have in common, once; then the rest of each of those that the sentences name.
+proc ::tharsis::lib::saved_head {runs {best ""}} {
+    if {$best eq ""} {set best $runs}
     set first [lindex $runs 0]
-    set head {}
-    foreach key {on what} {
-        set is_same($key) 1
+    foreach part {on what mapped network} {
+        set is_same($part) 1
         foreach run $runs {
-            if {[dict get $run $key] ne [dict get $first $key]} {set is_same($key) 0}
+            if {[dict get $run says $part] ne [dict get $first says $part]} {set is_same($part) 0}
         }
     }
+    set head {}
     if {$is_same(on)} {lappend head [list line system [dict get $first system]]}
     if {$is_same(what) && [dict get $first program] ne ""} {
         lappend head [list line program [dict get $first program]]
@@ -45,19 +45,23 @@ proc ::tharsis::lib::saved_head {runs} {
     }
     set version [dict get [core::about] version]
     lappend head [list line version "tharsis $version"] [list field version text $version]
-    if {!$is_same(on)} {lappend head {*}[lines_of systems $runs]}
-    if {!$is_same(what)} {lappend head {*}[lines_of workloads $runs]}
-    return [concat $head [lines_of runs $runs] [model_lines $runs] [change_lines $runs]]
-}
-
-# A line for each run, the key before the first.
-proc ::tharsis::lib::lines_of {key runs} {
-    set most 20
-    set lines [lmap run [lrange $runs 0 $most-1] {
-        string cat [clip [dict get $run name] 30] ": " [dict get $run says $key]
+    set shared [lmap part {mapped network} {
+        expr {$is_same($part) ? [dict get $first says $part] : [continue]}
     }]
-    if {[llength $runs] > $most} {lappend lines "([expr {[llength $runs] - $most}] more)"}
-    return [head_lines $key $lines]
+    if {$shared ne ""} {
+        set all [expr {[llength $runs] == 1 ? [clip [dict get $first name] 30] : "all"}]
+        set shared [list "$all: [join $shared {, }]"]
+    }
+    set own [lmap part {on what mapped network} {expr {$is_same($part) ? [continue] : $part}}]
+    set lines [expr {$own eq "" ? {} : [lmap run $best {
+        string cat [clip [dict get $run name] 30] ": " [join [lmap part $own {
+            dict get $run says $part
+        }] {, }]
+    }]}]
+    set more [expr {[llength $runs] - [llength $best]}]
+    if {$own ne "" && $more > 0} {lappend lines "and $more more (-format json has all)"}
+    return [concat $head [head_lines runs [concat $shared $lines]] [model_lines $runs] \
+        [change_lines $best]]
 }
 
 proc ::tharsis::lib::head_lines {key lines} {
@@ -141,34 +145,68 @@ proc ::tharsis::lib::report_compare {o} {
     set shown [compared_metrics $o $runs $of]
     fail_if {1 + [llength $shown] * (1 + [llength $references]) + 5 > 64} TCL-0123 \
         "more than 64 columns: fewer -metrics, or -relative_to fewer runs"
-    set head [saved_head $runs]
-    if {[llength $references] > 0} {
-        lappend head [list line "relative to" $asked] [list field relative_to text $asked]
-    }
-    set head [concat [sentences [compare_sentences $runs $asked]] $head]
+    set first [lindex $runs 0]
+    if {$asked ne ""} {set first [lindex [saved [lrange $references 0 0]] 0]}
     if {$of ne "run"} {
         set tables [list [compare_objects $of $ids $shown $references]]
     } else {
         set tables [dict get [compare_tables $ids $shown $references] tables]
     }
+    lassign [best_runs $o $runs $first [lindex $tables 0]] best by
+    set head [saved_head $runs $best]
+    if {[llength $references] > 0} {
+        lappend head [list line "relative to" $asked] [list field relative_to text $asked]
+    }
+    set said [lmap run $best {
+        if {[dict get $run id] == [dict get $first id]} continue
+        string cat [clip [dict get $run name] 30] " differs from " \
+            [clip [dict get $first name] 30] " " [differences $run $first]
+    }]
+    set more [expr {[llength $runs] - [llength $best]}]
+    if {$more > 0} {
+        lappend said "These are the first [llength $said] by $by; the table has $more more."
+    }
+    set head [concat [sentences $said] $head]
     if {[get $o format text] eq "json"} {lappend tables {*}[dict get [saved_tables $ids] tables]}
     return [report compare Comparison $tables own_head 1 head $head arranged 1]
 }
 
-# In what each run differs from the reference, or from the first one, and how its latency does.
-proc ::tharsis::lib::compare_sentences {runs asked} {
-    set first [expr {$asked eq "" ? [lindex $runs 0] :
-        [lindex [saved [core::saved_ids [lrange $asked 0 0]]] 0]}]
-    set said {}
-    foreach run $runs {
-        if {[dict get $run id] == [dict get $first id]} continue
-        if {[llength $said] == 5} break
-        lappend said "[clip [dict get $run name] 30] differs from [clip [dict get $first name] 30]\
-            [differences $run $first]"
+# {RUNS BY}: those that the head tells of, the first one among them: all, of more than fit those of
+# the least latency, or of the order that -sort_by asks for.
+proc ::tharsis::lib::best_runs {o runs first table} {
+    set most 5
+    if {[llength $runs] <= $most + 1} {return [list $runs {}]}
+    lassign {latency "" -increasing} by column way
+    if {[dict exists $o sort_by] && ![dict exists $o of]} {
+        set by [dict get $o sort_by]
+        set column [lsearch [lmap x [dict get $table columns] {
+            expr {$by in [lrange $x 0 1]}
+        }] 1]
+        if {![dict exists $o increasing]} {set way -decreasing}
     }
-    return $said
+    set kind [lindex [dict get $table columns] [expr {$column eq "" ? 0 : $column}] 2]
+    set i -1
+    set ranked {}
+    lassign {} left others
+    foreach run $runs {
+        incr i
+        set value [expr {$column eq "" ? [dict get $run latency] :
+            [lindex [dict get $table rows] $i $column]}]
+        if {[dict get $run id] == [dict get $first id]} {
+            lappend left $run
+        } elseif {$value eq ""} {
+            lappend others $run
+        } else {
+            lappend ranked [list $value $run]
+        }
+    }
+    set ranked [expr {$column ne "" && $kind eq "text" ?
+        [lsort -index 0 $ranked] : [lsort -real $way -index 0 $ranked]}]
+    set best [lrange [concat [lmap x $ranked {lindex $x 1}] $others] 0 $most-1]
+    return [list [concat $left $best] $by]
 }
 
+# In what a run differs from another one, and how its latency does.
 proc ::tharsis::lib::differences {run first} {
     set differ {}
     foreach {key what} {
@@ -182,8 +220,8 @@ proc ::tharsis::lib::differences {run first} {
                 lassign [list [lindex $now 0] [lindex $before 0]] now before
                 if {$key eq "what"} {
                     lassign [lmap x [list $run $first] {
-                        string cat [dict get $x program] [dict get $x workload] \
-                            " batch " [dict get $x batch]
+                        expr {[dict get $x program] ne "" ? "program [dict get $x program]" :
+                            "[dict get $x workload] batch [dict get $x batch]"}
                     }] now before
                 }
             }

@@ -10,7 +10,6 @@ proc ::tharsis::lib::report_study {o} {
     set s [open_study [lindex [dict get $o words] 0]]
     set tables [study_table $s $o]
     return [dict create name study title Study own_head 1 arranged 1 \
-        increasing [dict exists $o increasing] \
         head [study_head $s $o [lindex $tables 0]] tables $tables]
 }
 

@@ -15,7 +15,8 @@ proc ::tharsis::lib::report_training {o} {
     fail_if {[row {SELECT state FROM run}] ne "done"} TCL-1180 "the step is not done: run first"
     set tables [dict get [expr {[dict exists $o by] ? [stages_tables] : [training_tables]}] tables]
     if {[dict exists $o parts]} {lappend tables [step_parts]}
-    return [report training "Training step" $tables head [step_head]]
+    return [report training "Training step" $tables head [step_head] arranged \
+        [expr {[dict exists $o by] ? 1 : [llength $tables]}]]
 }
 
 # The stage that ends last, the first of equals.

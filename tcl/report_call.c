@@ -31,7 +31,7 @@ int th_report_arrange(th_call *c, th_table *t)
         int column = th_table_column(t, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err);
         if (column < 0)
             return -1;
-        th_table_sort(t, column);
+        (th_call_has(c, REPORT_INCREASING) ? th_table_sort_up : th_table_sort)(t, column);
     }
     if (th_call_has(c, REPORT_LIMIT))
         th_table_limit(t, c->option[REPORT_LIMIT].number);
@@ -115,7 +115,7 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
     if (!failed && arranged)
         failed = th_report_arrange(c, arranged);
     if (!failed && th_call_has(c, REPORT_FIELDS) && r->first)
-        failed = select_fields(c, arranged ? arranged : r->first);
+        failed = select_fields(c, arranged && !r->first->is_record ? arranged : r->first);
     if (!failed)
         failed = deliver(c, r);
     if (!failed && r->is_kept)

@@ -20,6 +20,7 @@ enum {
     RECORD_N_OPTIONS,
     REPORT_LIMIT = RECORD_N_OPTIONS,
     REPORT_SORT_BY,
+    REPORT_INCREASING,
     REPORT_N_OPTIONS
 };
 enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 };
@@ -52,10 +53,13 @@ enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 }
     [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "Maximum number of rows.", 1, INT64_MAX}
 #define TABLE_OPTIONS                                                                              \
     RECORD_OPTIONS, LIMIT_OPTION,                                                                  \
-        [REPORT_SORT_BY] = {                                                                       \
-            "-sort_by", TH_OPTION_TEXT, "COLUMN",                                                  \
-            "Numbers from large to small, texts in order; columns have the names of -format csv, " \
-            "without the unit, or their headings in text."}
+        [REPORT_SORT_BY] = {"-sort_by", TH_OPTION_TEXT, "COLUMN",                                  \
+                            "Numbers from large to small, texts in order; columns have the names " \
+                            "of -format csv, "                                                     \
+                            "without the unit, or their headings in text."},                       \
+        [REPORT_INCREASING] = {"-increasing", TH_OPTION_FLAG, NULL,                                \
+                               "-sort_by: numbers from small to large instead.",                   \
+                               .with = "-sort_by"}
 
 extern const th_option th_table_options[];
 

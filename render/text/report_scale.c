@@ -179,6 +179,7 @@ th_scale th_scale_of_column(const th_table *t, int column)
     case TH_KIND_COUNT:
     case TH_KIND_NUMBER:
     case TH_KIND_FACTOR:
+    case TH_KIND_DURATION: /* each value has a unit of its own */
         break;
     case TH_KIND_TIME:
         return unit_for(t, TH_KIND_TIME, reference_of_column(t, column), digits_of(t, 6));
@@ -223,6 +224,8 @@ const char *th_cell_format(const th_table *t, const th_quantity *q, const th_sca
         snprintf(out, size, "%.*g", digits_of(t, 6), q->real);
     else if (q->kind == TH_KIND_FACTOR)
         th_format_factor(q->real, out, size);
+    else if (q->kind == TH_KIND_DURATION)
+        th_format_seconds(q->real, digits_of(t, 6), out, size);
     else
         snprintf(out, size, "%.*f", scale->decimals, th_quantity_number(q, 0) / scale->divisor);
     return out;

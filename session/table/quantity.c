@@ -26,6 +26,7 @@ static const struct {
     [TH_KIND_NUMBER] = {"number", "", true},
     [TH_KIND_ENERGY] = {"energy", "_j", true},
     [TH_KIND_FACTOR] = {"factor", "", true},
+    [TH_KIND_DURATION] = {"duration", "_s", true},
 };
 
 const char *th_kind_name(th_kind kind)
@@ -95,6 +96,19 @@ static void format_rate(double per_s, char *out, size_t size)
     snprintf(out, size, "%.6g%s", per_s, prefixes[i]);
 }
 
+void th_format_seconds(double s, int digits, char *out, size_t size)
+{
+    static const struct {
+        const char *name;
+        double s;
+    } units[] = {{"y", 365 * 86400.0}, {"d", 86400}, {"h", 3600},
+                 {"min", 60},          {"s", 1},     {"ms", 1e-3}};
+    size_t i = s == 0 ? 4 : 0;
+    while (s != 0 && i + 1 < sizeof units / sizeof *units && fabs(s) < units[i].s)
+        i++;
+    snprintf(out, size, "%.*g%s", digits, s / units[i].s, units[i].name);
+}
+
 void th_quantity_format(const th_quantity *q, th_strbuf *out)
 {
     char text[64] = "";
@@ -137,6 +151,9 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out)
     case TH_KIND_FACTOR:
         th_format_factor(q->real, text, sizeof text);
         break;
+    case TH_KIND_DURATION:
+        th_format_seconds(q->real, 6, text, sizeof text);
+        break;
     }
     th_strbuf_add(out, text);
 }
@@ -172,6 +189,9 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
         break;
     case TH_KIND_FACTOR:
         failed = th_parse_factor(text, &q.real, err);
+        break;
+    case TH_KIND_DURATION:
+        failed = th_parse_seconds(text, &q.real, err);
         break;
     case TH_KIND_COUNT:
     case TH_KIND_SHARE:

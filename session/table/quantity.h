@@ -21,9 +21,10 @@ typedef enum {
     TH_KIND_MEAN,      /* real, of counts */
     TH_KIND_NUMBER,    /* real, of any magnitude */
     TH_KIND_ENERGY,    /* real, J */
-    TH_KIND_FACTOR     /* real, relative to the system; written x0.5 */
+    TH_KIND_FACTOR,    /* real, relative to the system; written x0.5 */
+    TH_KIND_DURATION   /* real, s: also years, which no time in ps holds; written 3.5h */
 } th_kind;
-enum { TH_N_KINDS = TH_KIND_FACTOR + 1 };
+enum { TH_N_KINDS = TH_KIND_DURATION + 1 };
 
 typedef struct th_quantity {
     th_kind kind;
@@ -50,6 +51,8 @@ th_quantity th_ps_or_absent(th_time ps); /* absent when negative */
 
 /* As text, each value with its own unit: "2.28134ms", "0.5231", "4.1M/s". */
 void th_quantity_format(const th_quantity *q, th_strbuf *out);
+/* In the largest unit of which it has one: "3.5h", "14d". */
+void th_format_seconds(double s, int digits, char *out, size_t size);
 /* Reads the literal of a filter of this kind ("10us", "0.5", "idle"). 0 or -1. */
 int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error *err);
 /* -1, 0, 1; absent values come before all others. */

@@ -111,6 +111,12 @@ static th_tile_window tile_window(const th_observer *o, int accel)
     return (th_tile_window){.until = is_counted ? TH_TIME_MAX : -1};
 }
 
+static bool counts_running(const th_step_probe *p, int accel)
+{
+    int32_t task = p->choice.tasks ? th_machine_running(p->machine, accel) : -1;
+    return !p->choice.tasks || (task >= 0 && p->choice.tasks[task]);
+}
+
 /* A count that falls is that of another task. */
 static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles *tiles)
 {
@@ -121,7 +127,7 @@ static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles 
     p->tiles_done[accel] = done;
     if (done < before)
         before = 0;
-    if (done > before)
+    if (done > before && counts_running(p, accel))
         count(p, done - before,
               &(th_happened){.at = now, .kind = TH_HAPPENED_TILE, .object = accel, .tile = done});
 }
@@ -137,7 +143,8 @@ int th_step_probe_init(th_step_probe *p, const th_step_choice *choice, int64_t n
                                           .message_start = message_start,
                                           .message_end = message_end,
                                           .tiles = tiles_change};
-    *p = (th_step_probe){.observer.type = &type, .choice = *choice, .left = n, .program = program};
+    *p = (th_step_probe){
+        .observer.type = &type, .choice = *choice, .left = n, .machine = m, .program = program};
     p->tiles_done = th_alloc_zero((size_t)n_accels + 1, sizeof *p->tiles_done);
     if (!p->tiles_done)
         return th_error_no_memory(err);

@@ -30,7 +30,8 @@ typedef struct th_happened {
     th_message message;
 } th_happened;
 
-/* What counts as a step. NULL: all tasks, all accelerators; not owned. */
+/* What counts as a step: of the tasks alone, and their tiles; those of accels are simulated one by
+ * one. NULL: all tasks, all accelerators; not owned. */
 typedef struct th_step_choice {
     th_step_unit unit;
     const bool *tasks, *accels; /* by task and accelerator */
@@ -42,6 +43,7 @@ typedef struct th_step_probe {
     int64_t left;     /* steps to go; at 0 the run stops */
     th_happened last; /* the last step; where all events count, also of messages */
     /* private */
+    const th_machine *machine;
     const th_program *program;
     int64_t *tiles_done; /* by accelerator, of its running task */
     bool *has_begun;     /* by layer and input */

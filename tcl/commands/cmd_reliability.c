@@ -5,7 +5,7 @@
 #include "tcl/report_call.h"
 
 enum {
-    RELIABILITY_DURATION = RECORD_N_OPTIONS,
+    RELIABILITY_DURATION = REPORT_N_OPTIONS,
     RELIABILITY_FAILURES,
     RELIABILITY_STEP,
     RELIABILITY_INTERVAL,
@@ -22,7 +22,7 @@ enum {
 };
 
 static const th_option options[] = {
-    RECORD_OPTIONS,
+    TABLE_OPTIONS,
     [RELIABILITY_DURATION] = {"-duration", TH_OPTION_DURATION, "TIME",
                               "Length of the training run: 54d, 2000h.", .range = TH_ABOVE,
                               .required = true},
@@ -76,7 +76,7 @@ const th_command th_reliability_commands[] = {
      "noticed, a spare unit is taken or waited for, and the run restarts. The report says which "
      "share of the time trains, where the rest goes, how often the run is interrupted, and which "
      "interval between checkpoints is the best, beside the formulas of Young and Daly. Results "
-     "depend on the seed alone. See docs/models/reliability.md.",
+     "depend on the seed alone. -limit and -sort_by are for the kinds of failures. See docs/models/reliability.md.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

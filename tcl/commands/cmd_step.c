@@ -31,8 +31,7 @@ static const th_option step_options[] = {
                     "each input."},
     [STEP_OF] = {"-of", TH_OPTION_OBJECT, "OBJECTS",
                  "Counts only steps of these accelerators, nodes, links, layers and tasks; with "
-                 "-tile, all tiles of these accelerators, or of those that run these layers or "
-                 "tasks.",
+                 "-tile, the tiles of these layers and tasks, or all of these accelerators.",
                  .least = 1, .most = TH_MANY},
     {.name = NULL},
 };

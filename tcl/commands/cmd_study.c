@@ -89,8 +89,6 @@ static const th_option report_options[] = {
      .with = "-pareto", .least = 1, .most = 24},
     {"-columns", TH_OPTION_TEXT, "{COLUMN ...}", "Only these columns, in this order.", .least = 1,
      .most = 64},
-    {"-increasing", TH_OPTION_FLAG, NULL, "-sort_by: numbers from small to large instead.",
-     .with = "-sort_by"},
     {.name = NULL},
 };
 

@@ -352,28 +352,13 @@ th_report *th_lib_make_report(th_call *c, Tcl_Obj *description, bool is_text)
     return NULL;
 }
 
-/* -sort_by from small to large. 0 or -1. */
-static int arrange_up(th_call *c, th_table **arranged)
-{
-    th_table *t = *arranged;
-    int column = th_table_column(t, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err);
-    *arranged = NULL;
-    if (column < 0)
-        return -1;
-    th_table_sort_up(t, column);
-    th_table_limit(t, th_call_number(c, REPORT_LIMIT, INT64_MAX));
-    return 0;
-}
-
 static int print(th_call *c, Tcl_Obj *description)
 {
     th_report *r = th_lib_make_report(c, description, th_report_format(c) == TH_FORMAT_TEXT);
     if (!r)
         return -1;
     th_table *arranged = arranged_of(r, get(description, "arranged"));
-    int failed = arranged && is_set(description, "increasing")
-                     ? arrange_up(c, &arranged)
-                     : limit_text(c, r, get(description, "text_limit"), &arranged);
+    int failed = limit_text(c, r, get(description, "text_limit"), &arranged);
     return th_report_finish(c, r, failed, arranged);
 }
 

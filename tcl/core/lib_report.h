@@ -8,7 +8,6 @@
  *            ?sums, {TITLE COLUMNS}: the last line has the sums of these?
  *            ?only_text, not in CSV and JSON; absent, what stands for a text that is not there?
  *            ?breaks_at, a column? ?limit, rows at most?
- *   increasing ?1: -sort_by is from small to large?
  *   own_head ?1: the head does not say what the session has?
  *   is_kept  ?1: for pages?     arranged  ?N: -sort_by and -limit apply to its N-th table?
  *   text_limit  ?rows of that table in text, without -limit?

@@ -344,10 +344,10 @@ int th_call_read_plan(th_call *c, const char *path)
 
 /* ---- report_training ---- */
 
-enum { TRAINING_PARTS = RECORD_N_OPTIONS, TRAINING_BY };
+enum { TRAINING_PARTS = REPORT_N_OPTIONS, TRAINING_BY };
 
 static const th_option training_options[] = {
-    RECORD_OPTIONS,
+    TABLE_OPTIONS,
     [TRAINING_PARTS] = {"-parts", TH_OPTION_FLAG, NULL,
                         "Also what the kernels of that stage do: products, attention, norms ..."},
     [TRAINING_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
@@ -369,7 +369,8 @@ const th_command th_parallel_commands[] = {
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "
      "waits for messages of each kind. Computation, optimizer, bubble and exposed messages add up "
-     "to the step. Says whether the model is held against measured steps of this accelerator.",
+     "to the step. Says whether the model is held against measured steps of this accelerator. "
+     "-limit and -sort_by are for the rows of -by and -parts.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };
