@@ -292,8 +292,8 @@ EXTRA_DIST += $(check_scripts) $(source_checks) tests/check/sizes
 # clang, every reader fuzzed.
 .PHONY: check-long
 check-long:
-	THARSIS_LONG=$${THARSIS_LONG:-120} THARSIS_ACCEPT=full $(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS='$(soak_scripts) tests/check/accept.sh tests/soak/builds.sh'
+	THARSIS_LONG=$${THARSIS_LONG:-120} THARSIS_ACCEPT=full FUZZ_MUTANTS=$${FUZZ_MUTANTS:-1000} $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(soak_scripts) $(fuzz_tests) tests/check/accept.sh tests/soak/builds.sh'
 	! command -v clang >/dev/null || $(srcdir)/tests/fuzz/all.sh $${FUZZ_SECONDS:-300}
 
 clean-local:

@@ -4,11 +4,11 @@
  *   replay                     all targets (with FUZZ_TARGETS=NAME,NAME ... these alone)
  *   replay TARGET FILE ...     these files, in this process: for a debugger
  *
- * A file is run as it is and with changes, drawn with a seed from its name and FUZZ_SEED: bytes set,
- * inserted, dropped, pieces repeated. There are FUZZ_MUTANTS of them, otherwise MUTANTS. One run
- * must make fewer than ALLOCATIONS. A file has a process of its own, and all its runs take less than
- * MEGABYTES of memory, except with the address sanitizer, which keeps what was freed and looks for
- * leaks at each end: there the files of a target share one, and where that fails each is run
+ * A file is run as it is and with changes, drawn with a seed from its name and FUZZ_SEED: bytes
+ * set, inserted, dropped, pieces repeated. There are FUZZ_MUTANTS of them, otherwise MUTANTS. One
+ * run must make fewer than ALLOCATIONS. A file has a process of its own, and all its runs take less
+ * than MEGABYTES of memory, except with the address sanitizer, which keeps what was freed and looks
+ * for leaks at each end: there the files of a target share one, and where that fails each is run
  * alone. */
 #include <config.h>
 #include <dirent.h>
