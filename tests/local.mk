@@ -7,7 +7,8 @@ TCL_LOG_DRIVER = $(LOG_DRIVER)
 TCL_LOG_COMPILER = ./tharsis
 AM_TCL_LOG_FLAGS = -no_init -exit
 
-# What a test may ask for. Sanitizers end the program at the first finding, so that the driver sees it.
+# What a test may ask for. Sanitizers end the program at the first finding, so that the driver sees it. Programs keep what
+# they freed, as the shell does (tcl/shell/shell.c).
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(abs_srcdir)'; export srcdir; \
 	builddir='$(abs_builddir)'; export builddir; \
@@ -18,7 +19,9 @@ AM_TESTS_ENVIRONMENT = \
 	export COMPILE_FLAGS; \
 	THARSIS_REFERENCE="$${THARSIS_REFERENCE:-$(REFERENCE_DIR)}"; export THARSIS_REFERENCE; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS:-malloc_context_size=8}; export ASAN_OPTIONS; \
-	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS;
+	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \
+	MALLOC_TRIM_THRESHOLD_=67108864; export MALLOC_TRIM_THRESHOLD_; \
+	MALLOC_MMAP_THRESHOLD_=33554432; export MALLOC_MMAP_THRESHOLD_;
 
 check_scripts += \
 	tests/check/accept.sh \
@@ -289,8 +292,8 @@ EXTRA_DIST += $(check_scripts) $(source_checks) tests/check/sizes
 # clang, every reader fuzzed.
 .PHONY: check-long
 check-long:
-	THARSIS_LONG=$${THARSIS_LONG:-120} THARSIS_ACCEPT=full $(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS='$(soak_scripts) tests/check/accept.sh tests/soak/builds.sh'
+	THARSIS_LONG=$${THARSIS_LONG:-120} THARSIS_ACCEPT=full FUZZ_MUTANTS=$${FUZZ_MUTANTS:-1000} $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(soak_scripts) $(fuzz_tests) tests/check/accept.sh tests/soak/builds.sh'
 	! command -v clang >/dev/null || $(srcdir)/tests/fuzz/all.sh $${FUZZ_SECONDS:-300}
 
 clean-local:

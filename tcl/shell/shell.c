@@ -5,6 +5,7 @@
  * Exit codes: 0 all well, 1 a script failed or a trace or log could not be written (init.c),
  * 2 the command line is wrong. */
 #include <config.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@
 #endif
 
 enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
-enum { SAFE_CPU_SECONDS = 600, SAFE_WALL_SECONDS = 3600 };
+enum { SAFE_CPU_SECONDS = 600, SAFE_WALL_SECONDS = 3600, HEAP_KEPT_BYTES = 64 << 20 };
 #define SAFE_DISK_BYTES   ((int64_t)1 << 30)
 #define SAFE_MEMORY_BYTES ((int64_t)4 << 30)
 
@@ -431,6 +432,10 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
                                        .wall_seconds = SAFE_WALL_SECONDS,
                                        .disk_bytes = SAFE_DISK_BYTES,
                                        .memory_bytes = SAFE_MEMORY_BYTES}};
+#ifdef M_TRIM_THRESHOLD /* else the heap goes back to the kernel and comes again with each report */
+    mallopt(M_TRIM_THRESHOLD, HEAP_KEPT_BYTES);
+    mallopt(M_MMAP_THRESHOLD, HEAP_KEPT_BYTES / 2);
+#endif
     th_ctrl_c_block();
     th_stack_guard_install();
     int answer = parse_command_line(argc, argv, &line);

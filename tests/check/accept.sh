@@ -33,7 +33,7 @@ folders() {
 words() {
     case $1,${THARSIS_ACCEPT:-} in
     *,full) ;;
-    mars,* | operators,* | predictor,*) echo -quick ;;
+    h2h,* | mars,* | operators,* | predictor,*) echo -quick ;;
     esac
 }
 

@@ -4,10 +4,12 @@
  *   replay                     all targets (with FUZZ_TARGETS=NAME,NAME ... these alone)
  *   replay TARGET FILE ...     these files, in this process: for a debugger
  *
- * A file is run in a process of its own, as it is and with MUTANTS changes, drawn with a seed from
- * its name: bytes set, inserted, dropped, pieces repeated. One run must make fewer than
- * ALLOCATIONS, and all of them take less than MEGABYTES of memory, except with the address
- * sanitizer, which keeps what was freed. */
+ * A file is run as it is and with changes, drawn with a seed from its name and FUZZ_SEED: bytes
+ * set, inserted, dropped, pieces repeated. There are FUZZ_MUTANTS of them, otherwise MUTANTS. One
+ * run must make fewer than ALLOCATIONS. A file has a process of its own, and all its runs take less
+ * than MEGABYTES of memory, except with the address sanitizer, which keeps what was freed and looks
+ * for leaks at each end: there the files of a target share one, and where that fails each is run
+ * alone. */
 #include <config.h>
 #include <dirent.h>
 #include <stdint.h>
@@ -22,7 +24,12 @@
 #include "base/files/text_file.h"
 #include "tests/fuzz/target.h"
 
-enum { MUTANTS = 64, MUTATIONS = 4, ALLOCATIONS = 1 << 20, MEGABYTES = 200, LARGEST = 1 << 24 };
+#ifdef __SANITIZE_ADDRESS__
+enum { MUTANTS = 24, IS_SLOW = 1 };
+#else
+enum { MUTANTS = 64, IS_SLOW = 0 };
+#endif
+enum { MUTATIONS = 4, ALLOCATIONS = 1 << 20, MEGABYTES = 200, LARGEST = 1 << 24 };
 
 /* ---- mutants --------------------------------------------------------------------------------- */
 
@@ -87,11 +94,14 @@ static long megabytes(void)
 
 static bool is_within_memory(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-    return true;
-#else
-    return megabytes() < MEGABYTES;
-#endif
+    return IS_SLOW || megabytes() < MEGABYTES;
+}
+
+/* A number of the environment. */
+static long setting(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtol(text, NULL, 10) : otherwise;
 }
 
 /* Runs it; the most allocations of one run so far. */
@@ -106,9 +116,10 @@ static void run_once(const fuzz_target *t, const uint8_t *data, size_t size, int
 static void run_mutants(const fuzz_target *t, const th_strbuf *file, uint64_t seed, int64_t *most)
 {
     bytes b = {.room = file->length + (size_t)MUTATIONS * 16};
-    uint64_t state = seed * 0x9e3779b97f4a7c15u;
+    uint64_t state = (seed + 2 * (uint64_t)setting("FUZZ_SEED", 0)) * 0x9e3779b97f4a7c15u;
+    long n_mutants = setting("FUZZ_MUTANTS", MUTANTS);
     b.at = malloc(b.room + 1);
-    for (int i = 0; b.at && file->length > 0 && i < MUTANTS; i++) {
+    for (int i = 0; b.at && file->length > 0 && i < n_mutants; i++) {
         memcpy(b.at, file->text, file->length);
         b.n = file->length;
         for (int k = 0; k < MUTATIONS; k++)
@@ -148,14 +159,22 @@ static int is_file(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* The same in a process of its own. */
-static bool run_apart(const fuzz_target *t, const char *path)
+/* Runs files of a target in a process of their own. */
+static bool run_apart(const fuzz_target *t, int n, struct dirent *const *entries)
 {
+    char path[8192];
     int status = 0;
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0)
-        exit(!run_file(t, path));
+    if (child == 0) {
+        bool are_good = true;
+        for (int i = 0; i < n; i++) {
+            snprintf(path, sizeof path, "%s/%s/%s", fuzz_source_file("tests/fuzz/corpus"), t->name,
+                     entries[i]->d_name);
+            are_good &= run_file(t, path);
+        }
+        exit(!are_good);
+    }
     if (child < 0 || waitpid(child, &status, 0) != child)
         return false;
     if (WIFSIGNALED(status))
@@ -163,27 +182,30 @@ static bool run_apart(const fuzz_target *t, const char *path)
     return status == 0;
 }
 
-/* Runs the corpus of a target; numbers go on from *number. */
+/* Runs the corpus of a target; numbers go on from *number. Where its files fail together, and each
+ * is good alone, that is a line of its own. */
 static bool run_corpus(const fuzz_target *t, int *number)
 {
-    char folder[4000], path[8192];
+    char folder[4000];
     struct dirent **entries;
-    bool are_good = true;
     snprintf(folder, sizeof folder, "%s/%s", fuzz_source_file("tests/fuzz/corpus"), t->name);
     int n = scandir(folder, &entries, is_file, alphasort);
+    bool are_known = IS_SLOW && run_apart(t, n, entries), are_good = n > 0;
     for (int i = 0; i < n; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        bool is_good = run_apart(t, path);
+        bool is_good = are_known || run_apart(t, 1, &entries[i]);
         printf("%sok %d - %s/%s\n", is_good ? "" : "not ", ++*number, t->name, entries[i]->d_name);
         are_good &= is_good;
-        free(entries[i]);
     }
+    if (n <= 0 || (IS_SLOW && !are_known && are_good)) {
+        printf("not ok %d - %s: %s\n", ++*number, folder,
+               n > 0 ? "one file after the other" : "there is no corpus");
+        are_good = false;
+    }
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
     if (n >= 0)
         free(entries);
-    if (n > 0)
-        return are_good;
-    printf("not ok %d - %s: there is no corpus\n", ++*number, folder);
-    return false;
+    return are_good;
 }
 
 static bool is_wanted(const fuzz_target *t)

@@ -13,9 +13,10 @@ if {[llength $argv] > 0} {
         lindex [glob -directory $here $name */$name] 0
     }]
 }
-# With sanitizers all but the acceptance scripts: other tests run what they call.
+# With sanitizers all but the acceptance scripts and the script in Python: other tests run what they
+# call.
 if {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"} {
-    set files [lsearch -all -inline -not -glob $files */accept.test]
+    set files [lsearch -all -inline -not -regexp $files {/(accept|measure)\.test$}]
 }
 set count 0
 
