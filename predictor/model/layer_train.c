@@ -276,6 +276,14 @@ static int choose_ensemble(const trainer *t, int first, int last, th_validated_e
     return failed ? th_error_no_memory(err) : 0;
 }
 
+/* The folds of rows of seen devices that tell most of other networks: families that were held out,
+ * or, where there are none, operations. */
+static int join_seen(const trainer *t, th_fold_predictions *out)
+{
+    bool has_groups = t->n_folds > t->first_group;
+    return join(t, has_groups ? t->first_group : 0, has_groups ? t->n_folds : 1, out);
+}
+
 /* Residuals of the ensemble for seen devices on families that were held out. */
 static int fit_other_families(const trainer *t, th_error *err)
 {
@@ -283,9 +291,33 @@ static int fit_other_families(const trainer *t, th_error *err)
     th_fold_predictions b = {.n = 0};
     if (t->n_folds == t->first_group)
         return 0;
-    int failed = join(t, t->first_group, t->n_folds, &b) ||
-                 fit_residuals(&m->seen.ensemble, &b, &m->other_families);
+    int failed =
+        join_seen(t, &b) || fit_residuals(&m->seen.ensemble, &b, &m->other_families) ? -1 : 0;
     clear_predictions(&b);
+    return failed ? th_error_no_memory(err) : 0;
+}
+
+/* One device cannot tell how devices differ. What the law of one is off on another is what it is
+ * off on rows of its own and, independent of that, what kernels differ from device to device: by
+ * the root mean square, over pairs of devices and kinds of kernels, of the median of ln(measured /
+ * law of the other device). In single precision NeuSight's kernels of five devices; at less, products
+ * and attention of four (ai-dynamo), and NeuSight's memory-bound kernels of three with tensor
+ * cores. */
+static int fit_alone(const trainer *t, th_error *err)
+{
+    static const double SPREAD = 0.29, NARROW_SPREAD = 0.08, TAIL_SIGMAS = 1.2816;
+    th_layer_model *m = t->rows.model;
+    th_residual_quantiles *q = &m->unseen.quantiles;
+    th_fold_predictions b = {.n = 0};
+    if (m->n_devices > 1)
+        return 0;
+    int failed = join_seen(t, &b) || fit_residuals(&m->unseen.ensemble, &b, q) ? -1 : 0;
+    clear_predictions(&b);
+    double spread = TAIL_SIGMAS * (m->is_narrow ? NARROW_SPREAD : SPREAD);
+    for (int i = 0; i < q->n_bins; i++) {
+        q->bin[i].low = -hypot(q->bin[i].low, spread);
+        q->bin[i].high = hypot(q->bin[i].high, spread);
+    }
     return failed ? th_error_no_memory(err) : 0;
 }
 
@@ -294,7 +326,7 @@ static int choose(const trainer *t, th_error *err)
     th_layer_model *m = t->rows.model;
     return choose_ensemble(t, 0, 1, &m->seen, err) ||
                    choose_ensemble(t, 1, t->first_group, &m->unseen, err) ||
-                   fit_other_families(t, err)
+                   fit_other_families(t, err) || fit_alone(t, err)
                ? -1
                : 0;
 }
