@@ -16,7 +16,7 @@
 
 /* --- prediction ------------------------------------------------------------------------------- */
 
-enum { BLOCK = 64 }; /* rows of a learner at once */
+enum { BLOCK = TH_ENSEMBLE_ROWS_MAX };
 
 /* Longer than any time, and products of it are still numbers. */
 static const double LN_MS_MAX = 300;

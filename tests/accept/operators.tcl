@@ -312,8 +312,8 @@ proc show_covers {} {
         lassign $::cover least most
         set got [expr {$total / $n}]
         set held [expr {$got >= $least && $got <= $most}]
-        puts [format "bar: unseen %s, inside: got %.1f %%, at %s %%: %s" [dict get $::names $group] \
-            $got [expr {$got < $least ? "least $least" : "most $most"}] \
+        puts [format "bar: unseen %s, inside: got %.1f %%, at %s %%: %s" \
+            [dict get $::names $group] $got [expr {$got < $least ? "least $least" : "most $most"}] \
             [expr {$held ? "holds" : "MISSED"}]]
         set holds [expr {$holds && $held}]
     }
