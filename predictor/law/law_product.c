@@ -57,10 +57,10 @@ bool th_law_keeps_clock(const th_gpu *gpu)
 /* The clock follows the square root of the power that is there for products: between the linear law
  * of one voltage and the cube root where voltage follows the clock. Tensor cores take at their peak
  * the same power in 4, 8 and 16 bits. */
-static double ceiling_of(const th_gpu *gpu, th_op_precision p)
+static double ceiling_of(const th_gpu *gpu, th_op_precision p, double larger)
 {
     double ceiling = CEILING[width_of(p)], wanted = th_law_products_w(gpu, ceiling);
-    if (larger_of(gpu, p) > 1)
+    if (larger > 1)
         return ceiling;
     if (p == TH_PRECISION_FP32 || !(wanted > 0))
         return USUAL * ceiling;
@@ -106,7 +106,7 @@ static unit unit_of(const th_gpu *gpu, th_op_precision p)
     return (unit){.sms = sms,
                   .bytes = bytes,
                   .half_fill = HALF_FILL / larger,
-                  .per_us = per_us * ceiling_of(gpu, p),
+                  .per_us = per_us * ceiling_of(gpu, p, larger),
                   .bytes_per_us = r->operands * CACHE_BYTES * clocks * larger,
                   .store_us = r->results * CACHE_BYTES * clocks * larger / fmax(2, bytes),
                   .step_us = STEP * fmax(bytes, 1) / STEP_BYTES / clocks / larger,
