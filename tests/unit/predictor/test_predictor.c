@@ -424,8 +424,8 @@ static th_predictor *train_on_one(size_t *of_one, size_t *n, th_error *e)
     return th_predictor_train(all, of_one, *n, &o, e);
 }
 
-/* No data show how devices differ: the law predicts the others, and how far they are off is known of
- * other kernels, in single precision exp(1.28 * 0.29) either way. */
+/* No data show how devices differ: the law predicts the others, and how far they are off is known
+ * of other kernels, in single precision exp(1.28 * 0.29) either way. */
 TEST(one_device_alone)
 {
     static size_t of_one[ROWS];
