@@ -3,8 +3,6 @@
  */
 #include <config.h>
 
-#include <math.h>
-
 #include "predictor/data/gpu.h"
 
 #include <ctype.h>

@@ -63,6 +63,11 @@ static int bad_value(const measurement_reader *r, int meaning)
                         field_of(r, meaning));
 }
 
+static int fail_at_line(const measurement_reader *r, const th_error *e)
+{
+    return th_error_set(r->err, e->id, "%s:%d: %s", r->source->path, r->csv.line, e->text);
+}
+
 static void set_padding(th_op *op, const int64_t *v)
 {
     static const th_op_field axes[][4] = {
@@ -223,7 +228,7 @@ static int add_members(measurement_reader *r, th_measurement *row)
         return -1;
     const int32_t *first = r->m->member + r->n_members;
     if (th_op_set_members(&row->op, first, n, &e))
-        return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
+        return fail_at_line(r, &e);
     row->n_members = n;
     row->first_member = r->n_members;
     r->n_members += (size_t)n;
@@ -233,9 +238,7 @@ static int add_members(measurement_reader *r, th_measurement *row)
 static int check_op(const measurement_reader *r, const th_op *op)
 {
     th_error e;
-    if (th_op_check(op, &e))
-        return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
-    return 0;
+    return th_op_check(op, &e) ? fail_at_line(r, &e) : 0;
 }
 
 static int read_phase(const measurement_reader *r, const th_op *op, th_phase *out)
@@ -284,7 +287,7 @@ static int add_row(measurement_reader *r, const time_column *t, th_measurement *
         return -1;
     if (th_gpu_check_precision(&m->device[row->device], (th_op_precision)row->op.x[TH_OP_PRECISION],
                                &e))
-        return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
+        return fail_at_line(r, &e);
     if (th_grow(&m->row, &m->row_capacity, r->n_rows + 1, sizeof *m->row))
         return th_error_no_memory(r->err);
     m->row[r->n_rows++] = *row;

@@ -114,6 +114,26 @@ static inline bool th_gpu_throttles(const th_gpu *gpu)
 }
 
 /* Private to the laws. */
+typedef struct th_product_shape {
+    double members, rows, inner, columns; /* rows: of a member, where all are equal */
+    const int32_t *unequal;               /* rows of each member; NULL: all are equal */
+} th_product_shape;
+
+/* Of a convolution: windows times filters. */
+static inline th_product_shape th_product_shape_of(const th_op *op)
+{
+    if (op->kind == TH_OP_CONV)
+        return (th_product_shape){1,
+                                  (double)op->x[TH_OP_BATCH] * th_op_out_h(op) * th_op_out_w(op),
+                                  (double)op->x[TH_OP_CHANNELS_IN] * op->x[TH_OP_KERNEL_H] *
+                                      op->x[TH_OP_KERNEL_W],
+                                  op->x[TH_OP_CHANNELS_OUT], NULL};
+    bool is_dense = op->kind == TH_OP_DENSE;
+    return (th_product_shape){is_dense ? 1 : op->x[TH_OP_BATCH],
+                              is_dense ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS],
+                              op->x[TH_OP_CHANNELS_IN], op->x[TH_OP_CHANNELS_OUT], NULL};
+}
+
 static inline void th_terms_begin_group(th_terms *t)
 {
     t->current_group = t->n_groups++;

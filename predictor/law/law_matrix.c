@@ -14,18 +14,6 @@
 /* With few rows kernels stream the weights; with more they work on tiles. */
 enum { STEP = 8, ROWS_STREAMED = 64 };
 
-typedef struct {
-    double batch, rows, inner, columns;
-} product;
-
-static product product_of(const th_op *op)
-{
-    bool is_dense = op->kind == TH_OP_DENSE;
-    return (product){is_dense ? 1 : op->x[TH_OP_BATCH],
-                     is_dense ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS], op->x[TH_OP_CHANNELS_IN],
-                     op->x[TH_OP_CHANNELS_OUT]};
-}
-
 /* Factor >= 1 of the time at the peak: operands come from memory by square tiles. USUAL is the
  * efficiency that the fitted weight of operations has; operands do not have it. */
 static double operand_bound(const th_gpu *gpu)
@@ -43,7 +31,7 @@ static double throttling(const th_op *op, const th_gpu *gpu)
     return op->kind == TH_OP_DENSE && th_gpu_throttles(gpu) ? fmax(0, 2 - operand_bound(gpu)) : 0;
 }
 
-static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *gpu)
+static void tiles(th_terms *t, const th_op *op, const th_product_shape *p, const th_gpu *gpu)
 {
     static const int sizes[][2] = {{256, 128}, {128, 128}, {128, 64},
                                    {64, 64},   {128, 32},  {32, 32}};
@@ -51,7 +39,7 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
     double inner = th_law_ceil(p->inner / STEP) * STEP;
     for (int i = 0; i < 6; i++) {
         double a = sizes[i][0], b = sizes[i][1];
-        double n = p->batch * th_law_ceil(p->rows / a) * th_law_ceil(p->columns / b),
+        double n = p->members * th_law_ceil(p->rows / a) * th_law_ceil(p->columns / b),
                work = 2 * a * b * inner;
         th_terms_begin_group(t);
         th_terms_add(t, TH_TERM_COMPUTE, bound * n * work, "tiles %dx%d", sizes[i][0], sizes[i][1]);
@@ -65,7 +53,7 @@ static void tiles(th_terms *t, const th_op *op, const product *p, const th_gpu *
 
 void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t)
 {
-    product p = product_of(op);
+    th_product_shape p = th_product_shape_of(op);
     double weights = t->sizes.weights, few = p.rows < ROWS_STREAMED ? p.rows : ROWS_STREAMED;
     th_terms_begin_group(t);
     th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* law_product.c - the law of products on tensor cores: tiles in waves over the multiprocessors,
  * operands from memory or the cache, the clock that the board's power leaves.
- *   th_law_product: product_of -> times_of: { unit_of -> compute_us, memory_us, cast_us } -> terms
+ *   th_law_product: times_of: { unit_of -> compute_us, memory_us, cast_us } -> terms
  *
  * A library picks, for every shape, the tile and the split of the inner dimension that its
  * heuristic holds for the quickest, so the law takes the least over TILES and splits:
@@ -57,10 +57,10 @@ bool th_law_keeps_clock(const th_gpu *gpu)
 /* The clock follows the square root of the power that is there for products: between the linear law
  * of one voltage and the cube root where voltage follows the clock. Tensor cores take at their peak
  * the same power in 4, 8 and 16 bits. */
-static double ceiling_of(const th_gpu *gpu, th_op_precision p)
+static double ceiling_of(const th_gpu *gpu, th_op_precision p, double larger)
 {
     double ceiling = CEILING[width_of(p)], wanted = th_law_products_w(gpu, ceiling);
-    if (larger_of(gpu, p) > 1)
+    if (larger > 1)
         return ceiling;
     if (p == TH_PRECISION_FP32 || !(wanted > 0))
         return USUAL * ceiling;
@@ -106,7 +106,7 @@ static unit unit_of(const th_gpu *gpu, th_op_precision p)
     return (unit){.sms = sms,
                   .bytes = bytes,
                   .half_fill = HALF_FILL / larger,
-                  .per_us = per_us * ceiling_of(gpu, p),
+                  .per_us = per_us * ceiling_of(gpu, p, larger),
                   .bytes_per_us = r->operands * CACHE_BYTES * clocks * larger,
                   .store_us = r->results * CACHE_BYTES * clocks * larger / fmax(2, bytes),
                   .step_us = STEP * fmax(bytes, 1) / STEP_BYTES / clocks / larger,
@@ -119,24 +119,6 @@ static unit unit_of(const th_gpu *gpu, th_op_precision p)
 
 /* --- products --------------------------------------------------------------------------------- */
 
-typedef struct {
-    double members, rows, inner, columns; /* rows: of a member, where all are equal */
-    const int32_t *unequal;               /* rows of each member; NULL: all are equal */
-} product;
-
-static product product_of(const th_op *op)
-{
-    bool is_dense = op->kind == TH_OP_DENSE;
-    if (op->kind == TH_OP_CONV)
-        return (product){1, (double)op->x[TH_OP_BATCH] * th_op_out_h(op) * th_op_out_w(op),
-                         (double)op->x[TH_OP_CHANNELS_IN] * op->x[TH_OP_KERNEL_H] *
-                             op->x[TH_OP_KERNEL_W],
-                         op->x[TH_OP_CHANNELS_OUT], NULL};
-    return (product){is_dense ? 1 : op->x[TH_OP_BATCH],
-                     is_dense ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS], op->x[TH_OP_CHANNELS_IN],
-                     op->x[TH_OP_CHANNELS_OUT], NULL};
-}
-
 /* Sides are powers of 2, so quotients by them are products, which are quicker. */
 typedef struct {
     double rows, columns, of_rows, of_columns;
@@ -146,7 +128,7 @@ typedef struct {
         rows, columns, 1.0 / (rows), 1.0 / (columns)                                               \
     }
 
-static double tiles_of(const product *p, const tile *t)
+static double tiles_of(const th_product_shape *p, const tile *t)
 {
     double rows = 0, columns = th_law_ceil(p->columns * t->of_columns);
     if (!p->unequal)
@@ -178,7 +160,7 @@ static double split_us(const unit *u, double waves, double inner, double number_
     return best;
 }
 
-static double compute_us(const product *p, const unit *u)
+static double compute_us(const th_product_shape *p, const unit *u)
 {
     enum { N_TILES = 8 };
     static const tile tiles[N_TILES] = {TILE(256, 256), TILE(256, 128), TILE(128, 256),
@@ -251,7 +233,7 @@ typedef struct {
     double start_ms, compute_ms, memory_ms, cast_ms;
 } product_times;
 
-static product_times times_of(const product *p, const th_op_sizes *s, const th_gpu *gpu,
+static product_times times_of(const th_product_shape *p, const th_op_sizes *s, const th_gpu *gpu,
                               th_op_precision wanted)
 {
     static const double MS_PER_US = 1e-3;
@@ -276,7 +258,7 @@ static double sheet_ms(const product_times *x)
 
 void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t)
 {
-    product p = product_of(op);
+    th_product_shape p = th_product_shape_of(op);
     product_times x = times_of(&p, &t->sizes, gpu, (th_op_precision)op->x[TH_OP_PRECISION]);
     t->sheet_ms = sheet_ms(&x);
     th_terms_one(t, TH_TERM_STEP, x.start_ms, "start");
@@ -288,7 +270,7 @@ void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t)
 
 static product_times grouped(const th_op *op, const int32_t *rows, const th_gpu *gpu)
 {
-    product p = product_of(op);
+    th_product_shape p = th_product_shape_of(op);
     double all = 0, there = 0;
     for (int i = 0; i < op->x[TH_OP_BATCH]; i++) {
         all += rows[i];
@@ -321,7 +303,7 @@ double th_law_product_ms(const th_gpu *gpu, th_op_precision precision, double me
 {
     enum { RESULT = 2 };
     const double bytes = th_op_precision_bytes(precision);
-    const product p = {members, rows, inner, columns, NULL};
+    const th_product_shape p = {members, rows, inner, columns, NULL};
     const th_op_sizes s = {.input = bytes * members * rows * inner,
                            .weights = bytes * members * inner * columns,
                            .output = fmax(RESULT, bytes) * members * rows * columns,

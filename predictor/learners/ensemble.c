@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ensemble.c - greedy ensemble selection with replacement.
- *   select: the best candidate -> { add the candidate that lowers the ensemble's error most } x
- *   ADDED
+ *   select: the best candidate -> { add the one that lowers the ensemble's error most } x ADDED
  * Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models (ICML
  * 2004). A candidate that is not yet a member must lower the error by PRICE, because every member
  * adds time and text. */
@@ -16,11 +15,10 @@
 #include "base/alloc.h"
 #include "predictor/regress/predictor_text.h"
 
-enum { ADDED = 8, BLOCK = 256 };
+enum { ADDED = 8 };
 static const double PRICE = 0.005; /* the part by which a new member must lower the error */
 
-/* --- selection -----------------------------------------------------------------------------------
- */
+/* --- selection -------------------------------------------------------------------------------- */
 
 double th_fold_predictions_error(const th_fold_predictions *b, int learner)
 {
@@ -120,29 +118,15 @@ void th_ensemble_combine(const th_ensemble *p, const th_fold_predictions *b, dou
 
 /* --- use -------------------------------------------------------------------------------------- */
 
-/* Rows from..to of s. */
-static th_samples part_of(const th_samples *s, size_t from, size_t to)
-{
-    th_samples part = *s;
-    part.n = to - from;
-    part.law_ms += from;
-    part.x = s->x ? s->x + from * (size_t)s->n_features : NULL;
-    return part;
-}
-
 void th_ensemble_predict(const th_ensemble *p, const th_samples *s, double *ln_ms)
 {
-    for (size_t from = 0; from < s->n; from += BLOCK) {
-        double member[BLOCK];
-        size_t to = from + BLOCK < s->n ? from + BLOCK : s->n;
-        th_samples part = part_of(s, from, to);
-        for (size_t i = from; i < to; i++)
-            ln_ms[i] = 0;
-        for (int m = 0; m < p->n; m++) {
-            th_learner_run(p->member[m].type, p->member[m].state, &part, member);
-            for (size_t i = from; i < to; i++)
-                ln_ms[i] += p->member[m].share * member[i - from];
-        }
+    double member[TH_ENSEMBLE_ROWS_MAX];
+    for (size_t i = 0; i < s->n; i++)
+        ln_ms[i] = 0;
+    for (int m = 0; m < p->n; m++) {
+        th_learner_run(p->member[m].type, p->member[m].state, s, member);
+        for (size_t i = 0; i < s->n; i++)
+            ln_ms[i] += p->member[m].share * member[i];
     }
 }
 

@@ -34,6 +34,7 @@ double th_ensemble_select(th_ensemble *out, const th_fold_predictions *b);
 /* The ensemble's out-of-fold predictions. */
 void th_ensemble_combine(const th_ensemble *p, const th_fold_predictions *b, double *ln_ms);
 
+enum { TH_ENSEMBLE_ROWS_MAX = 64 }; /* of samples at once */
 void th_ensemble_predict(const th_ensemble *p, const th_samples *s, double *ln_ms);
 /* Writes the ensemble of that name, or reads it (regress/predictor_text.h). 0 or -1. */
 int th_ensemble_text(struct th_text_io *io, const char *name, int n_features, th_ensemble *p);

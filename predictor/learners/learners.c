@@ -23,8 +23,7 @@ static int train_trees(const th_samples *s, const float *residual, const th_hype
 
 static void run_trees(const void *state, const th_samples *s, double *residual)
 {
-    size_t width = (size_t)s->n_features;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0, width = (size_t)s->n_features; i < s->n; i++)
         residual[i] = th_trees_sum(state, s->x + i * width, width);
 }
 
@@ -60,7 +59,8 @@ static int train_perceptron(const th_samples *s, const float *residual,
 
 static void run_perceptron(const void *state, const th_samples *s, double *residual)
 {
-    th_mlp_run_many(state, s->x, s->n, residual);
+    for (size_t i = 0; i < s->n; i++)
+        residual[i] = th_mlp_run(state, s->x + i * (size_t)s->n_features);
 }
 
 static int text_of_perceptron(th_text_io *io, int n_features, void *state)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration_sum.c - a device as a weighted sum of predictions for seen devices and of parts of
  * the law.
- *   fit: { normal equations of the regressors over the times -> nnls -> reweight rows } x
- *        PASSES
- */
+ *   fit: { normal equations of the regressors over the times -> nnls -> reweight rows } x PASSES */
 #include <config.h>
 
 #include "predictor/model/calibration_sum.h"
@@ -47,8 +45,7 @@ int th_calibration_sum_split(const th_layer_model *m, const th_device_rows *r,
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Normal equations of 1 + n unknowns: the host's cost, in units of the least time, and the
- * regressors.
+/* Normal equations of 1 + n unknowns: the host's cost, in units of the least time, and regressors.
  */
 typedef struct {
     double *gram, *moment, *x, *column, *weight;
@@ -137,8 +134,7 @@ int th_calibration_sum_fit(const th_regressors *a, const double *ms, size_t n,
     return failed;
 }
 
-/* --- prediction ----------------------------------------------------------------------------------
- */
+/* --- prediction ------------------------------------------------------------------------------- */
 
 double th_calibration_sum_at(const th_calibration_sum *s, const double *predictions, size_t n,
                              size_t i)

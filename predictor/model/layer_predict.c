@@ -16,7 +16,7 @@
 
 /* --- prediction ------------------------------------------------------------------------------- */
 
-enum { BLOCK = 64 }; /* rows of a learner at once */
+enum { BLOCK = TH_ENSEMBLE_ROWS_MAX };
 
 /* Longer than any time, and products of it are still numbers. */
 static const double LN_MS_MAX = 300;
@@ -248,11 +248,11 @@ static double beyond_others(const th_layer_model *m, const th_gpu *gpu, int but)
 }
 
 /* Further than any device of training lay outside of the others when it was left out: up to there
- * the residuals have the distance in them. */
+ * the residuals have the distance in them. So have those of a device alone (layer_train.c). */
 static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
 {
-    double furthest = 0, here = beyond_others(m, gpu, m->n_devices);
-    for (int d = 0; here > 0 && m->n_devices > 1 && d < m->n_devices; d++)
+    double furthest = 0, here = m->n_devices > 1 ? beyond_others(m, gpu, m->n_devices) : 0;
+    for (int d = 0; here > 0 && d < m->n_devices; d++)
         furthest = fmax(furthest, beyond_others(m, &m->device[d], d));
     return fmax(0, here - furthest);
 }

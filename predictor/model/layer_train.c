@@ -206,8 +206,7 @@ static int validate(const trainer *t, int number, th_error *err)
     return failed;
 }
 
-/* --- selection -----------------------------------------------------------------------------------
- */
+/* --- selection -------------------------------------------------------------------------------- */
 
 /* The predictions of the folds first .. last - 1, one after the other. */
 static int join(const trainer *t, int first, int last, th_fold_predictions *out)
@@ -276,17 +275,47 @@ static int choose_ensemble(const trainer *t, int first, int last, th_validated_e
     return failed ? th_error_no_memory(err) : 0;
 }
 
-/* Residuals of the ensemble for seen devices on families that were held out. */
+/* Residuals of an ensemble on the rows of seen devices that tell most of other networks: families
+ * that were held out, or, where there are none, operations. */
+static int fit_seen(const trainer *t, const th_ensemble *e, th_residual_quantiles *out,
+                    th_error *err)
+{
+    bool has_groups = t->n_folds > t->first_group;
+    th_fold_predictions b = {.n = 0};
+    int failed = join(t, has_groups ? t->first_group : 0, has_groups ? t->n_folds : 1, &b) ||
+                 fit_residuals(e, &b, out);
+    clear_predictions(&b);
+    return failed ? th_error_no_memory(err) : 0;
+}
+
 static int fit_other_families(const trainer *t, th_error *err)
 {
     th_layer_model *m = t->rows.model;
-    th_fold_predictions b = {.n = 0};
-    if (t->n_folds == t->first_group)
+    return t->n_folds == t->first_group ? 0
+                                        : fit_seen(t, &m->seen.ensemble, &m->other_families, err);
+}
+
+/* One device cannot tell how devices differ. What the law of one is off on another is what it is
+ * off on rows of its own and, independent of that, what kernels differ from device to device: the
+ * root mean square, over pairs of devices and kinds of kernels, of the median of ln(measured / law
+ * of the other device). In single precision of NeuSight's kernels on five devices; at less, of
+ * products and attention on four (ai-dynamo), and of NeuSight's memory-bound kernels on three with
+ * tensor cores (docs/models/learned.md). */
+static int fit_alone(const trainer *t, th_error *err)
+{
+    static const double SPREAD = 0.29, NARROW_SPREAD = 0.08, TAIL_SIGMAS = 1.2816;
+    th_layer_model *m = t->rows.model;
+    th_residual_quantiles *q = &m->unseen.quantiles;
+    double spread = TAIL_SIGMAS * (m->is_narrow ? NARROW_SPREAD : SPREAD);
+    if (m->n_devices > 1)
         return 0;
-    int failed = join(t, t->first_group, t->n_folds, &b) ||
-                 fit_residuals(&m->seen.ensemble, &b, &m->other_families);
-    clear_predictions(&b);
-    return failed ? th_error_no_memory(err) : 0;
+    if (fit_seen(t, &m->unseen.ensemble, q, err))
+        return -1;
+    for (int i = 0; i < q->n_bins; i++) {
+        q->bin[i].low = -hypot(q->bin[i].low, spread);
+        q->bin[i].high = hypot(q->bin[i].high, spread);
+    }
+    return 0;
 }
 
 static int choose(const trainer *t, th_error *err)
@@ -294,7 +323,7 @@ static int choose(const trainer *t, th_error *err)
     th_layer_model *m = t->rows.model;
     return choose_ensemble(t, 0, 1, &m->seen, err) ||
                    choose_ensemble(t, 1, t->first_group, &m->unseen, err) ||
-                   fit_other_families(t, err)
+                   fit_other_families(t, err) || fit_alone(t, err)
                ? -1
                : 0;
 }

@@ -94,20 +94,17 @@ void th_predictor_free(th_predictor *p)
     th_free(p);
 }
 
-const th_layer_model *th_predictor_find(const th_predictor *p, th_op_kind kind, th_phase phase)
-{
-    for (int i = 0; i < p->n_models; i++)
-        if (p->model[i].kind == kind && p->model[i].phase == phase && !p->model[i].is_narrow)
-            return &p->model[i];
-    return NULL;
-}
-
 const th_layer_model *th_predictor_find_op(const th_predictor *p, const th_op *op, th_phase phase)
 {
     for (int i = 0; i < p->n_models; i++)
         if (th_layer_model_is_of(&p->model[i], op, phase))
             return &p->model[i];
     return NULL;
+}
+
+const th_layer_model *th_predictor_find(const th_predictor *p, th_op_kind kind, th_phase phase)
+{
+    return th_predictor_find_op(p, &(th_op){.kind = kind}, phase);
 }
 
 const th_gpu *th_predictor_gpu(const th_predictor *p, const char *name)

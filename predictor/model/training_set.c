@@ -194,8 +194,7 @@ int th_training_rows_fit_law(const th_training_rows *r, const th_row_filter *s, 
     return failed;
 }
 
-/* --- training sets
- * ---------------------------------------------------------------------------------- */
+/* --- training sets ---------------------------------------------------------------------------- */
 
 static int training_set_init(th_training_set *t, size_t n, const th_layer_model *m,
                              bool has_features)

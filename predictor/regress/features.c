@@ -94,9 +94,8 @@ static void plane(row *f, const th_op *op, const th_op_sizes *size)
 static void matrix(row *f, const th_op *op)
 {
     static const int pieces[] = {4, 8, 32, 64, 128};
-    double in = op->x[TH_OP_CHANNELS_IN], out = op->x[TH_OP_CHANNELS_OUT];
-    double rows = op->kind == TH_OP_DENSE ? op->x[TH_OP_BATCH] : op->x[TH_OP_ROWS];
-    double batch = op->kind == TH_OP_DENSE ? 1 : op->x[TH_OP_BATCH];
+    const th_product_shape p = th_product_shape_of(op);
+    double in = p.inner, out = p.columns, rows = p.rows, batch = p.members;
     for (int i = 0; i < 5; i++)
         add(f, rest(in, pieces[i]), "inner mod");
     for (int i = 0; i < 5; i++)

@@ -121,9 +121,3 @@ double th_mlp_run(const th_mlp *m, const float *x)
     }
     return (double)in[0];
 }
-
-void th_mlp_run_many(const th_mlp *m, const float *x, size_t n, double *out)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = th_mlp_run(m, x + i * (size_t)m->size[0]);
-}

@@ -38,8 +38,5 @@ int th_mlp_train(const float *x, const float *y, size_t n, int n_features, const
 /* The inputs as the first layer takes them, into out[size[0]]. */
 void th_mlp_standardise(const th_mlp *m, const float *x, float *out);
 double th_mlp_run(const th_mlp *m, const float *x);
-/* Of n rows of size[0] inputs each; out[i] is near what th_mlp_run gives (sums in another order),
- * and does not depend on the other rows. */
-void th_mlp_run_many(const th_mlp *m, const float *x, size_t n, double *out);
 
 #endif
