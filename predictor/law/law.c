@@ -34,53 +34,28 @@ static void begin(th_terms *t, const th_op *op, char (*names)[TH_TERM_NAME_MAX],
     t->ms_per = ms_per;
 }
 
-/* The laws that hold for any precision. */
-static void add_narrow(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *out)
+/* The laws of single precision, or those that hold for any, where a convolution is a product. */
+static void add(const th_op *op, th_phase phase, const th_gpu *gpu, bool is_single, th_terms *out)
 {
     switch (op->kind) {
-    case TH_OP_DENSE:
-    case TH_OP_MATMUL:
-        th_law_product(op, gpu, out);
-        break;
-    case TH_OP_ATTENTION:
-        th_law_attention(op, phase, gpu, out);
-        break;
-    case TH_OP_EXPERTS:
-        th_law_experts(op, gpu, out);
-        break;
-    case TH_OP_ELEMENTWISE:
-    case TH_OP_NORM:
-    case TH_OP_SOFTMAX:
-    case TH_OP_RMS_NORM:
-    case TH_OP_CROSS_ENTROPY:
-    case TH_OP_ROUTER:
-        th_law_passes(op, gpu, out);
-        break;
     case TH_OP_CONV:
-        if (th_op_is_narrow(op))
+        if (is_single)
+            th_law_conv(op, phase, out);
+        else if (th_op_is_narrow(op))
             th_law_product(op, gpu, out);
         break;
     case TH_OP_POOLING:
-        if (th_op_is_narrow(op))
+        if (is_single)
+            th_law_pooling(op, out);
+        else if (th_op_is_narrow(op))
             th_law_passes(op, gpu, out);
-        break;
-    case TH_N_OP_KINDS:
-        break;
-    }
-}
-
-static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *out)
-{
-    switch (op->kind) {
-    case TH_OP_CONV:
-        th_law_conv(op, phase, out);
-        break;
-    case TH_OP_POOLING:
-        th_law_pooling(op, out);
         break;
     case TH_OP_DENSE:
     case TH_OP_MATMUL:
-        th_law_matrix(op, phase, gpu, out);
+        if (is_single)
+            th_law_matrix(op, phase, gpu, out);
+        else
+            th_law_product(op, gpu, out);
         break;
     case TH_OP_ATTENTION:
         th_law_attention(op, phase, gpu, out);
@@ -95,7 +70,10 @@ static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_te
     case TH_OP_CROSS_ENTROPY:
     case TH_OP_ROUTER:
     case TH_N_OP_KINDS:
-        th_law_rows(op, gpu, out);
+        if (is_single)
+            th_law_rows(op, gpu, out);
+        else
+            th_law_passes(op, gpu, out);
         break;
     }
 }
@@ -121,10 +99,7 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_THROTTLED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
     begin(out, op, names, ms_per);
-    if (is_narrow_law(op))
-        add_narrow(op, phase, gpu, out);
-    else
-        add_single(op, phase, gpu, out);
+    add(op, phase, gpu, !is_narrow_law(op), out);
     out->ms_per = NULL;
 }
 
@@ -146,7 +121,7 @@ double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
     static const double ones[TH_N_TERM_CLASSES] = {[TH_TERM_STEP] = 1};
     th_terms t;
     begin(&t, op, NULL, ones);
-    add_narrow(op, phase, gpu, &t);
+    add(op, phase, gpu, false, &t);
     return t.sheet_ms;
 }
 

@@ -332,12 +332,19 @@ static double sheet_peak(const th_design_config *c, th_precision p)
     return th_gpu_peak(&l->gpu, th_gpu_nearest_precision(&l->gpu, wanted)) * GIGA;
 }
 
+static th_design_device device(const th_design_config *c)
+{
+    const learned *l = c->data;
+    return (th_design_device){.gpu = &l->gpu};
+}
+
 const th_design_type th_design_learned = {
     .name = "learned",
     .synopsis = "a GPU whose layer times are predicted from measurements",
     .keys = keys,
     .schedule = schedule,
     .sheet_peak = sheet_peak,
+    .device = device,
     .host = host,
     .kinds =
         1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN | 1u << TH_LAYER_ATTENTION,

@@ -50,8 +50,9 @@ proc write_system {cluster nodes} {
     set n [lindex $nodes 0 1]
     set kinds [lsort -unique [lmap node $nodes {lindex $node 0}]]
     set designs [join [lmap gpu $kinds {
-        format {{ name = "%s"; type = "roofline"; clock = "1GHz"; macs_per_cycle = %d; }} $gpu \
-            [expr {int([lindex [dict get $::gpus $gpu] 0] * 500)}]
+        format {{ name = "%s"; type = "roofline"; clock = "1GHz"; macs_per_cycle = %d;
+            device = "%s"; }} $gpu [expr {int([lindex [dict get $::gpus $gpu] 0] * 500)}] \
+            [expr {$gpu eq "GH-96" ? "gh200" : $gpu}]
     }] ,]
     set accelerators [join [lmap node $nodes {
         lassign [dict get $::gpus [lindex $node 0]] - memory rate
