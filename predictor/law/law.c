@@ -78,12 +78,6 @@ static void add(const th_op *op, th_phase phase, const th_gpu *gpu, bool is_sing
     }
 }
 
-/* Models of convolutions and pooling have the laws of single precision. */
-static bool is_narrow_law(const th_op *op)
-{
-    return th_op_is_narrow(op) && op->kind != TH_OP_CONV && op->kind != TH_OP_POOLING;
-}
-
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
                   char (*names)[TH_TERM_NAME_MAX], th_terms *out)
 {
@@ -99,7 +93,8 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_THROTTLED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
     begin(out, op, names, ms_per);
-    add(op, phase, gpu, !is_narrow_law(op), out);
+    bool is_plane = op->kind == TH_OP_CONV || op->kind == TH_OP_POOLING; /* their models have one */
+    add(op, phase, gpu, is_plane || !th_op_is_narrow(op), out);
     out->ms_per = NULL;
 }
 

@@ -52,7 +52,7 @@ proc write_system {cluster nodes} {
     set designs [join [lmap gpu $kinds {
         format {{ name = "%s"; type = "roofline"; clock = "1GHz"; macs_per_cycle = %d;
             device = "%s"; }} $gpu [expr {int([lindex [dict get $::gpus $gpu] 0] * 500)}] \
-            [expr {$gpu eq "GH-96" ? "gh200" : $gpu}]
+            [::tharsis::lib::get {GH-96 gh200 Titan-RTX 2080ti} $gpu $gpu]
     }] ,]
     set accelerators [join [lmap node $nodes {
         lassign [dict get $::gpus [lindex $node 0]] - memory rate

@@ -14,7 +14,8 @@ static inline th_training_device device_of(double operations_per_s, double bytes
     th_training_device d = {.operations_per_s = operations_per_s,
                             .bytes_per_s = bytes_per_s,
                             .memory_bytes = INT64_C(80000000000)};
-    CU_ASSERT_EQUAL_FATAL(th_training_device_find(&d, "other", &err), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        th_training_device_find(&d, "other", (th_design_device){.is_core = true}, &err), 0);
     return d;
 }
 
