@@ -8,8 +8,8 @@
  * itself, including layers without multiply-accumulates and the sums of partial results. An
  * attention is its scores, softmax and context, and one fused kernel at less than single precision.
  *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
- * Not modelled: slow-down by other users of the DRAM; density; integers (a GPU has fp8, fp4); layers
- * that run concurrently. docs/models/gpu_system.md. */
+ * Not modelled: slow-down by other users of the DRAM; density; integers; layers that run
+ * concurrently. docs/models/gpu_system.md. */
 #include <config.h>
 
 #include <stdio.h>

@@ -370,7 +370,7 @@ static int forward_precision(th_call *c, th_train_precision p, th_precision *out
     if (p <= TH_TRAIN_FP16)
         return 0;
     return th_error_set(&c->err, "TCL-0961",
-                        "-forward: a workload has no precision %s: must be bf16 or fp16",
+                        "-forward: precision %s is of products alone: must be bf16 or fp16",
                         precisions[p]);
 }
 
