@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# what_to_buy.tcl - two networks (fp32) with deadlines on 2 + 2 FPGAs and a GPU are late: what to buy?
+# what_to_buy.tcl - two networks (fp32) with deadlines on 2 + 2 FPGAs and a GPU, late: what to buy?
 #
 #   tharsis -exit scripts/experiments/what_to_buy.tcl ?-evaluations N?
 #
