@@ -91,7 +91,8 @@ int th_training_devices_of(const th_system *s, th_training_devices *out, th_erro
         *d = (th_training_device){.memory_bytes = a->dram_bytes};
         status = th_compute_cost_roofline(costs, i, &d->operations_per_s, &d->bytes_per_s, err);
         if (status == 0)
-            status = th_training_device_find(d, s->designs[a->designs[0]].name, err);
+            status = th_training_device_find(d, s->designs[a->designs[0]].name,
+                                             th_compute_cost_device(costs, i), err);
     }
     th_compute_cost_cache_free(costs);
     return status;

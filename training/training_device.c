@@ -49,22 +49,44 @@ static void take_rates(th_training_device *d)
     g->x[TH_GPU_BANDWIDTH] = d->bytes_per_s / GIGA;
 }
 
-int th_training_device_find(th_training_device *d, const char *design, th_error *err)
+static int fail_unknown(const th_training_device *d, const char *design, const char *name,
+                        th_error *err)
+{
+    th_gpus all;
+    char near[200] = "";
+    if (th_gpus_read_shipped(&all, err))
+        return -1;
+    th_gpus_describe_near(&all, d->operations_per_s / GIGA, d->bytes_per_s / GIGA, near,
+                          sizeof near);
+    th_gpus_clear(&all);
+    return th_error_set(err, "MAP-0796",
+                        "design \"%s\": no row of devices.csv has the name %s: must say what it "
+                        "is: device = \"ROW\", \"large_core\" (a TPU, an array), type learned "
+                        "with its numbers, or a devices.csv along $THARSIS_PATH with a row%s",
+                        design, name, near);
+}
+
+int th_training_device_find(th_training_device *d, const char *design, th_design_device by,
+                            th_error *err)
 {
     th_gpu *g = &d->gpu;
     char name[TH_GPU_NAME_MAX], *part;
     int status, limit = 0;
-    snprintf(name, sizeof name, "%s", design);
+    snprintf(name, sizeof name, "%s", by.name && !by.is_core ? by.name : design);
     while ((status = th_gpu_shipped(name, g, err)) > 0 && (part = strrchr(name, '_'))) {
         sscanf(part, "_%5dw", &limit);
         *part = '\0';
     }
     if (status < 0)
         return -1;
-    d->is_known = status == 0;
-    d->is_measured = d->is_known && is_measured(g->name);
-    if (!d->is_known)
+    d->is_known = status == 0 || by.gpu;
+    if (by.gpu)
+        *g = *by.gpu;
+    else if (!d->is_known && !by.is_core)
+        return fail_unknown(d, design, by.name ? by.name : design, err);
+    else if (!d->is_known)
         *g = unknown(d->operations_per_s / GIGA);
+    d->is_measured = d->is_known && is_measured(g->name);
     const double idle = g->extra[TH_GPU_IDLE_POWER], usual = g->extra[TH_GPU_BOARD_POWER];
     th_gpu limited = *g;
     limited.extra[TH_GPU_BOARD_POWER] = limit;

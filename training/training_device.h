@@ -4,6 +4,7 @@
 #ifndef TH_TRAINING_TRAINING_DEVICE_H
 #define TH_TRAINING_TRAINING_DEVICE_H
 #include "predictor/data/gpu.h"
+#include "sim/design/design.h"
 #include "topology/system.h"
 
 /* One accelerator, as its system describes it, or several that work together. */
@@ -28,8 +29,11 @@ typedef struct th_training_devices {
 } th_training_devices;
 
 /* Fills gpu, clock and what follows of a device whose peak and bandwidth are set, by the name of
- * its design: that of a row of devices.csv, or with parts behind it, each after "_", of which
- * "500w" is a limit of power. Without a row it has one core of that peak. 0, or -1. */
-int th_training_device_find(th_training_device *d, const char *design, th_error *err);
+ * its design, or the one that the design says: that of a row of devices.csv, or with parts behind
+ * it, each after "_", of which "500w" is a limit of power; or by its own numbers. What says that it
+ * is one large core, without a row, has one core of that peak. 0, or -1: err names the rows that
+ * are next to a device without a row. */
+int th_training_device_find(th_training_device *d, const char *design, th_design_device by,
+                            th_error *err);
 
 #endif

@@ -69,7 +69,7 @@ double th_gpu_l2_bandwidth(const th_gpu *gpu)
 
 /* Of another name of the series, how far the numbers in both lie apart in logarithms; INFINITY: it
  * is none of the series. */
-static double apart(const char *a, const char *b)
+static double apart_in_series(const char *a, const char *b)
 {
     size_t n = 0;
     while (isalpha((unsigned char)a[n]) &&
@@ -80,7 +80,20 @@ static double apart(const char *a, const char *b)
     return fabs(log(fmax(1, atof(a + n)) / fmax(1, atof(b + n))));
 }
 
-void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, size_t size)
+/* What rows are compared with: a name, or else a peak and a bandwidth. */
+typedef struct {
+    const char *name;
+    double peak, bandwidth;
+} wanted;
+
+static double apart(const wanted *w, const th_gpu *gpu)
+{
+    double half = th_gpu_peak(gpu, th_gpu_nearest_precision(gpu, TH_PRECISION_BF16));
+    return w->name ? apart_in_series(w->name, gpu->name)
+                   : fabs(log(half / w->peak)) + fabs(log(gpu->x[TH_GPU_BANDWIDTH] / w->bandwidth));
+}
+
+static void describe(const th_gpus *g, const wanted *w, const char *lead, char *text, size_t size)
 {
     enum { SHOWN = 3 };
     double beyond = -1; /* the rows so near are shown already */
@@ -90,7 +103,7 @@ void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, siz
         double least = INFINITY;
         int next = -1;
         for (int i = 0; i < g->n; i++) {
-            double d = apart(name, g->gpu[i].name);
+            double d = apart(w, &g->gpu[i]);
             if ((d > beyond || (d == beyond && i > last)) && d < least) {
                 least = d;
                 next = i;
@@ -102,9 +115,19 @@ void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, siz
         th_op_precision p = th_gpu_nearest_precision(gpu, TH_PRECISION_FP16);
         size_t used = strlen(text);
         th_print(text + used, size - used, "%s%s (%.0f GB/s, %.0f TFLOP/s in %s)",
-                 n == 0 ? "; of its series " : ", ", gpu->name, gpu->x[TH_GPU_BANDWIDTH],
+                 n == 0 ? lead : ", ", gpu->name, gpu->x[TH_GPU_BANDWIDTH],
                  th_gpu_peak(gpu, p) / 1e3, th_op_word(TH_OP_PRECISION, (int32_t)p));
         beyond = least;
         last = next;
     }
+}
+
+void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, size_t size)
+{
+    describe(g, &(wanted){.name = name}, "; of its series ", text, size);
+}
+
+void th_gpus_describe_near(const th_gpus *g, double peak, double bandwidth, char *text, size_t size)
+{
+    describe(g, &(wanted){NULL, peak, bandwidth}, "; nearest are ", text, size);
 }

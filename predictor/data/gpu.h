@@ -81,6 +81,9 @@ const th_gpu *th_gpus_find(const th_gpus *g, const char *name);
  * the name are nearest, with what tells whether they are like it: "; of its series b200 (7700 GB/s,
  * 2250 TFLOP/s in fp16), ...". "": there are none. */
 void th_gpus_describe_series(const th_gpus *g, const char *name, char *text, size_t size);
+/* The three whose 16-bit peak and bandwidth (1e9 a second) are nearest: "; nearest are h100 ..." */
+void th_gpus_describe_near(const th_gpus *g, double peak, double bandwidth, char *text,
+                           size_t size);
 /* The table that comes with Tharsis. 0, or -1: it is not found, or is none. */
 int th_gpus_read_shipped(th_gpus *out, th_error *err);
 /* The device of that name or alias in it. 0; 1: it has none; -1: as above. */

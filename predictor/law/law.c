@@ -34,29 +34,28 @@ static void begin(th_terms *t, const th_op *op, char (*names)[TH_TERM_NAME_MAX],
     t->ms_per = ms_per;
 }
 
-/* By the laws that hold for any precision, which convolutions and pooling of single precision have
- * none of, or by those of single precision. */
-static void add(const th_op *op, th_phase phase, const th_gpu *gpu, bool is_narrow, th_terms *out)
+/* The laws of single precision, or those that hold for any, where a convolution is a product. */
+static void add(const th_op *op, th_phase phase, const th_gpu *gpu, bool is_single, th_terms *out)
 {
     switch (op->kind) {
     case TH_OP_CONV:
-        if (!is_narrow)
+        if (is_single)
             th_law_conv(op, phase, out);
         else if (th_op_is_narrow(op))
             th_law_product(op, gpu, out);
         break;
     case TH_OP_POOLING:
-        if (!is_narrow)
+        if (is_single)
             th_law_pooling(op, out);
         else if (th_op_is_narrow(op))
             th_law_passes(op, gpu, out);
         break;
     case TH_OP_DENSE:
     case TH_OP_MATMUL:
-        if (is_narrow)
-            th_law_product(op, gpu, out);
-        else
+        if (is_single)
             th_law_matrix(op, phase, gpu, out);
+        else
+            th_law_product(op, gpu, out);
         break;
     case TH_OP_ATTENTION:
         th_law_attention(op, phase, gpu, out);
@@ -71,18 +70,12 @@ static void add(const th_op *op, th_phase phase, const th_gpu *gpu, bool is_narr
     case TH_OP_CROSS_ENTROPY:
     case TH_OP_ROUTER:
     case TH_N_OP_KINDS:
-        if (is_narrow)
-            th_law_passes(op, gpu, out);
-        else
+        if (is_single)
             th_law_rows(op, gpu, out);
+        else
+            th_law_passes(op, gpu, out);
         break;
     }
-}
-
-/* Models of convolutions and pooling have the laws of single precision. */
-static bool is_narrow_law(const th_op *op)
-{
-    return th_op_is_narrow(op) && op->kind != TH_OP_CONV && op->kind != TH_OP_POOLING;
 }
 
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
@@ -100,7 +93,8 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_THROTTLED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
     begin(out, op, names, ms_per);
-    add(op, phase, gpu, is_narrow_law(op), out);
+    bool is_plane = op->kind == TH_OP_CONV || op->kind == TH_OP_POOLING; /* their models have one */
+    add(op, phase, gpu, is_plane || !th_op_is_narrow(op), out);
     out->ms_per = NULL;
 }
 
@@ -122,7 +116,7 @@ double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
     static const double ones[TH_N_TERM_CLASSES] = {[TH_TERM_STEP] = 1};
     th_terms t;
     begin(&t, op, NULL, ones);
-    add(op, phase, gpu, true, &t);
+    add(op, phase, gpu, false, &t);
     return t.sheet_ms;
 }
 

@@ -168,7 +168,10 @@ static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
     if (th_phases_predict(k->predictor, &l->op.op, k->options->gpu, &phases, err))
         return -1;
     note_outside(k, k->workload->layers[l - k->out->layer].name,
-                 th_phases_model(k->predictor, l->op.op.kind, k->options->gpu), &l->op.op);
+                 th_op_is_narrow(&l->op.op)
+                     ? th_predictor_find_op(k->predictor, &l->op.op, TH_PHASE_EXECUTION)
+                     : th_phases_model(k->predictor, l->op.op.kind, k->options->gpu),
+                 &l->op.op);
     l->is_estimated = phases.is_estimated;
     l->is_by_rule = phases.is_by_rule;
     l->origin = phases.origin;
@@ -239,18 +242,6 @@ static int predict_attention(maker *k, const th_layer *x, const th_layer_part *w
     return 0;
 }
 
-static int predict_narrow(maker *k, const th_layer *x, const th_layer_part *part,
-                          th_layer_prediction *l, th_error *err)
-{
-    if (th_network_narrow_layer(k->predictor, x, part, k->options, l, err))
-        return -1;
-    if (l->op.times > 0)
-        note_outside(k, x->name, th_predictor_find_op(k->predictor, &l->op.op, TH_PHASE_EXECUTION),
-                     &l->op.op);
-    k->out->calls += l->launch + l->execution;
-    return 0;
-}
-
 static int predict_layer(maker *k, int layer, th_error *err)
 {
     const th_layer *x = &k->workload->layers[layer];
@@ -263,14 +254,16 @@ static int predict_layer(maker *k, int layer, th_error *err)
     *l = (th_layer_prediction){.is_in_producer = is_in_producer(k, layer)};
     if (l->is_in_producer)
         return 0;
-    if (k->options->precision != TH_PRECISION_FP32)
-        return predict_narrow(k, x, &part, l, err);
-    if (x->kind == TH_LAYER_ATTENTION)
+    bool is_narrow = part.precision != TH_PRECISION_FP32;
+    if (x->kind == TH_LAYER_ATTENTION && !is_narrow)
         return predict_attention(k, x, &part, l, err);
     if (th_layer_op_of(&part, &l->op, err) || (l->op.times > 0 && predict_forward(k, l, err)))
         return -1;
     if (!k->options->is_training)
         return 0;
+    if (is_narrow)
+        return l->op.times > 0 ? th_network_narrow_training(k->predictor, x, k->options, l, err)
+                               : 0;
     if (l->op.times > 0 && measured_backward(k, &l->op, l) == 0) {
         l->update = x->tied_to > 0 ? 0 : l->update;
         return 0;

@@ -56,11 +56,11 @@ int th_predict_network(th_network_prediction *out, const th_predictor *p, const 
                        const th_network_prediction_options *o, th_error *err);
 void th_network_prediction_clear(th_network_prediction *f);
 
-/* Private to network_prediction.c, in network_narrow.c: fills *l, which is empty, for a layer at
- * less than single precision. 0, or -1. */
-int th_network_narrow_layer(const th_predictor *p, const th_layer *x, const th_layer_part *part,
-                            const th_network_prediction_options *o, th_layer_prediction *l,
-                            th_error *err);
+/* Private to network_prediction.c, in network_narrow.c: backward and update of a layer at less than
+ * single precision, which runs. 0, or -1. */
+int th_network_narrow_training(const th_predictor *p, const th_layer *x,
+                               const th_network_prediction_options *o, th_layer_prediction *l,
+                               th_error *err);
 
 /* The rule for backward passes that were not measured: fills out[] with their operations and
  * returns their number. docs/models/gpu_system.md has the table. */

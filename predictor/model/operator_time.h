@@ -6,23 +6,7 @@
  *   th_operator op = {th_op_product(4096, 8192, 28672, TH_PRECISION_BF16), TH_PHASE_EXECUTION};
  *   th_operator_predict(&t, predictor, &op, gpu, &err)      -> t.ms, t.low_ms, t.high_ms
  *
- * The kernels of a transformer's layer, forward and backward (make_op.h):
- *
- *   const th_operator layer[] = {
- *       {th_op_rows(TH_OP_RMS_NORM, tokens, hidden, p), TH_PHASE_EXECUTION},
- *       {th_op_product(tokens, hidden, (heads + 2 * kv_heads) * width, p), TH_PHASE_EXECUTION},
- *       {th_op_pass(TH_EW_ROTARY, tokens, (heads + kv_heads) * width, p), TH_PHASE_EXECUTION},
- *       {th_op_attention(batch, sequence, sequence, heads, kv_heads, width, p),
- *        TH_PHASE_EXECUTION},
- *       {th_op_product(tokens, heads * width, hidden, p), TH_PHASE_EXECUTION},
- *       {th_op_pass(TH_EW_ADD, tokens, hidden, p), TH_PHASE_EXECUTION},
- *       {th_op_product(tokens, hidden, 2 * ffn, p), TH_PHASE_EXECUTION},
- *       {th_op_pass(TH_EW_SILU_GATE, tokens, ffn, p), TH_PHASE_EXECUTION},
- *       ... and each again with TH_PHASE_BACKWARD;
- *       {th_op_rows(TH_OP_CROSS_ENTROPY, tokens, vocabulary, p), TH_PHASE_EXECUTION},
- *       {th_op_update(TH_EW_ADAM, weights, p), TH_PHASE_EXECUTION},
- *   };
- *
+ * make_op.h has the kernels of a transformer's layer; of most, TH_PHASE_BACKWARD is asked, too.
  * By the predictor's model of the kind, phase and width where there is one; else by the law of the
  * data sheet (law.h: sheet_ms), which covers products, attention and memory-bound operations on
  * every device. A backward phase without a model follows from forward operations:

@@ -134,13 +134,12 @@ static int move_operands(const th_predictor *p, const th_op *op, const th_gpu *g
                          th_error *err)
 {
     static const double BYTES_PER_MS_AND_GB_S = 1e6;
-    double read = th_op_input_bytes(op);
+    double read, written;
     if (op->kind == TH_OP_CONV || op->kind == TH_OP_DENSE || op->kind == TH_OP_MATMUL)
         return fail_no_model(p, op->kind, err);
-    if (op->kind == TH_OP_ELEMENTWISE && op->x[TH_OP_FUNCTION] <= (int)TH_EW_POW)
-        read *= 2;
-    *out = (th_phases){.execution_ms = (read + th_op_output_bytes(op)) /
-                                       (gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS_AND_GB_S),
+    th_op_traffic(op, &read, &written);
+    *out = (th_phases){.execution_ms =
+                           (read + written) / (gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS_AND_GB_S),
                        .is_by_rule = true,
                        .origin = TH_FROM_SHEET};
     return 0;

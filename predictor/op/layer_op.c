@@ -9,8 +9,8 @@
  * scale and a shift with known numbers, so it is such a function too. Dropouts run in training
  * only. An attention runs as its scores, softmax and context; at less than single precision as one
  * fused kernel, which leaves out keys that a causal mask hides where the layer says so: under any
- * other mask all are computed. A convolution of a few groups is that many convolutions. Functions without measurements use
- * similar ones: sigmoid counts as tanh, silu as gelu.
+ * other mask all are computed. A convolution of a few groups is that many convolutions. Functions
+ * without measurements use similar ones: sigmoid counts as tanh, silu as gelu.
  *
  * Padding is the extent that the outputs need beyond the input, so that a part and the whole agree.
  */

@@ -411,6 +411,13 @@ static th_shard large_product(void)
     return s;
 }
 
+th_design_device th_compute_cost_device(const th_compute_cost_cache *cache, int accel)
+{
+    const th_accel *a = accel_of(cache, accel);
+    const configured *d = a->n_designs > 0 ? &cache->designs[a->designs[0]] : NULL;
+    return d && d->type->device ? d->type->device(&d->config) : (th_design_device){.is_core = true};
+}
+
 int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
                              double *operations_per_s, double *bytes_per_s, th_error *err)
 {

@@ -78,6 +78,8 @@ int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int3
 /* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate
  * is two operations; of learned times that of the data sheet), and the bandwidth of its DRAM. 0, or
  * -1: the design has no peak. */
+/* Of the first design of an accelerator; what it points to lasts as long as the cache. */
+th_design_device th_compute_cost_device(const th_compute_cost_cache *cache, int accel);
 int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
                              double *operations_per_s, double *bytes_per_s, th_error *err);
 /* An accelerator configured with a design, at clock times the clocks of the system. */

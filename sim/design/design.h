@@ -65,6 +65,14 @@ typedef struct th_design_peak {
     int64_t hz;
 } th_design_peak;
 
+/* What the law of training steps takes a design for. Without any: one large core of its peak, as an
+ * array that its keys describe is. */
+typedef struct th_design_device {
+    bool is_core;             /* one large core */
+    const char *name;         /* of a row of devices.csv; NULL: the design's */
+    const struct th_gpu *gpu; /* its numbers, known without a row; NULL: none */
+} th_design_device;
+
 typedef struct th_design_type {
     const char *name;
     const char *synopsis;
@@ -80,6 +88,8 @@ typedef struct th_design_type {
     /* Operations per second of a precision (or of the nearest that it has) by its data sheet, of a
      * design without such a rate: no bound, for algorithms may do with fewer. NULL: none. */
     double (*sheet_peak)(const th_design_config *c, th_precision p);
+    /* NULL: one large core, unless a row has the design's name. */
+    th_design_device (*device)(const th_design_config *c);
     /* Host time before the first and after the last shard of an input on the accelerator; NULL: no
      * host time. */
     void (*host)(const th_design_config *c, const th_shard *shard, th_host_times *out);

@@ -8,8 +8,8 @@
  * itself, including layers without multiply-accumulates and the sums of partial results. An
  * attention is its scores, softmax and context, and one fused kernel at less than single precision.
  *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
- * Not modelled: slow-down by other users of the DRAM; density; integers (a GPU has fp8, fp4); layers
- * that run concurrently. docs/models/gpu_system.md. */
+ * Not modelled: slow-down by other users of the DRAM; density; integers; layers that run
+ * concurrently. docs/models/gpu_system.md. */
 #include <config.h>
 
 #include <stdio.h>
@@ -332,12 +332,19 @@ static double sheet_peak(const th_design_config *c, th_precision p)
     return th_gpu_peak(&l->gpu, th_gpu_nearest_precision(&l->gpu, wanted)) * GIGA;
 }
 
+static th_design_device device(const th_design_config *c)
+{
+    const learned *l = c->data;
+    return (th_design_device){.gpu = &l->gpu};
+}
+
 const th_design_type th_design_learned = {
     .name = "learned",
     .synopsis = "a GPU whose layer times are predicted from measurements",
     .keys = keys,
     .schedule = schedule,
     .sheet_peak = sheet_peak,
+    .device = device,
     .host = host,
     .kinds =
         1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN | 1u << TH_LAYER_ATTENTION,

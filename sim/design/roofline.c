@@ -12,6 +12,7 @@
 #include <config.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/design/designs.h"
 #include "sim/design/tiles.h"
@@ -23,6 +24,7 @@ enum {
     SLOTS,
     BANDWIDTH,
     ZERO_SKIPPING,
+    DEVICE,
     FACTORS /* one per precision, in the order of th_precision */
 };
 enum { SKIPS_WEIGHTS = 1, SKIPS_INPUTS = 2 }; /* bits of the choice */
@@ -42,6 +44,10 @@ static const th_design_key keys[] = {
                    "of its own way to the DRAM; absent: as fast as the DRAM", NULL},
     [ZERO_SKIPPING] = {"zero_skipping", TH_KEY_CHOICE, false, 0, 3, 0,
                        "operands whose zeros cost no cycle", skippings},
+    [DEVICE] = {"device", TH_KEY_TEXT, false, 0, 0, 0,
+                "of training steps: a row of devices.csv, or large_core, one core of that peak (a "
+                "TPU, an array); absent: the row of the design's name",
+                NULL},
     [FACTORS + TH_FP32] = {"fp32", TH_KEY_NUMBER, false, 1e-3, 1e3, 1,
                            "peak of this precision, in macs_per_cycle", NULL},
     [FACTORS + TH_FP16] = {"fp16", TH_KEY_NUMBER, false, 1e-3, 1e3, 1, "likewise", NULL},
@@ -183,10 +189,17 @@ static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
                             (int64_t)d->value[CLOCK]};
 }
 
+static th_design_device device(const th_design_config *c)
+{
+    const char *name = c->text[DEVICE];
+    return (th_design_device){name && strcmp(name, "large_core") == 0, name, NULL};
+}
+
 const th_design_type th_design_roofline = {
     .name = "roofline",
     .synopsis = "peak, efficiency and bandwidth",
     .keys = keys,
     .schedule = schedule,
     .peak = peak_of,
+    .device = device,
 };

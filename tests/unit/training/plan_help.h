@@ -14,7 +14,8 @@ static inline th_training_device device_of(double operations_per_s, double bytes
     th_training_device d = {.operations_per_s = operations_per_s,
                             .bytes_per_s = bytes_per_s,
                             .memory_bytes = INT64_C(80000000000)};
-    CU_ASSERT_EQUAL_FATAL(th_training_device_find(&d, "other", &err), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        th_training_device_find(&d, "other", (th_design_device){.is_core = true}, &err), 0);
     return d;
 }
 
@@ -34,12 +35,13 @@ static inline th_system *random_system(gsl_rng *r, int gigabytes)
              (int)pick(r, 5, 400), (int)pick(r, 1, 50));
     snprintf(text, sizeof text,
              "name = \"s\"; designs = ( { name = \"%s\"; type = \"roofline\"; clock = \"1GHz\"; "
-             "macs_per_cycle = %d; } ); accelerators = ( { dram = { capacity = \"%dGB\"; "
+             "macs_per_cycle = %d;%s } ); accelerators = ( { dram = { capacity = \"%dGB\"; "
              "bandwidth = \"%dGB/s\"; latency = \"100ns\"; burst = \"64B\"; }; "
              "vector = { clock = \"1GHz\"; elements_per_cycle = 512; }; designs = [\"%s\"]; } ); "
              "topology = { %s };",
-             design, (int)pick(r, 20000, 400000), gigabytes, (int)pick(r, 500, 4000), design,
-             shape);
+             design, (int)pick(r, 20000, 400000),
+             strcmp(design, "npu") == 0 ? " device = \"large_core\";" : "", gigabytes,
+             (int)pick(r, 500, 4000), design, shape);
     return system_of(text);
 }
 
