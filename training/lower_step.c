@@ -554,6 +554,7 @@ int th_lower_step(const th_system *s, const th_work_context *c,
     if (th_step_tasks_init(&tasks, s, c->p, merges, p, err))
         return -1;
     int status = th_step_tasks_use(&tasks, c->memo, err);
+    out->device.generation = th_plan_unmeasured_device(c)->generation;
     out->device.operations_per_s = th_plan_operations_per_s(c);
     l.of_stage = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.of_stage);
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);

@@ -21,6 +21,8 @@ int th_training_devices_of(const th_system *s, th_training_devices *out, th_erro
 th_training_device th_training_fastest(const th_work_context *c);
 /* The slowest of a stage. */
 th_training_device th_stage_device(const th_work_context *c, int32_t stage);
+/* Of unlike accelerators the first that no step was measured on, else the first. */
+const th_training_device *th_plan_unmeasured_device(const th_work_context *c);
 /* Of a rank, on average. */
 double th_plan_operations_per_s(const th_work_context *c);
 

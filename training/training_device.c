@@ -9,16 +9,6 @@
 
 static const double GIGA = 1e9;
 
-/* Of those that models of steps were compared with on. */
-static bool is_measured(const char *row)
-{
-    static const char *const names[] = {"a100_40", "h100", "tpu_v5e"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        any |= strcmp(names[i], row) == 0;
-    return any;
-}
-
 /* One core of that peak with 8-bit products of twice the rate, as tensor processors have: assumed,
  * as are clock, cache and the time that nothing fills. */
 static th_gpu unknown(double peak)
@@ -62,7 +52,7 @@ int th_training_device_find(th_training_device *d, const char *design, th_error 
     if (status < 0)
         return -1;
     d->is_known = status == 0;
-    d->is_measured = d->is_known && is_measured(g->name);
+    d->generation = d->is_known ? th_generation_of(g->name) : NULL;
     if (!d->is_known)
         *g = unknown(d->operations_per_s / GIGA);
     const double idle = g->extra[TH_GPU_IDLE_POWER], usual = g->extra[TH_GPU_BOARD_POWER];
