@@ -11,7 +11,7 @@
 
 array set options [concat {-top 5 -software 2024 -nodes 128} $argv]
 
-create_study gpt3 -file out/train_gpt3.db -parameters [list \
+create_study gpt3 -file out/train_gpt3_$options(-nodes)_$options(-top)_$options(-software).db -parameters [list \
     network {full_tree tree_4_1 torus} more {{} {-oversubscription 4} {}} \
     nodes $options(-nodes) top $options(-top) software $options(-software)] -zip {network more} \
     -metrics {
