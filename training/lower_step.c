@@ -39,17 +39,16 @@ typedef struct waits {
 
 /* Where a stage stands. */
 typedef struct stage {
-    int32_t wait[WAITS_MAX], n_wait;     /* bundles that the next one waits for */
-    int32_t beside[WAITS_MAX], n_beside; /* collectives that the next computation overlaps */
-    double ahead_s;                      /* that the host is; < 0: launches before, behind */
-    int32_t engine;                      /* last exchange of weights and gradients */
-    int32_t gate;                        /* end of the layer before: prefetching begins there */
-    calls reduce;                        /* gradients of the layer before, not on the engine yet */
-    int32_t reduce_after;                /* its computation */
-    int64_t pending_bytes;               /* gradients that are reduced at the end */
-    int64_t parameters;
-    waits forked, joins; /* of a pair: before its forward operation, and behind it */
-    int32_t paired;      /* chunk of its backward operation; NONE: it is in no pair */
+    waits wait;            /* bundles that the next one waits for */
+    waits beside;          /* collectives that the next computation overlaps */
+    double ahead_s;        /* that the host is; < 0: launches before, behind */
+    int32_t engine;        /* last exchange of weights and gradients */
+    int32_t gate;          /* end of the layer before: prefetching begins there */
+    calls reduce;          /* gradients of the layer before, not on the engine yet */
+    int32_t reduce_after;  /* its computation */
+    int64_t pending_bytes; /* gradients that are reduced at the end */
+    waits forked, joins;   /* of a pair: before its forward operation, and behind it */
+    int32_t paired;        /* chunk of its backward operation; NONE: it is in no pair */
 } stage;
 
 /* Gradients of a stage that wait for the first stage of their chunk. */
@@ -93,19 +92,19 @@ static th_time ps_of(double s)
 
 static th_bundles waits_of(const stage *g)
 {
-    return (th_bundles){g->wait, g->n_wait};
+    return (th_bundles){g->wait.of, g->wait.n};
 }
 
 static void wait_for(stage *g, int32_t task)
 {
-    g->wait[0] = task;
-    g->n_wait = 1;
+    g->wait.of[0] = task;
+    g->wait.n = 1;
 }
 
 static void wait_also(stage *g, int32_t task)
 {
-    if (task != NONE && g->n_wait < WAITS_MAX)
-        g->wait[g->n_wait++] = task;
+    if (task != NONE && g->wait.n < WAITS_MAX)
+        g->wait.of[g->wait.n++] = task;
 }
 
 /* ---- pairs: two chains on one accelerator, which does what is ready ---- */
@@ -116,13 +115,10 @@ static void enter_pair(lowering *l, int32_t at, int32_t i)
     stage *g = &l->stages[at];
     const th_pipeline_op *op = &l->s->ops[i];
     if (th_pipeline_opens_pair(l->s, i)) {
-        memcpy(g->forked.of, g->wait, sizeof g->wait);
-        g->forked.n = g->n_wait;
+        g->forked = g->wait;
     } else if (i % l->s->n_ops > 0 && th_pipeline_opens_pair(l->s, i - 1)) {
-        memcpy(g->joins.of, g->wait, sizeof g->wait);
-        g->joins.n = g->n_wait;
-        memcpy(g->wait, g->forked.of, sizeof g->wait);
-        g->n_wait = g->forked.n;
+        g->joins = g->wait;
+        g->wait = g->forked;
         g->paired = op->chunk;
     } else if (g->paired != NONE && !(op->kind == TH_PIPELINE_WEIGHTS && op->chunk == g->paired)) {
         g->paired = NONE;
@@ -158,9 +154,9 @@ static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what
     if (task < 0)
         return -1;
     wait_for(g, task);
-    for (int32_t i = 0; i < g->n_beside; i++)
-        wait_also(g, g->beside[i]);
-    g->n_beside = 0;
+    for (int32_t i = 0; i < g->beside.n; i++)
+        wait_also(g, g->beside.of[i]);
+    g->beside.n = 0;
     g->ahead_s = 0;
     return 0;
 }
@@ -204,8 +200,8 @@ static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
     if (task < 0)
         return -1;
     g->ahead_s -= x->host_s;
-    if (g->n_beside < WAITS_MAX)
-        g->beside[g->n_beside++] = task;
+    if (g->beside.n < WAITS_MAX)
+        g->beside.of[g->beside.n++] = task;
     return 0;
 }
 
@@ -265,7 +261,7 @@ static int gather_weights(lowering *l, int32_t at, int64_t parameters, bool is_f
     calls c = calls_of(l, TH_ALL_GATHER, parameters * th_plan_number_bytes(p));
     if (c.n == 0)
         return 0;
-    int32_t gate = !every ? NONE : p->overlaps_data ? g->gate : g->wait[0];
+    int32_t gate = !every ? NONE : p->overlaps_data ? g->gate : g->wait.of[0];
     int32_t end = on_engine(l, at, &c, gate, NONE, err);
     if (end < 0)
         return -1;
@@ -294,7 +290,7 @@ static int send_gradients(lowering *l, int32_t at, th_error *err)
 static int release_gradients(lowering *l, int32_t at, int32_t chunk, th_error *err)
 {
     const bool of_all = at == first_stage(l, chunk);
-    const int32_t made = l->stages[at].wait[0];
+    const int32_t made = l->stages[at].wait.of[0];
     size_t kept = 0;
     if (!of_all && chunk > 0)
         return 0;
@@ -329,12 +325,12 @@ static int reduce_gradients(lowering *l, int32_t at, const th_pipeline_op *op, i
         return 0;
     if (p->n.zero == 3 || at == first_stage(l, op->chunk) || l->made[op->chunk] != NONE) {
         g->reduce = c;
-        g->reduce_after = g->wait[0];
+        g->reduce_after = g->wait.of[0];
         return 0;
     }
     if (th_grow(&l->held, &l->held_capacity, l->n_held + 1, sizeof *l->held))
         return th_error_no_memory(err);
-    l->held[l->n_held++] = (held_calls){at, op->chunk, g->wait[0], c};
+    l->held[l->n_held++] = (held_calls){at, op->chunk, g->wait.of[0], c};
     return 0;
 }
 
@@ -345,7 +341,7 @@ static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *o
     th_work_context *c = &l->of_stage[at];
     stage *g = &l->stages[at];
     th_pieces pieces;
-    int32_t before = g->n_wait > 0 ? g->wait[0] : NONE;
+    int32_t before = g->wait.n > 0 ? g->wait.of[0] : NONE;
     int64_t parameters = th_layer_parameters_of_rank(l->c, layer);
     bool splits = l->s->splits_backward;
     c->p = th_plan_recomputes(l->c->p, l->c->t, at, layer) ? &l->recomputed : l->c->p;
@@ -366,21 +362,22 @@ static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *o
     return makes_gradients ? reduce_gradients(l, at, op, parameters, err) : 0;
 }
 
+/* The layers of a step, with the embedding in front of the first and the output layer behind the
+ * last; backward from the last to the first. */
 static int visit_all(lowering *l, int32_t at, int32_t step, const th_pipeline_op *op, th_error *err)
 {
-    th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
-    bool is_first = step == 0, is_forward = op->kind == TH_PIPELINE_FORWARD;
-    bool is_last = step == l->s->shape.stages * l->s->shape.chunks - 1;
-    if (is_forward && is_first && visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err))
-        return -1;
-    if (!is_forward && is_last && visit(l, at, TH_LAYER_HEAD_STEP, op, err))
-        return -1;
-    for (int32_t i = 0; i < r.n; i++)
-        if (visit(l, at, is_forward ? r.first + i : r.first + r.n - 1 - i, op, err))
+    const th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
+    const int32_t last = l->s->shape.stages * l->s->shape.chunks - 1;
+    const int32_t first = r.first - (step == 0), end = r.first + r.n + (step == last);
+    for (int32_t i = first; i < end; i++) {
+        const int32_t k = op->kind == TH_PIPELINE_FORWARD ? i : first + end - 1 - i;
+        const int32_t layer = k < r.first         ? TH_LAYER_EMBEDDING_STEP
+                              : k < r.first + r.n ? k
+                                                  : TH_LAYER_HEAD_STEP;
+        if (visit(l, at, layer, op, err))
             return -1;
-    if (is_forward && is_last && visit(l, at, TH_LAYER_HEAD_STEP, op, err))
-        return -1;
-    return !is_forward && is_first ? visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err) : 0;
+    }
+    return 0;
 }
 
 /* The step before (-1) or behind (1) an operation's, if another stage has it; NONE. */
@@ -438,30 +435,13 @@ static int lower_op(lowering *l, int32_t i, th_error *err)
         return -1;
     if (to == NONE)
         return 0;
-    int32_t made = g->n_wait > 0 ? g->wait[0] : NONE;
+    int32_t made = g->wait.n > 0 ? g->wait.of[0] : NONE;
     int32_t task = send(l, at, th_pipeline_stage_of(l->s, to), made, err);
     l->came[th_pipeline_number(l->s, op->kind, step, op->micro_batch)] = task;
     return task < 0 ? -1 : 0;
 }
 
 /* ---- the end of a step ---- */
-
-static int64_t parameters_of(const lowering *l, int32_t at)
-{
-    int32_t p = l->s->shape.stages, last = p * l->s->shape.chunks - 1;
-    int64_t n = 0;
-    for (int32_t chunk = 0; chunk < l->s->shape.chunks; chunk++) {
-        int32_t step = th_pipeline_step(l->s, at, chunk);
-        th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
-        for (int32_t i = r.first; i < r.first + r.n; i++)
-            n += th_layer_parameters_of_rank(l->c, i);
-        if (step == 0)
-            n += th_layer_parameters_of_rank(l->c, TH_LAYER_EMBEDDING_STEP);
-        if (step == last)
-            n += th_layer_parameters_of_rank(l->c, TH_LAYER_HEAD_STEP);
-    }
-    return n;
-}
 
 static int exchange_now(lowering *l, int32_t at, th_collective_kind kind, int64_t bytes,
                         th_error *err)
@@ -481,7 +461,7 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
 {
     const th_parallel_plan *p = l->c->p;
     stage *g = &l->stages[at];
-    int64_t parameters = parameters_of(l, at);
+    int64_t parameters = th_stage_parameters(l->c, l->s, at);
     th_piece x = {.s = th_optimizer_s(&l->of_stage[at], parameters)};
     x.part_s[TH_WORK_OPTIMIZER] = x.s;
     if (send_gradients(l, at, err))
@@ -510,7 +490,7 @@ static int lower(lowering *l, th_error *err)
     for (int32_t i = 0; i < stages; i++) {
         l->of_stage[i] = *l->c;
         l->of_stage[i].device = th_stage_device(l->c, i);
-        l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}, .paired = NONE};
+        l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {{NONE}, 0}, .paired = NONE};
     }
     l->recomputed = *l->c->p;
     l->recomputed.recompute = TH_RECOMPUTE_FULL;

@@ -96,7 +96,7 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
     th_strbuf_clear(&plan);
 }
 
-/* What the model of steps is held against on these accelerators, in this precision; and that one. */
+/* The precision of a step, and what measured steps of it and of its accelerators there are. */
 static void put_provenance(Tcl_Obj *dict, const th_session *s)
 {
     const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;

@@ -350,7 +350,7 @@ const th_command th_parallel_commands[] = {
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "
      "waits for messages of each kind. Computation, optimizer, bubble and exposed messages add up "
-     "to the step. Also tells the precision, the parts of -software that are on, and which measured "
+     "to the step. Tells the precision, the parts of -software that are on, and which measured "
      "steps of this generation of accelerators the model is held against.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
