@@ -3,7 +3,7 @@
 #
 #   tharsis -exit scripts/experiments/train_mixed.tcl ?-nodes N? ?-model NAME? ?-batch N? ?-tries N?
 #
-# Half of the -nodes (128, even) of eight accelerators are H100, half A100 80 GB; NVLinks of 300 GB/s
+# Half of the -nodes (128, even) of eight are H100, half A100 80 GB; NVLinks of 300 GB/s
 # in a node, 25 GB/s between nodes for each accelerator (those of the A100; assumed). The best plan
 # with equal stages, of -tries (100) in the order of bounds, against the best of a genetic search of
 # -tries plans whose stages have their own layers, accelerators and recomputation.
