@@ -79,17 +79,33 @@ proc ::tharsis::lib::step_parts {} {
 # ---- the verdict ----
 
 proc ::tharsis::lib::step_head {} {
-    set is_measured [dict get [core::about] is_measured]
-    return [list [list line verdict [step_verdict]] [list line "held against" [expr {$is_measured ?
-        "measured steps of this generation" : "no measured step of this generation"}]] \
-        {line predicted "by the accelerator's data sheet"}]
+    set about [core::about]
+    return [list [list line verdict [step_verdict]] \
+        [list line precision [dict get $about precision]] \
+        [list line software [software_of [plan_keys [dict get $about plan]]]] \
+        [held_against] {line predicted "by the accelerator's data sheet"}]
+}
+
+# What measured steps stand behind those of these accelerators.
+proc ::tharsis::lib::held_against {} {
+    return [list line "held against" [dict get [core::about] held_against]]
+}
+
+# The parts that -software sets, as the plan has them.
+proc ::tharsis::lib::software_of {plan} {
+    dict with plan {}
+    if {$launch eq "auto"} {
+        append launch " ([expr {$kernels eq "eager" ? "python" : "compiled"}])"
+    }
+    return "kernels $kernels, attention $attention, launch $launch, overlap [expr {$overlap eq "" ?
+        "none" : $overlap}]"
 }
 
 # The keys of a plan and their values.
 proc ::tharsis::lib::plan_keys {text} {
     return [concat {*}[lmap item [lrange [split $text ";"] 0 end-1] {
         regexp {^\s*(\w+) = (.*)$} $item - key value
-        list $key [string map {\" {} ( {} ) {} , {}} $value]
+        list $key [string map {\" {} ( {} ) {} \[ {} \] {} , {}} $value]
     }]]
 }
 

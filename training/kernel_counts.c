@@ -37,8 +37,8 @@ int32_t th_kernels_of(const th_parallel_plan *p, th_kernel_part part, bool is_ba
 }
 
 /* Fused: one, backward three (dO O, the gradients, their cast: FlashAttention). Else two products,
- * backward four; scores are scaled, masked and normalized, in 16 bits cast before and behind, or one
- * kernel does all of it; dropout. */
+ * backward four; scores are scaled, masked and normalized, in 16 bits cast before and behind, or
+ * one kernel does all of it; dropout. */
 static const kernel_count attention_counts[] = {[TH_ATTENTION_FUSED] = {1, 3},
                                                 [TH_ATTENTION_PORTABLE] = {1, 3},
                                                 [TH_ATTENTION_UNFUSED] = {2 + 3, 4 + 3},

@@ -24,8 +24,13 @@ const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
                                           [TH_WORK_HOST] = "host",
                                           NULL};
 
-/* Which of its products a layer computes: forward, or backward for its inputs or its weights. */
-typedef enum { PASS_FORWARD, PASS_INPUTS, PASS_WEIGHTS } product_pass;
+/* Which of its products a layer computes: forward, or backward for its inputs or its weights, which
+ * are the operations of a schedule that splits the backward one. */
+typedef enum {
+    PASS_FORWARD = TH_PIPELINE_FORWARD,
+    PASS_INPUTS = TH_PIPELINE_BACKWARD,
+    PASS_WEIGHTS = TH_PIPELINE_WEIGHTS
+} product_pass;
 
 /* What one computation adds up to, by th_work_part. */
 typedef struct cost {
@@ -358,31 +363,23 @@ static void return_tokens(const th_work_context *c, th_pieces *out)
     exchange_tokens(c, out);
 }
 
-static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
+/* A half of a layer: its computation between what it exchanges, which overlaps it or is in front of
+ * it and behind. has_last: with what it makes. */
+static void add_half(const th_work_context *c, int32_t layer, const cost *x, bool is_ffn,
+                     bool has_last, th_pieces *out)
 {
-    bool is_sparse = th_transformer_is_sparse(c->t, layer);
-    cost x = {.expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
-    add_ffn_passes(c, layer, 1, &x);
-    add_products_of_ffn(c, layer, has_last, &x);
+    const bool is_sparse = is_ffn && th_transformer_is_sparse(c->t, layer);
+    enter_tensor(c, out);
+    if (!is_ffn)
+        gather_context(c, layer, out);
+    if (has_last && overlaps_tensor(c))
+        leave_tensor(c, out);
     if (is_sparse)
         take_tokens(c, out);
-    close_piece(c, out, &x);
+    close_piece(c, out, x);
     if (is_sparse && has_last)
         return_tokens(c, out);
-}
-
-static void forward_mixer(const th_work_context *c, int32_t layer, th_pieces *out)
-{
-    cost x = {.kernels = 0};
-    add_attention_passes(c, layer, 1, &x);
-    add_attention_products(c, layer, &x);
-    add_attention(c, layer, 1, &x);
-    enter_tensor(c, out);
-    gather_context(c, layer, out);
-    if (overlaps_tensor(c))
-        leave_tensor(c, out);
-    close_piece(c, out, &x);
-    if (!overlaps_tensor(c))
+    if (has_last && !overlaps_tensor(c))
         leave_tensor(c, out);
 }
 
@@ -390,16 +387,18 @@ static void forward_mixer(const th_work_context *c, int32_t layer, th_pieces *ou
 static void forward_layer(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
     const th_transformer_kind k = th_transformer_layer(c->t, layer);
-    if (th_kind_has_mixer(&k))
-        forward_mixer(c, layer, out);
-    if (!th_kind_has_ffn(&k))
-        return;
-    enter_tensor(c, out);
-    if (has_last && overlaps_tensor(c))
-        leave_tensor(c, out);
-    forward_ffn(c, layer, has_last, out);
-    if (has_last && !overlaps_tensor(c))
-        leave_tensor(c, out);
+    cost a = {.kernels = 0}, f = {.expert_kernels = k.experts ? EXPERT_KERNELS_FORWARD : 0};
+    if (th_kind_has_mixer(&k)) {
+        add_attention_passes(c, layer, 1, &a);
+        add_attention_products(c, layer, &a);
+        add_attention(c, layer, 1, &a);
+        add_half(c, layer, &a, false, true, out);
+    }
+    if (th_kind_has_ffn(&k)) {
+        add_ffn_passes(c, layer, 1, &f);
+        add_products_of_ffn(c, layer, has_last, &f);
+        add_half(c, layer, &f, true, has_last, out);
+    }
 }
 
 static bool has_weight_gradients(const th_work_context *c, bool is_split)
@@ -435,23 +434,10 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
     }
     add_gradients(c, is_split, is_sparse, &a, &f);
     add_attention(c, layer, 2.5, &a);
-    bool early = overlaps_tensor(c);
-    for (int part = 0; part < 2; part++) {
-        if (part == 0 ? !th_kind_has_ffn(&k) : !th_kind_has_mixer(&k))
-            continue;
-        enter_tensor(c, out);
-        if (part == 1)
-            gather_context(c, layer, out);
-        if (early)
-            leave_tensor(c, out);
-        if (part == 0 && is_sparse)
-            take_tokens(c, out);
-        close_piece(c, out, part == 0 ? &f : &a);
-        if (part == 0 && is_sparse)
-            return_tokens(c, out);
-        if (!early)
-            leave_tensor(c, out);
-    }
+    if (th_kind_has_ffn(&k))
+        add_half(c, layer, &f, true, true, out);
+    if (th_kind_has_mixer(&k))
+        add_half(c, layer, &a, false, true, out);
 }
 
 static void recompute(const th_work_context *c, int32_t layer, th_pieces *out)
@@ -493,14 +479,10 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
 {
     double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
     const th_product of = {th_wide_precision(c), 1, rows, c->t->hidden, columns};
-    bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
+    const product_pass pass = (product_pass)kind; /* forward, for inputs, for weights */
+    const bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
     cost x = {.kernels = 5};
-    x.s[TH_WORK_PRODUCTS] = pass_s(c,
-                                   kind == TH_PIPELINE_FORWARD    ? PASS_FORWARD
-                                   : kind == TH_PIPELINE_BACKWARD ? PASS_INPUTS
-                                                                  : PASS_WEIGHTS,
-                                   &of) +
-                            (has_weights ? pass_s(c, PASS_WEIGHTS, &of) : 0);
+    x.s[TH_WORK_PRODUCTS] = pass_s(c, pass, &of) + (has_weights ? pass_s(c, PASS_WEIGHTS, &of) : 0);
     const double made = below_single(c), cast = made > 0 ? made + SINGLE : 0;
     if (kind != TH_PIPELINE_WEIGHTS)
         x.bytes[TH_WORK_LOGITS] =

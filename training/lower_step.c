@@ -167,22 +167,23 @@ static int visit(th_lowering *l, int32_t at, int32_t layer, const th_pipeline_op
     return makes_gradients ? th_lowering_reduce_gradients(l, at, op, parameters, err) : 0;
 }
 
+/* The layers of a step, with the embedding in front of the first and the output layer behind the
+ * last; backward from the last to the first. */
 static int visit_all(th_lowering *l, int32_t at, int32_t step, const th_pipeline_op *op,
                      th_error *err)
 {
-    th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
-    bool is_first = step == 0, is_forward = op->kind == TH_PIPELINE_FORWARD;
-    bool is_last = step == l->s->shape.stages * l->s->shape.chunks - 1;
-    if (is_forward && is_first && visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err))
-        return -1;
-    if (!is_forward && is_last && visit(l, at, TH_LAYER_HEAD_STEP, op, err))
-        return -1;
-    for (int32_t i = 0; i < r.n; i++)
-        if (visit(l, at, is_forward ? r.first + i : r.first + r.n - 1 - i, op, err))
+    const th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
+    const int32_t last = l->s->shape.stages * l->s->shape.chunks - 1;
+    const int32_t first = r.first - (step == 0), end = r.first + r.n + (step == last);
+    for (int32_t i = first; i < end; i++) {
+        const int32_t k = op->kind == TH_PIPELINE_FORWARD ? i : first + end - 1 - i;
+        const int32_t layer = k < r.first         ? TH_LAYER_EMBEDDING_STEP
+                              : k < r.first + r.n ? k
+                                                  : TH_LAYER_HEAD_STEP;
+        if (visit(l, at, layer, op, err))
             return -1;
-    if (is_forward && is_last && visit(l, at, TH_LAYER_HEAD_STEP, op, err))
-        return -1;
-    return !is_forward && is_first ? visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err) : 0;
+    }
+    return 0;
 }
 
 /* The step before (-1) or behind (1) an operation's, if another stage has it; NONE. */
@@ -249,23 +250,6 @@ static int lower_op(th_lowering *l, int32_t i, th_error *err)
 
 /* ---- the end of a step ---- */
 
-static int64_t parameters_of(const th_lowering *l, int32_t at)
-{
-    int32_t p = l->s->shape.stages, last = p * l->s->shape.chunks - 1;
-    int64_t n = 0;
-    for (int32_t chunk = 0; chunk < l->s->shape.chunks; chunk++) {
-        int32_t step = th_pipeline_step(l->s, at, chunk);
-        th_layer_range r = th_plan_layers(l->c->p, l->c->t, step);
-        for (int32_t i = r.first; i < r.first + r.n; i++)
-            n += th_layer_parameters_of_rank(l->c, i);
-        if (step == 0)
-            n += th_layer_parameters_of_rank(l->c, TH_LAYER_EMBEDDING_STEP);
-        if (step == last)
-            n += th_layer_parameters_of_rank(l->c, TH_LAYER_HEAD_STEP);
-    }
-    return n;
-}
-
 static void lower_share(th_lowering *l, int32_t share)
 {
     l->share = share;
@@ -285,7 +269,7 @@ static int update_weights(th_lowering *l, int32_t at, int64_t parameters, th_err
 static int end_stage(th_lowering *l, int32_t at, th_error *err)
 {
     const th_parallel_plan *p = l->c->p;
-    int64_t parameters = parameters_of(l, at), pending = l->stages[at].pending_bytes;
+    int64_t parameters = th_stage_parameters(l->c, l->s, at), pending = l->stages[at].pending_bytes;
     for (int32_t k = 0; k < l->n_shares; k++) {
         lower_share(l, k);
         if (th_lowering_send_gradients(l, at, err))
@@ -423,6 +407,7 @@ int th_lower_step(const th_system *s, const th_work_context *c,
                               .n_ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline};
     if (th_step_tasks_init(&tasks, s, c->p, merges, p, err))
         return -1;
+    out->device.generation = th_plan_unmeasured_device(c)->generation;
     out->device.operations_per_s = th_plan_operations_per_s(c);
     out->memory = th_alloc_array((size_t)stages, sizeof *out->memory);
     int status = out->memory ? 0 : th_error_no_memory(err);

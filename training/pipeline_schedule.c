@@ -49,50 +49,38 @@ static void fill_gpipe(const th_pipeline_shape *n, int32_t stage, th_pipeline_li
         add(out, TH_PIPELINE_BACKWARD, 0, j);
 }
 
-/* warm_up forward operations, then forward and backward in turn. */
-static void fill_in_turn(const th_pipeline_shape *n, int32_t warm_up, th_pipeline_list *out)
+/* warm_up forward operations, then forward and backward in turn; and the W of a micro-batch behind
+ * the B of the delay-th one after it (delay < 0: there is no W). */
+static void fill_in_turn(const th_pipeline_shape *n, int32_t warm_up, int32_t delay,
+                         th_pipeline_list *out)
 {
-    int32_t forward = 0;
+    int32_t forward = 0, weights = delay < 0 ? n->micro_batches : 0;
     for (; forward < th_min(warm_up, n->micro_batches); forward++)
         add(out, TH_PIPELINE_FORWARD, 0, forward);
     for (int32_t j = 0; j < n->micro_batches; j++) {
         if (forward < n->micro_batches)
             add(out, TH_PIPELINE_FORWARD, 0, forward++);
         add(out, TH_PIPELINE_BACKWARD, 0, j);
-    }
-}
-
-static void fill_1f1b(const th_pipeline_shape *n, int32_t stage, th_pipeline_list *out)
-{
-    fill_in_turn(n, n->stages - 1 - stage, out);
-}
-
-/* The same, and the W of a micro-batch behind the B of the delay-th one after it. */
-static void fill_split(const th_pipeline_shape *n, int32_t warm_up, int32_t delay,
-                       th_pipeline_list *out)
-{
-    int32_t forward = 0, weights = 0;
-    for (; forward < th_min(warm_up, n->micro_batches); forward++)
-        add(out, TH_PIPELINE_FORWARD, 0, forward);
-    for (int32_t j = 0; j < n->micro_batches; j++) {
-        if (forward < n->micro_batches)
-            add(out, TH_PIPELINE_FORWARD, 0, forward++);
-        add(out, TH_PIPELINE_BACKWARD, 0, j);
-        if (j >= delay)
+        if (delay >= 0 && j >= delay)
             add(out, TH_PIPELINE_WEIGHTS, 0, weights++);
     }
     while (weights < n->micro_batches)
         add(out, TH_PIPELINE_WEIGHTS, 0, weights++);
 }
 
+static void fill_1f1b(const th_pipeline_shape *n, int32_t stage, th_pipeline_list *out)
+{
+    fill_in_turn(n, n->stages - 1 - stage, -1, out);
+}
+
 static void fill_zb_h1(const th_pipeline_shape *n, int32_t stage, th_pipeline_list *out)
 {
-    fill_split(n, n->stages - 1 - stage, stage, out);
+    fill_in_turn(n, n->stages - 1 - stage, stage, out);
 }
 
 static void fill_zb_h2(const th_pipeline_shape *n, int32_t stage, th_pipeline_list *out)
 {
-    fill_split(n, 2 * (n->stages - 1 - stage), 2 * stage, out);
+    fill_in_turn(n, 2 * (n->stages - 1 - stage), 2 * stage, out);
 }
 
 /* ---- interleaved ---- */
@@ -134,13 +122,23 @@ static void fill_interleaved(const th_pipeline_shape *n, int32_t stage, th_pipel
 
 /* ---- zbv ---- */
 
-static int check_zbv(const th_pipeline_shape *n, th_error *err)
+static int check_least(const char *id, const char *name, const th_pipeline_shape *n, int32_t least,
+                       th_error *err)
 {
-    int32_t least = 2 * n->stages - 1;
     if (n->micro_batches >= least)
         return 0;
-    return th_error_set(err, "MAP-0401", "zbv: %d micro-batches on %d stages: must be at least %d",
+    return th_error_set(err, id, "%s: %d micro-batches on %d stages: must be at least %d", name,
                         (int)n->micro_batches, (int)n->stages, (int)least);
+}
+
+static int check_zbv(const th_pipeline_shape *n, th_error *err)
+{
+    return check_least("MAP-0401", "zbv", n, 2 * n->stages - 1, err);
+}
+
+static int check_dualpipe_v(const th_pipeline_shape *n, th_error *err)
+{
+    return check_least("MAP-0480", "dualpipe_v", n, 2 * n->stages, err);
 }
 
 /* What was added so far, by kind and chunk; the next micro-batch of each. */
@@ -193,16 +191,6 @@ static void fill_zbv(const th_pipeline_shape *n, int32_t stage, th_pipeline_list
 }
 
 /* ---- dualpipe_v ---- */
-
-static int check_dualpipe_v(const th_pipeline_shape *n, th_error *err)
-{
-    int32_t least = 2 * n->stages;
-    if (n->micro_batches >= least)
-        return 0;
-    return th_error_set(err, "MAP-0480",
-                        "dualpipe_v: %d micro-batches on %d stages: must be at least %d",
-                        (int)n->micro_batches, (int)n->stages, (int)least);
-}
 
 /* The W of the oldest B that has none. */
 static void add_waiting_weights(zbv_counts *c, int32_t *waiting, int32_t *n_waiting)

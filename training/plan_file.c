@@ -190,23 +190,6 @@ static void put_gradients(th_strbuf *out, const void *base)
     th_config_put_text(out, th_plan_gradient_names[f->plan.gradient_bytes == 2]);
 }
 
-/* Not there: as the model has it. */
-static int read_recompute(const th_config_node *g, void *base, th_error *err)
-{
-    th_parallel_plan *p = &((th_plan_file *)base)->plan;
-    int at = (int)p->recompute;
-    if (th_config_word(g, "recompute", th_plan_recompute_names, &at, err) < 0)
-        return -1;
-    p->recompute = (th_recompute)at;
-    return 0;
-}
-
-static void put_recompute(th_strbuf *out, const void *base)
-{
-    const th_plan_file *f = base;
-    th_config_put_text(out, th_plan_recompute_names[f->plan.recompute]);
-}
-
 /* ---- the table ---- */
 
 #define DEGREE(key, member, text, default_text)                                                    \
@@ -245,8 +228,8 @@ const th_field th_plan_fields[] = {
      .otherwise = "as many for all"},
     {"schedule", .read = read_schedule, .put = put_schedule,
      .says = "of the pipeline: a name, or a file", .otherwise = "`1f1b`, or `interleaved`"},
-    {"recompute", .read = read_recompute, .put = put_recompute,
-     .says = "what the backward operation computes again: `none`, `selective`, `needed`, `full`",
+    {"recompute", TH_FIELD_AT(th_plan_file, plan.recompute), TH_FIELD_WORD, TH_FIELD_ALWAYS,
+     .words = th_plan_recompute_names, .says = "what the backward operation computes again",
      .otherwise = "that of `create_transformer`"},
     FLAG("sequence_parallel", plan.sequence_parallel, false, "norms are shared by tensor ranks"),
     WORD("layout", plan.layout, th_plan_layout_names, 0, "how layers are spread over stages"),
@@ -327,14 +310,17 @@ static int read_numbers(const th_config_node *root, th_training_numbers *out, th
 static int read_all(const th_config_node *root, th_plan_file *f, th_error *err)
 {
     static const char *const groups[] = {"plan", "numbers", NULL};
+    const th_recompute of_model = f->plan.recompute;
     f->schedule_file = NULL;
     f->plan.schedule = NULL;
     f->plan.gradient_bytes = 4;
-    return th_config_check_keys(root, groups, err) || th_plan_set_order(&f->plan, NULL, 0, err) ||
-                   th_fields_read_group(th_plan_fields, root, "plan", true, f, err) ||
-                   read_numbers(root, &f->numbers, err)
-               ? -1
-               : 0;
+    if (th_config_check_keys(root, groups, err) || th_plan_set_order(&f->plan, NULL, 0, err) ||
+        th_fields_read_group(th_plan_fields, root, "plan", true, f, err) ||
+        read_numbers(root, &f->numbers, err))
+        return -1;
+    if (!th_config_member(th_config_member(root, "plan"), "recompute"))
+        f->plan.recompute = of_model;
+    return 0;
 }
 
 static int read_config(th_config *c, th_plan_file *f, th_error *err)

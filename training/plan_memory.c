@@ -102,16 +102,21 @@ static int64_t buffer_bytes(const th_work_context *c, const th_pipeline_schedule
     return bytes;
 }
 
+int64_t th_stage_parameters(const th_work_context *c, const th_pipeline_schedule *s, int32_t stage)
+{
+    int64_t n = 0;
+    for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++)
+        n += sizes_of(c, s, th_pipeline_step(s, stage, chunk)).parameters;
+    return n;
+}
+
 th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_schedule *s,
                                  int32_t stage)
 {
     const th_degrees *n = &c->p->n;
-    int64_t parameters = 0, largest = 0, shards = n->zero_group;
-    for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++) {
-        chunk_sizes x = sizes_of(c, s, th_pipeline_step(s, stage, chunk));
-        parameters += x.parameters;
-        largest = th_max(largest, x.largest);
-    }
+    int64_t parameters = th_stage_parameters(c, s, stage), largest = 0, shards = n->zero_group;
+    for (int32_t chunk = 0; chunk < s->shape.chunks; chunk++)
+        largest = th_max(largest, sizes_of(c, s, th_pipeline_step(s, stage, chunk)).largest);
     int64_t trained = c->p->frozen_weights ? 0 : parameters;
     return (th_plan_memory){
         {[TH_MEMORY_WEIGHTS] =

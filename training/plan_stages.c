@@ -129,6 +129,15 @@ th_training_device th_stage_device(const th_work_context *c, int32_t stage, int3
     return all;
 }
 
+const th_training_device *th_plan_unmeasured_device(const th_work_context *c)
+{
+    const char *precision = th_step_precisions[c->p->precision].name;
+    for (int32_t k = 0; k < c->devices.n; k++)
+        if (!th_generation_has_steps(c->devices.of[k].generation, precision))
+            return &c->devices.of[k];
+    return &c->device;
+}
+
 double th_plan_operations_per_s(const th_work_context *c)
 {
     const int32_t n = th_plan_stage_ranks(c->p);

@@ -22,6 +22,8 @@ th_training_device th_training_fastest(const th_work_context *c);
 /* The slowest of a stage, or of those of its ranks that take that share of the micro-batches; share
  * -1: of all. */
 th_training_device th_stage_device(const th_work_context *c, int32_t stage, int32_t share);
+/* Of unlike accelerators the first that no step was measured on, else the first. */
+const th_training_device *th_plan_unmeasured_device(const th_work_context *c);
 /* Of a rank, on average. */
 double th_plan_operations_per_s(const th_work_context *c);
 

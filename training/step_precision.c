@@ -4,7 +4,7 @@
  * pytorch/torchtitan, benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md. Casts: of an operand's
  * number, read in 16 bits and written twice, along rows and along columns, by blocks; per tensor
  * some of them are fused into what wrote the operand. Energy: tensor cores take the same power in
- * any precision, so it is the inverse of the peak (law_power.c); TF32 has half of that of 16 bits. */
+ * any precision, so it is the inverse of the peak (law_power.c); TF32 has half of that of 16. */
 #include <config.h>
 #include <stddef.h>
 #include "training/step_precision.h"

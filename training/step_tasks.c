@@ -225,25 +225,15 @@ int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *wor
     return bundle;
 }
 
+/* Of those that are not named: weights and gradients. */
 static th_step_task kind_of_group(th_plan_group group)
 {
-    switch (group) {
-    case TH_GROUP_TENSOR:
-        return TH_STEP_TENSOR;
-    case TH_GROUP_CONTEXT:
-        return TH_STEP_CONTEXT;
-    case TH_GROUP_EXPERT:
-    case TH_GROUP_EXPERT_NODES:
-    case TH_GROUP_EXPERT_LOCAL:
-    case TH_GROUP_EXPERT_SHARED:
-        return TH_STEP_EXPERT;
-    case TH_GROUP_GRADIENT:
-    case TH_GROUP_ZERO:
-    case TH_GROUP_REPLICA:
-    case TH_N_GROUPS:
-        break;
-    }
-    return TH_STEP_DATA;
+    static const th_step_task kinds[] = {
+        [TH_GROUP_TENSOR] = TH_STEP_TENSOR,       [TH_GROUP_CONTEXT] = TH_STEP_CONTEXT,
+        [TH_GROUP_EXPERT] = TH_STEP_EXPERT,       [TH_GROUP_EXPERT_NODES] = TH_STEP_EXPERT,
+        [TH_GROUP_EXPERT_LOCAL] = TH_STEP_EXPERT, [TH_GROUP_EXPERT_SHARED] = TH_STEP_EXPERT,
+    };
+    return group <= TH_GROUP_EXPERT_SHARED ? kinds[group] : TH_STEP_DATA;
 }
 
 /* The collective of the members, which waits for what each of them waits for. */

@@ -9,16 +9,6 @@
 
 static const double GIGA = 1e9;
 
-/* Of those that models of steps were compared with on. */
-static bool is_measured(const char *row)
-{
-    static const char *const names[] = {"a100_40", "h100", "tpu_v5e"};
-    bool any = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        any |= strcmp(names[i], row) == 0;
-    return any;
-}
-
 /* One core of that peak with 8-bit products of twice the rate, as tensor processors have: assumed,
  * as are clock, cache and the time that nothing fills. */
 static th_gpu unknown(double peak)
@@ -59,7 +49,7 @@ static int fail_unknown(const th_training_device *d, const char *design, const c
     th_gpus_describe_near(&all, d->operations_per_s / GIGA, d->bytes_per_s / GIGA, near,
                           sizeof near);
     th_gpus_clear(&all);
-    return th_error_set(err, "MAP-0796",
+    return th_error_set(err, "MAP-0800",
                         "design \"%s\": no row of devices.csv has the name %s: must say what it "
                         "is: device = \"ROW\", \"large_core\" (a TPU, an array), type learned "
                         "with its numbers, or a devices.csv along $THARSIS_PATH with a row%s",
@@ -80,13 +70,13 @@ int th_training_device_find(th_training_device *d, const char *design, th_design
     if (status < 0)
         return -1;
     d->is_known = status == 0 || by.gpu;
+    d->generation = status == 0 ? th_generation_of(g->name) : NULL;
     if (by.gpu)
         *g = *by.gpu;
     else if (!d->is_known && !by.is_core)
         return fail_unknown(d, design, by.name ? by.name : design, err);
     else if (!d->is_known)
         *g = unknown(d->operations_per_s / GIGA);
-    d->is_measured = d->is_known && is_measured(g->name);
     const double idle = g->extra[TH_GPU_IDLE_POWER], usual = g->extra[TH_GPU_BOARD_POWER];
     th_gpu limited = *g;
     limited.extra[TH_GPU_BOARD_POWER] = limit;

@@ -6,6 +6,7 @@
 #include "predictor/data/gpu.h"
 #include "sim/design/design.h"
 #include "topology/system.h"
+#include "training/training_numbers.h"
 
 /* One accelerator, as its system describes it, or several that work together. */
 typedef struct th_training_device {
@@ -17,7 +18,7 @@ typedef struct th_training_device {
     bool is_fastest;  /* a computation takes as long as on the fastest of them, not the slowest */
     bool keeps_clock; /* in long steps as well */
     bool is_known;    /* devices.csv has it */
-    bool is_measured; /* are there measured steps that the model is held against? */
+    const th_generation *generation; /* with the measured steps of it; NULL: none is known */
 } th_training_device;
 
 /* The kinds of accelerators that a system has. */

@@ -12,7 +12,7 @@
 array set options [concat {-size 256MB -per_cable 0} $argv]
 set jobs {all_reduce all_to_all step}
 
-create_study fair -file out/fair_topologies.db -parameters [list \
+create_study fair -file out/fair_$options(-size)_$options(-per_cable).db -parameters [list \
     topology {ring torus_2d torus_3d fat_tree fat_tree_4_1 dragonfly full} \
     type {ring torus torus fattree fattree dragonfly fully_connected} \
     dims {64 {8 8} {4 4 4} {8 2} {8 2} {2 4 2 8} 64} \

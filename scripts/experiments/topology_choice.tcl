@@ -5,7 +5,7 @@
 # say which topology is worth its cables.
 set evaluations [expr {[lindex $argv 0] eq "-evaluations" ? [lindex $argv 1] : 300}]
 
-create_study chips -file out/topology_choice.db -parameters [list \
+create_study chips -file out/topology_choice_$evaluations.db -parameters [list \
     topology {ring mesh torus hypercube} network {resnet50 mobilenet_v2} \
     evaluations $evaluations] -metrics {latency throughput model_error {cables count}} -script {
     set dims [dict get {ring 16 mesh {4 4} torus {4 4} hypercube 4} $topology]

@@ -10,8 +10,8 @@
 # alone, so only exchanges of gradients over more than a unit of 20 nodes feel the oversubscription.
 
 array set options [concat {-top 5 -software 2024 -nodes 128} $argv]
-
-create_study gpt3 -file out/train_gpt3.db -parameters [list \
+set run $options(-nodes)_$options(-top)_$options(-software)
+create_study gpt3 -file out/train_gpt3_$run.db -parameters [list \
     network {full_tree tree_4_1 torus} more {{} {-oversubscription 4} {}} \
     nodes $options(-nodes) top $options(-top) software $options(-software)] -zip {network more} \
     -metrics {

@@ -96,11 +96,18 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
     th_strbuf_clear(&plan);
 }
 
-/* Is the model of steps held against measured ones of this accelerator and precision? */
-static bool is_measured(const th_session *s)
+/* The precision of a step, and what measured steps of it and of its accelerators there are. */
+static void put_provenance(Tcl_Obj *dict, const th_session *s)
 {
     const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
-    return x && x->device.is_measured && x->plan.precision < TH_TRAIN_MXFP8;
+    const char *precision = x ? th_step_precisions[x->plan.precision].name : "";
+    th_strbuf said = TH_STRBUF_INIT;
+    if (x)
+        th_generation_describe(x->device.generation, precision, &said);
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("precision", -1), Tcl_NewStringObj(precision, -1));
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("held_against", -1),
+                   Tcl_NewStringObj(said.text ? said.text : "", -1));
+    th_strbuf_clear(&said);
 }
 
 /* about: a dict: of what the session simulates: the name of a hand-built program, the samples of an
@@ -121,7 +128,7 @@ static int run_about(th_call *c)
     put(dict, "reroutes", th_property_events_reroute(s));
     put(dict, "is_step", s->hand_built && s->hand_built->step);
     put_plan(dict, s);
-    put(dict, "is_measured", is_measured(s));
+    put_provenance(dict, s);
     put(dict, "chooses", p && chooses_algorithms(s, p));
     Tcl_SetObjResult(c->interp, dict);
     return 0;

@@ -61,7 +61,7 @@ typedef struct th_transformer {
     bool tied;  /* the output layer is the embedding */
     bool is_encoder;
     bool no_attention_dropout; /* in training, of what the scores became */
-    bool has_qk_norm;  /* a norm over each head's query and key */
+    bool has_qk_norm;          /* a norm over each head's query and key */
     int32_t norm_size; /* parameters of a norm per channel: 1 RMS or without bias, 2 with it */
     int32_t positions; /* learned embeddings of positions; 0: none */
     th_bias bias;

@@ -269,19 +269,15 @@ static int check_precision(th_call *c, const th_work_context *w)
 /* Vendors' accelerators and precisions without a measured run; what a user designed has none. */
 static void warn_of_unmeasured(const th_call *c, const th_work_context *w)
 {
-    const th_system *s = c->session->system;
-    const bool has_runs = !w->device.is_known || w->device.is_measured;
-    const char *precision = w->p->precision == TH_TRAIN_MXFP8   ? "mxfp8"
-                            : w->p->precision == TH_TRAIN_NVFP4 ? "nvfp4"
-                                                                : "";
-    if (has_runs && !precision[0])
+    const th_training_device *d = th_plan_unmeasured_device(w);
+    const char *precision = th_step_precisions[w->p->precision].name;
+    th_strbuf said = TH_STRBUF_INIT;
+    if (!d->is_known || th_generation_has_steps(d->generation, precision))
         return;
-    th_warn(c, "TCL-3035",
-            "steps %s%s%s%s were compared with no measured run: their error is not known, of "
-            "mixtures of experts on Blackwell it is 23 to 49 %%",
-            has_runs ? "" : "of ",
-            has_runs ? "" : s->designs[s->nodes[s->accel_node[0]].a.designs[0]].name,
-            precision[0] ? (has_runs ? "in " : " in ") : "", precision);
+    th_generation_describe(d->generation, precision, &said);
+    th_warn(c, "TCL-3035", "%s: %s: the error of this one is not known", d->gpu.name,
+            said.text ? said.text : "");
+    th_strbuf_clear(&said);
 }
 
 int th_call_plan_work(th_call *c, const th_plan_file *f, th_work_context *out)
@@ -369,8 +365,9 @@ const th_command th_parallel_commands[] = {
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "
      "waits for messages of each kind. Computation, optimizer, bubble and exposed messages add up "
-     "to the step. Says whether the model is held against measured steps of this accelerator. "
-     "-limit and -sort_by are for the rows of -by and -parts.",
+     "to the step. Tells the precision, the parts of -software that are on, and which measured "
+     "steps of this generation of accelerators the model is held against. -limit and "
+     "-sort_by are for the rows of -by and -parts.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -81,8 +81,9 @@ const char *th_plan_fitted_name(int i); /* of a number; NULL after the last */
          .names = th_plan_launch_names},                                                           \
     [PLAN_SOFTWARE] = {"-software", TH_OPTION_CHOICE, "YEAR",                                      \
                        "What is not said of -kernels, -attention, -launch and -overlap is that "   \
-                       "of "                                                                       \
-                       "releases of 2022, 2024 or 2026 (docs/models/training.md).",                \
+                       "of releases of a year, in this order: 2022 eager, fused_softmax, python, " \
+                       "none; 2024 fused, portable, compiled, {data}; 2026 fused, fused, graph, "  \
+                       "{data tensor pipeline} (docs/models/training.md says why).",               \
                        .names = th_software_names},                                                \
     [PLAN_GRADIENTS] = {"-gradients", TH_OPTION_CHOICE, "P",                                       \
                         "Gradients are added in fp32 (the default) or 16bit.",                     \

@@ -51,9 +51,9 @@ static th_work_context context_of(const th_transformer *t, const th_parallel_pla
     return c;
 }
 
-/* A rank's parameters: of a layer 12 h^2 and two norms, the tables, the last norm. 16 h numbers of a
- * token are kept (arXiv 2205.05198), or 2 bytes each of 32; of a score what the softmax made, what
- * dropout left of it, and a byte of its mask. */
+/* A rank's parameters: of a layer 12 h^2 and two norms, the tables, the last norm. 16 h numbers of
+ * a token are kept (arXiv 2205.05198); of a score what the softmax made, what dropout left of it,
+ * and a byte of its mask. */
 TEST(memory_by_hand)
 {
     static const struct {
