@@ -32,9 +32,9 @@ typedef struct genes {
     th_plan_units units;
     gsl_rng *random;
     th_map *tried;
-    int64_t left;                           /* plans that may be simulated */
-    individual of[POPULATION], seed[SEEDS]; /* the best first */
-    int n, n_seeds;
+    int64_t left;                              /* plans that may be simulated */
+    individual of[POPULATION], seed[2][SEEDS]; /* the best first; without and with shares */
+    int n, n_seeds[2];
     th_parallel_plan batch[OFFSPRING];
     int n_batch;
     th_error *err;
@@ -241,7 +241,7 @@ static int add_seed(void *own, const th_parallel_plan *group)
             turn_order(g, p);
         x.value = balance(g, p);
         if ((n > 1 || way == 0) && (way < 2 || p->n_shares > 0) && is_allowed(g, p))
-            keep(g->seed, &g->n_seeds, SEEDS, &x);
+            keep(g->seed[p->n_shares > 0], &g->n_seeds[p->n_shares > 0], SEEDS, &x);
     }
     return 0;
 }
@@ -499,9 +499,13 @@ static int evolve(genes *g)
 {
     if (add_found(g) || th_plan_space_groups(g->space, add_seed, g))
         return -1;
-    for (int i = 0; i < g->n_seeds; i++)
-        if (add_fitting(g, &g->seed[i].plan))
+    for (int i = 0, n = 0; i < 2 * SEEDS && n < SEEDS; i++) { /* with and without shares in turn */
+        if (i / 2 >= g->n_seeds[i % 2])
+            continue;
+        if (add_fitting(g, &g->seed[i % 2][i / 2].plan))
             return -1;
+        n++;
+    }
     if (run_batch(g) < 0)
         return -1;
     int better = 1;
