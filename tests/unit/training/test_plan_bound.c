@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_plan_bound.c - lower bounds of steps: never above the simulated step, over random plans of
- * random models on random systems, every third one of unlike accelerators, with random shares of the
- * micro-batches where replicas can take them; the bound that follows
- * the schedule is the step itself where nothing overlaps. */
+ * random models on random systems, every third one of unlike accelerators, with random shares of
+ * the micro-batches where replicas can take them; the bound that follows the schedule is the step
+ * itself where nothing overlaps and there are no shares. */
 #include <config.h>
 #include "base/random.h"
 #include "tests/unit/tap.h"

@@ -316,8 +316,8 @@ static int own_members(void *own, const th_parallel_plan *group)
     return th_plan_space_members(&((exhaustive *)own)->of->space, group, own_member, own);
 }
 
-/* On unlike accelerators the genetic search finds the best of all plans with stages of their own and
- * shares of the micro-batches, on any number of threads. */
+/* On unlike accelerators the genetic search finds the best of all plans with stages of their own
+ * and shares of the micro-batches, on any number of threads. */
 TEST(stages_of_their_own_are_the_best_of_all)
 {
     static const int64_t zero[] = {0}, one[] = {1}, four = 4, pipelines[] = {1, 2};
