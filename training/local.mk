@@ -31,6 +31,7 @@ unit_tests += \
 	tests/unit/training/test_plan_search \
 	tests/unit/training/test_launches \
 	tests/unit/training/test_overlap \
+	tests/unit/training/test_shares \
 	tests/unit/training/test_step_keys \
 	tests/unit/training/test_step_precision \
 	tests/unit/training/test_pipeline_schedule

@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/min_max.h"
 #include "training/kernel_counts.h"
+#include "training/lower_step.h"
 #include "training/lowering.h"
 #include "training/plan_stages.h"
 

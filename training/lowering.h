@@ -3,7 +3,7 @@
  * lower_exchanges.c what replicas exchange. */
 #ifndef TH_TRAINING_LOWERING_H
 #define TH_TRAINING_LOWERING_H
-#include "training/lower_step.h"
+#include "training/step_tasks.h"
 
 enum { NONE = TH_NO_BUNDLE, WAITS_MAX = 16 };
 

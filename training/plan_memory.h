@@ -24,8 +24,8 @@ th_plan_memory th_plan_memory_of(const th_work_context *c, const th_pipeline_sch
 int64_t th_plan_memory_sum(const th_plan_memory *m);
 /* On a rank of a stage, before ZeRO. */
 int64_t th_stage_parameters(const th_work_context *c, const th_pipeline_schedule *s, int32_t stage);
-/* Of the stage with the most; stage, fill: NULL, or the fullest (share of the micro-batches x stages
- * + its number), and how much of its accelerators' memory. s: of each share. */
+/* Of the stage with the most; stage, fill: NULL, or the fullest (share of the micro-batches x
+ * stages + its number), and how much of its accelerators' memory. s: of each share. */
 int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage,
                             double *fill);
 /* Of an accelerator's memory, what a plan may take: within the error of these estimates. */

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# train_mixed.tcl - Llama 2 70B on H100 and A100 in one job: what do unequal stages gain?
+# train_mixed.tcl - Llama 2 70B on H100 and A100 in one job: what do unequal stages and shares gain?
 #
 #   tharsis -exit scripts/experiments/train_mixed.tcl ?-nodes N? ?-model NAME? ?-batch N? ?-tries N?
 #
-# Half of the -nodes (128, even) of eight are H100, half A100 80 GB; NVLinks of 300 GB/s
-# in a node, 25 GB/s between nodes for each accelerator (those of the A100; assumed). The best plan
-# with equal stages, of -tries (100) in the order of bounds, against the best of a genetic search of
-# -tries plans whose stages have their own layers, accelerators and recomputation.
+# Half of the -nodes (128, even) of eight accelerators are H100, half A100 80 GB; NVLinks of
+# 300 GB/s in a node, 25 GB/s between nodes for each accelerator (those of the A100; assumed). The
+# best plan with equal stages, of -tries (100) in the order of bounds, against the best of a genetic
+# search of -tries plans with stages of their own, and shares of the micro-batches for unlike
+# replicas.
 
 array set options [concat {-nodes 128 -model llama2_70b -batch 1024 -tries 100} $argv]
 set half [expr {$options(-nodes) / 2 * 8}]
@@ -47,6 +48,6 @@ write_plot mixed -of study -type bar -x stages -y step $out.svg
 
 set json [report_study mixed -format json -return_string]
 lassign [lmap {- step} [regexp -all -inline {"step_ps": (\d+)} $json] {set step}] equal unequal
-puts [format "\nVerdict: %d H100 and %d A100: stages by their speed take %.1f %%\
+puts [format "\nVerdict: %d H100 and %d A100: stages and shares by speed take %.1f %%\
     less than the best equal ones (%.3f s, %.3f s)." $half $half \
     [expr {100 * (1 - double($unequal) / $equal)}] [expr {$unequal / 1e12}] [expr {$equal / 1e12}]]

@@ -32,9 +32,9 @@ typedef struct genes {
     th_plan_units units;
     gsl_rng *random;
     th_map *tried;
-    int64_t left;                           /* plans that may be simulated */
-    individual of[POPULATION], seed[SEEDS]; /* the best first */
-    int n, n_seeds;
+    int64_t left;                              /* plans that may be simulated */
+    individual of[POPULATION], seed[2][SEEDS]; /* the best first; without and with shares */
+    int n, n_seeds[2];
     th_parallel_plan batch[OFFSPRING];
     int n_batch;
     th_error *err;
@@ -111,47 +111,58 @@ static pace pace_of(const genes *g, const th_parallel_plan *p, int32_t share)
     return out;
 }
 
-/* Replicas take as many micro-batches, or shares by their speed, where a step is shorter so by the
- * estimate, s, that it returns. */
+/* Of n shares by speed, each as many replicas: what a step takes by the estimate, s. */
+static double share_by_speed(const genes *g, th_parallel_plan *p, int32_t n)
+{
+    const int64_t one = (int64_t)p->batch.micro_batch * (p->n.data / n);
+    int64_t left = p->batch.global_batch / one - n;
+    double s[TH_SHARES_MAX], longest = 0;
+    pace of[TH_SHARES_MAX];
+    if (p->n.data % n || p->batch.global_batch % one || left < 0)
+        return INFINITY;
+    p->n_shares = n;
+    for (int32_t k = 0; k < n; k++) {
+        of[k] = pace_of(g, p, k);
+        p->shares[k] = 1;
+        s[k] = of[k].sum;
+    }
+    for (; left > 0; left--) {
+        int32_t next = 0;
+        for (int32_t k = 1; k < n; k++)
+            next = s[k] + of[k].longest < s[next] + of[next].longest ? k : next;
+        s[next] += of[next].longest;
+        p->shares[next]++;
+    }
+    for (int32_t k = 0; k < n; k++)
+        longest = fmax(longest, s[k]);
+    return longest;
+}
+
+static bool has_own_order(const genes *g, const th_parallel_plan *p)
+{
+    return memcmp(p->order, g->space->base.order, sizeof p->order) != 0;
+}
+
+/* Replicas take as many micro-batches, or, where a step is shorter so by the estimate, s, which it
+ * returns, shares by their speed; with an order of ranks of their own always, if they can. */
 static double spread_shares(const genes *g, th_parallel_plan *p)
 {
     p->n_shares = 0;
     const pace all = pace_of(g, p, -1);
-    double least = all.sum + (th_plan_micro_batches(p) - 1) * all.longest;
-    if (p->batch.global_batch % ((int64_t)p->batch.micro_batch * p->n.data))
-        least = INFINITY;
-    th_parallel_plan best = *p;
+    const double equal = all.sum + (th_plan_micro_batches(p) - 1) * all.longest;
+    th_parallel_plan best = *p, x = *p;
+    double least = has_own_order(g, p) ? INFINITY : equal;
     for (int32_t n = 2; g->work->devices.n > 1 && n <= th_min(p->n.data, TH_SHARES_MAX); n++) {
-        const int64_t one = (int64_t)p->batch.micro_batch * (p->n.data / n);
-        int64_t left = p->batch.global_batch / one - n;
-        double s[TH_SHARES_MAX], longest = 0;
-        pace of[TH_SHARES_MAX];
-        if (p->n.data % n || p->batch.global_batch % one || left < 0)
-            continue;
-        p->n_shares = n;
-        for (int32_t k = 0; k < n; k++) {
-            of[k] = pace_of(g, p, k);
-            p->shares[k] = 1;
-            s[k] = of[k].sum;
-        }
-        for (; left > 0; left--) {
-            int32_t next = 0;
-            for (int32_t k = 1; k < n; k++)
-                next = s[k] + of[k].longest < s[next] + of[next].longest ? k : next;
-            s[next] += of[next].longest;
-            p->shares[next]++;
-        }
-        for (int32_t k = 0; k < n; k++)
-            longest = fmax(longest, s[k]);
-        if (longest < least * (1 - 1e-9)) {
-            least = longest;
-            best = *p;
+        const double s = share_by_speed(g, &x, n);
+        if (s < least * (1 - 1e-9)) {
+            least = s;
+            best = x;
         }
     }
     *p = best;
     if (p->n_shares == 0)
         memcpy(p->order, g->space->base.order, sizeof p->order);
-    return least;
+    return p->n_shares > 0 ? least : equal;
 }
 
 /* Spreads the layers by the speed of the stages. What a step takes then, s. */
@@ -181,13 +192,14 @@ static double balance(const genes *g, th_parallel_plan *p)
     return spread_shares(g, p);
 }
 
-/* Replicas behind each other, so that those of the same kind of accelerators do the same. */
-static void put_data_last(const genes *g, th_parallel_plan *p)
+/* Replicas behind each other, so that those of the same kind of accelerators do the same; or back
+ * again. */
+static void turn_order(const genes *g, th_parallel_plan *p)
 {
     static const int32_t order[] = {TH_AXIS_TENSOR, TH_AXIS_CONTEXT, TH_AXIS_PIPELINE,
                                     TH_AXIS_DATA};
     if (!g->space->keeps_order)
-        memcpy(p->order, order, sizeof order);
+        memcpy(p->order, has_own_order(g, p) ? g->space->base.order : order, sizeof order);
 }
 
 static void keep(individual *of, int *n, int most, const individual *x)
@@ -200,8 +212,14 @@ static void keep(individual *of, int *n, int most, const individual *x)
         of[at] = *x;
 }
 
-/* Stages in the order of their accelerators, turned around, and, of replicas that are behind each
- * other, in their order; one stage where replicas take shares. */
+/* One where replicas may take shares. */
+static int32_t fewest_stages(const genes *g)
+{
+    return g->work->devices.n > 1 ? 1 : 2;
+}
+
+/* Stages in the order of their accelerators, turned around, and of replicas that are behind each
+ * other. */
 static int add_seed(void *own, const th_parallel_plan *group)
 {
     genes *g = own;
@@ -209,7 +227,7 @@ static int add_seed(void *own, const th_parallel_plan *group)
     th_parallel_plan *p = &x.plan;
     const th_pipeline_type *quick = th_pipeline_find("zb_h1"); /* in the memory of 1F1B */
     const int32_t n = p->n.pipeline;
-    if (n > TH_OWN_STAGES_MAX || n > g->space->t->layers)
+    if (n < fewest_stages(g) || n > TH_OWN_STAGES_MAX || n > g->space->t->layers)
         return 0;
     p->sequence_parallel =
         p->n.tensor > 1 && th_plan_space_allows(g->space, TH_CHOICE_SEQUENCE_PARALLEL, 1);
@@ -220,11 +238,10 @@ static int add_seed(void *own, const th_parallel_plan *group)
         for (int32_t i = 0; i < n; i++)
             p->own[i].block = (int16_t)(way == 1 ? n - 1 - i : i);
         if (way == 2)
-            put_data_last(g, p);
+            turn_order(g, p);
         x.value = balance(g, p);
-        if ((way == 0 || n > 1) && (way < 2 || p->n_shares > 0) && (n > 1 || p->n_shares > 0) &&
-            is_allowed(g, p))
-            keep(g->seed, &g->n_seeds, SEEDS, &x);
+        if ((n > 1 || way == 0) && (way < 2 || p->n_shares > 0) && is_allowed(g, p))
+            keep(g->seed[p->n_shares > 0], &g->n_seeds[p->n_shares > 0], SEEDS, &x);
     }
     return 0;
 }
@@ -286,6 +303,13 @@ static void move_layer(th_parallel_plan *p, int32_t from, int32_t to)
     p->own[from].again = th_min(p->own[from].again, p->own[from].layers);
 }
 
+/* add does not take it. */
+static bool is_too_large(const genes *g, const th_parallel_plan *p)
+{
+    return p->n.pipeline > th_min(TH_OWN_STAGES_MAX, g->space->t->layers) ||
+           (int64_t)th_plan_stage_ranks(p) * p->n.pipeline > g->space->n_accels;
+}
+
 /* Doubles one factor and halves another. */
 static void trade(genes *g, th_parallel_plan *p)
 {
@@ -297,9 +321,8 @@ static void trade(genes *g, th_parallel_plan *p)
     *up *= 2;
     if (up == &p->batch.micro_batch && below(g, 2) == 0 && *up % 4 == 0)
         *up /= 4;
-    if (p->n.pipeline > th_min(TH_OWN_STAGES_MAX, g->space->t->layers) ||
-        (int64_t)th_plan_stage_ranks(p) * p->n.pipeline > g->space->n_accels)
-        return; /* add does not take it */
+    if (is_too_large(g, p))
+        return;
     p->n.zero_group = p->n.data * p->n.context;
     for (int32_t i = 0; i < p->n.pipeline; i++)
         p->own[i].block = (int16_t)i;
@@ -356,7 +379,9 @@ static void mutate(genes *g, th_parallel_plan *p)
             move_share(p, below(g, p->n_shares), below(g, p->n_shares));
         break;
     default:
-        put_data_last(g, p);
+        if (is_too_large(g, p))
+            break;
+        turn_order(g, p);
         spread_shares(g, p);
     }
 }
@@ -412,8 +437,7 @@ static int add_found(genes *g)
     th_parallel_plan found[POPULATION];
     int n = 0;
     for (int k = 0; k < f.n && n < POPULATION; k++)
-        if (f.of[k].plan.n.chunks == 1 &&
-            f.of[k].plan.n.pipeline >= (g->work->devices.n > 1 ? 1 : 2) &&
+        if (f.of[k].plan.n.chunks == 1 && f.of[k].plan.n.pipeline >= fewest_stages(g) &&
             f.of[k].plan.n.pipeline <= TH_OWN_STAGES_MAX)
             found[n++] = f.of[k].plan;
     for (int k = 0; k < n; k++) {
@@ -475,9 +499,13 @@ static int evolve(genes *g)
 {
     if (add_found(g) || th_plan_space_groups(g->space, add_seed, g))
         return -1;
-    for (int i = 0; i < g->n_seeds; i++)
-        if (add_fitting(g, &g->seed[i].plan))
+    for (int i = 0, n = 0; i < 2 * SEEDS && n < SEEDS; i++) { /* with and without shares in turn */
+        if (i / 2 >= g->n_seeds[i % 2])
+            continue;
+        if (add_fitting(g, &g->seed[i % 2][i / 2].plan))
             return -1;
+        n++;
+    }
     if (run_batch(g) < 0)
         return -1;
     int better = 1;

@@ -57,10 +57,10 @@ static const th_option plan_options[] = {
         {"-stages", TH_OPTION_TEXT, "LIST", .least = 1, .most = TH_MANY,
          .help = "Of each stage LAYERS, LAYERS@BLOCK or LAYERS@BLOCK+AGAIN: its layers, whose "
                  "accelerators it has, layers computed again (all are equal)."},
-    [PLAN_SHARES] = {"-shares", TH_OPTION_INTEGER, "{N ...}", .low = 1,
-                     .high = TH_MICRO_BATCHES_MAX, .least = 1, .most = TH_SHARES_MAX,
-                     .help = "Micro-batches of replicas: as many of them take the first number, "
-                             "the second, and so on (all take as many)."},
+    [PLAN_SHARES] = {"-shares", TH_OPTION_INTEGER, "{N ...}",
+                     "Micro-batches of replicas: as many of them take the first number, the "
+                     "second, and so on (all take as many).",
+                     1, TH_MICRO_BATCHES_MAX, .least = 1, .most = TH_SHARES_MAX},
     [PLAN_IGNORE_MEMORY] = {"-ignore_memory", TH_OPTION_FLAG, NULL,
                             "Simulates what does not fit into memory too."},
     [PLAN_MERGE] =

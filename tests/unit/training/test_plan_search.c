@@ -76,6 +76,7 @@ typedef struct exhaustive {
     simulated *all;
     size_t capacity;
     th_time best;
+    th_parallel_plan best_plan;
     int64_t n;
 } exhaustive;
 
@@ -103,21 +104,23 @@ static int simulate(void *own, const th_parallel_plan *p)
 {
     exhaustive *x = own;
     th_error err;
-    th_pipeline_schedule schedule;
     th_work_context c = x->of->work;
-    const th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    th_plan_schedules schedules;
     c.p = p;
     c.memo = x->memo;
-    CU_ASSERT_EQUAL_FATAL(th_pipeline_make(p->schedule, &shape, &schedule, &err), 0);
-    if (th_plan_memory_check(&c, &schedule, &err) >= 0) {
-        const th_time step = th_plan_step_time(x->of->system, &c, &schedule, &err);
+    CU_ASSERT_EQUAL_FATAL(th_plan_schedules_make(&schedules, p, &err), 0);
+    if (th_plan_memory_check(&c, schedules.of, &err) >= 0) {
+        const th_time step = th_plan_step_time(x->of->system, &c, schedules.of, &err);
         CU_ASSERT_TRUE_FATAL(step > 0);
-        x->best = x->n == 0 || step < x->best ? step : x->best;
+        if (x->n == 0 || step < x->best) {
+            x->best = step;
+            x->best_plan = *p;
+        }
         CU_ASSERT_EQUAL_FATAL(th_grow(&x->all, &x->capacity, (size_t)x->n + 1, sizeof *x->all), 0);
-        x->all[x->n++] =
-            (simulated){step, th_plan_stage_ranks(p) * p->n.pipeline, is_needless(&c, &schedule)};
+        x->all[x->n++] = (simulated){step, th_plan_stage_ranks(p) * p->n.pipeline,
+                                     is_needless(&c, schedules.of)};
     }
-    th_pipeline_clear(&schedule);
+    th_plan_schedules_clear(&schedules);
     return 0;
 }
 
@@ -253,6 +256,35 @@ TEST(no_plan_is_missing_that_none_beats_in_both)
 
 /* ---- stages of their own ---- */
 
+/* All shares of the micro-batches from that one on. */
+static void simulate_shares(exhaustive *x, th_parallel_plan *p, int32_t share, int32_t left)
+{
+    th_error err;
+    if (share == p->n_shares) {
+        if (left == 0 && th_plan_check(p, &x->of->model, x->of->system->n_accels, &err) == 0)
+            simulate(x, p);
+        return;
+    }
+    for (p->shares[share] = 1; p->shares[share] <= left; p->shares[share]++)
+        simulate_shares(x, p, share + 1, left - p->shares[share]);
+}
+
+/* None, and all of every number of shares, with the order of ranks as it is, and with replicas that
+ * are behind each other. */
+static void simulate_replicas(exhaustive *x, const th_parallel_plan *p)
+{
+    const int32_t orders[][TH_N_AXES] = {{0, 1, 2, 3}, {0, 1, 3, 2}};
+    simulate(x, p);
+    for (int32_t n = 2; n <= p->n.data; n++)
+        for (int order = 0; order < 2 && p->n.data % n == 0; order++) {
+            th_parallel_plan of = *p;
+            memcpy(of.order, orders[order], sizeof of.order);
+            of.n_shares = n;
+            simulate_shares(x, &of, 0,
+                            p->batch.global_batch / p->batch.micro_batch / (p->n.data / n));
+        }
+}
+
 /* All layers and orders of the stages of a plan. */
 static void simulate_stages(exhaustive *x, th_parallel_plan *p, int32_t stage, int32_t left)
 {
@@ -260,7 +292,7 @@ static void simulate_stages(exhaustive *x, th_parallel_plan *p, int32_t stage, i
     if (stage == n) {
         th_error err;
         if (left == 0 && th_plan_check(p, &x->of->model, x->of->system->n_accels, &err) == 0)
-            simulate(x, p);
+            simulate_replicas(x, p);
         return;
     }
     for (p->own[stage].block = 0; p->own[stage].block < n; p->own[stage].block++)
@@ -281,15 +313,14 @@ static int own_member(void *own, const th_parallel_plan *p)
 
 static int own_members(void *own, const th_parallel_plan *group)
 {
-    exhaustive *x = own;
-    return group->n.pipeline > 1 ? th_plan_space_members(&x->of->space, group, own_member, x) : 0;
+    return th_plan_space_members(&((exhaustive *)own)->of->space, group, own_member, own);
 }
 
-/* On unlike accelerators the genetic search finds the best of all plans with stages of their own,
- * on any number of threads. */
+/* On unlike accelerators the genetic search finds the best of all plans with stages of their own
+ * and shares of the micro-batches, on any number of threads. */
 TEST(stages_of_their_own_are_the_best_of_all)
 {
-    static const int64_t zero[] = {0}, one[] = {1}, pipelines[] = {2, 3};
+    static const int64_t zero[] = {0}, one[] = {1}, four = 4, pipelines[] = {1, 2};
     const int64_t schedule[] = {th_pipeline_find("1f1b") - th_pipeline_types};
     const struct {
         th_plan_choice choice;
@@ -301,7 +332,8 @@ TEST(stages_of_their_own_are_the_best_of_all)
                     {TH_CHOICE_RECOMPUTE, zero, 1},     {TH_CHOICE_MICRO_BATCH, one, 1},
                     {TH_CHOICE_PIPELINE, pipelines, 2}, {TH_CHOICE_SCHEDULE, schedule, 1}};
     auto_rng *r = th_random_stream(47, "searches of plans", 0);
-    for (int i = 0; i < 20; i++) {
+    int n_shared = 0;
+    for (int i = 0; i < (is_thorough() ? 20 : 12); i++) {
         problem x;
         th_error err;
         do
@@ -311,6 +343,13 @@ TEST(stages_of_their_own_are_the_best_of_all)
         for (size_t k = 0; k < sizeof narrowed / sizeof *narrowed; k++) {
             x.space.only[narrowed[k].choice].of = narrowed[k].of;
             x.space.only[narrowed[k].choice].n = narrowed[k].n;
+        }
+        if (i % 2) { /* plans that take all accelerators */
+            x.space.only[TH_CHOICE_PIPELINE].n = 1;
+            x.space.only[TH_CHOICE_TENSOR].of = &pipelines[1];
+            x.space.only[TH_CHOICE_TENSOR].n = 1;
+            x.space.only[TH_CHOICE_DATA].of = &four;
+            x.space.only[TH_CHOICE_DATA].n = 1;
         }
         exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
         CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, own_members, &all), 0);
@@ -322,15 +361,26 @@ TEST(stages_of_their_own_are_the_best_of_all)
             CU_ASSERT_EQUAL(th_plan_evolve(s, &x.work, &x.space, 3000, 1, &err), 0);
             const th_plan_findings f = th_plan_search_found(s);
             found[k] = f.n > 0 ? f.of[0].step_ps : 0;
-            printf("# %d accelerators: %lld plans of their own stages fit, %d were simulated\n",
-                   x.system->n_accels, (long long)all.n, f.n);
+            printf(
+                "# %d accelerators: %lld plans of own stages and shares fit, %d were simulated\n",
+                x.system->n_accels, (long long)all.n, f.n);
             th_plan_search_free(s);
         }
         CU_ASSERT_EQUAL(found[0], all.n > 0 ? all.best : 0);
+        n_shared += all.n > 0 && all.best_plan.n_shares > 0;
+        if (all.n > 0 && found[0] != all.best) {
+            th_strbuf text = TH_STRBUF_INIT;
+            th_plan_describe(&all.best_plan, &text);
+            printf("# %lld found, %lld is the best: %s\n", (long long)found[0], (long long)all.best,
+                   text.text);
+            th_strbuf_clear(&text);
+        }
         CU_ASSERT_EQUAL(found[1], found[0]);
         clear_all(&all);
         clear(&x, NULL);
     }
+    printf("# %d of the best plans have shares\n", n_shared);
+    CU_ASSERT_TRUE(n_shared > 0);
 }
 
 /* Threads change nothing, nor does a budget, but for plans behind it. */
