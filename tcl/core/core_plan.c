@@ -52,9 +52,9 @@ static Tcl_Obj *row_of(const th_session *s, const th_plan_findings *all, int i)
 }
 
 /* plans: {OBJECTIVES TOKENS EVALUATIONS IS_DONE BOUND ELAPSED TOP MOST_FILL} of the search, and of
- * each plan that it simulated {NAME SCHEDULE ZERO MICRO_BATCH RECOMPUTE SEQUENCE_PARALLEL STEP_PS VALUE
- * UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS SECOND_VALUE}, the best first; empty: the
- * program was not searched for. */
+ * each plan that it simulated {NAME SCHEDULE ZERO MICRO_BATCH RECOMPUTE SEQUENCE_PARALLEL STEP_PS
+ * VALUE UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS SECOND_VALUE}, the best first;
+ * empty: the program was not searched for. */
 static int run_plans(th_call *c)
 {
     const th_session *s = c->session;
