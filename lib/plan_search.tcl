@@ -3,7 +3,7 @@
 
 proc ::tharsis::lib::report_search {o} {
     lassign [core::plans] search plans
-    lassign $search objectives tokens evaluations is_done bound elapsed top
+    lassign $search objectives tokens evaluations is_done bound elapsed top most_fill
     foreach option {convergence timing} {
         fail_if {[dict exists $o $option]} TCL-3121 "-$option: is for searches of mappings;\
             search_plan made this program"
@@ -13,6 +13,7 @@ proc ::tharsis::lib::report_search {o} {
         objective: search_plan -objective {step tokens_per_cost}, or {step tokens_per_joule}, was\
         expected"
     set best [lindex $plans 0]
+    set simulated $plans
     lassign $best name - - - - - step value
     set gap [expr {$bound eq "" || $bound >= $value ? 0 : $bound > 0 ? $value / $bound - 1 : ""}]
     set record [dict create name search is_record 1 columns [list {objective objective text}\
@@ -52,7 +53,24 @@ proc ::tharsis::lib::report_search {o} {
         [list proven "proven: no plan is better\
             [expr {$is_front ? "in both" : "but those above"}]"]\
     ] limit [get $o limit [expr {[is_text $o] ? $top > 10 ? $top : 10 : 2147483647}]]]
-    return [report search Search [list $record $table] arranged 2]
+    return [report search Search [list $record $table] arranged 2 \
+        head [sentences [memory_sentences $simulated $most_fill]]]
+}
+
+# Where the best plan may not fit, since estimates of memory are off by so much: which one does.
+proc ::tharsis::lib::memory_sentences {plans most_fill} {
+    set room [row {SELECT min(dram_bytes) FROM accels}]
+    lassign [lindex $plans 0] name - - - - - step - - - bytes
+    if {$room eq "" || $bytes <= $room} {return {}}
+    set says [format "%s may not fit: it needs %s of %s, by estimates within %.0f %%;" $name \
+        [core::quantity bytes $bytes] [core::quantity bytes $room] [expr {100 * ($most_fill - 1)}]]
+    foreach plan $plans {
+        lassign $plan name - - - - - ps - - - bytes
+        if {$bytes * $most_fill > $room} continue
+        return [list "$says the best that fits for sure: $name, [core::quantity bytes $bytes], step\
+            [format %+.2f [expr {100 * (double($ps) / $step - 1)}]] %"]
+    }
+    return [list "$says no plan that was simulated fits for sure"]
 }
 
 # In text only where they are what was searched for.

@@ -580,12 +580,21 @@ proc ::tharsis::lib::alternatives {o} {
 
 # ---- objects ----
 
+# "400Gbps (50GB/s)": the rate of a link as data sheets of networks and of accelerators have it.
+proc ::tharsis::lib::both_rates {text} {
+    if {![regexp {^([0-9.]+)([kMGT]?)(bps|B/s)$} $text - n prefix unit]} {return $text}
+    return "$text ([format %.6g [expr {$unit eq "bps" ? $n / 8.0 : $n * 8.0}]]$prefix[expr {
+        $unit eq "bps" ? "B/s" : "bps"}])"
+}
+
 proc ::tharsis::lib::report_property {o} {
     set objects [lindex [dict get $o words] 0]
     set rows [concat {*}[lmap object $objects {
         set class [lindex [split $object /] 0]s
         lmap {name value} [get_property $object] {
-            list $object $name [or_dash $value] [lindex [core::figure $class $name] 3]
+            lassign [core::figure $class $name] kind - - meaning
+            if {$kind eq "bandwidth" && [is_text $o]} {set value [both_rates $value]}
+            list $object $name [or_dash $value] $meaning
         }
     }]]
     set table {name properties wraps 1 columns {{object object text} {attribute attribute text}

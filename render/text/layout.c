@@ -126,12 +126,27 @@ bool th_layout_whole(const th_table *t, th_layout *l)
 
 /* ---- shorter names ---- */
 
-int th_layout_wrapped(const th_table *t)
+/* The column of which the table says that it wraps. */
+static bool is_wrapped(const th_table *t, int c)
 {
-    for (int c = 0; t->wraps_at && c < t->n_columns; c++)
-        if (strcmp(t->columns[c].name, t->wraps_at) == 0)
-            return c;
-    return t->wraps ? t->n_columns - 1 : -1;
+    return t->wraps_at ? strcmp(t->columns[c].name, t->wraps_at) == 0
+                       : t->wraps && c == t->n_columns - 1;
+}
+
+/* The longest word of a column of texts; has_blank: whether a text has several. */
+static int longest_word(const th_layout *l, int c, bool *has_blank)
+{
+    int longest = 0;
+    *has_blank = false;
+    for (size_t row = 0; row < l->table.n_rows; row++)
+        for (const char *text = text_at(l, row, c); *text != '\0'; text += strspn(text, " ")) {
+            int n = 0;
+            for (; *text != '\0' && *text != ' '; text++)
+                n += ((unsigned char)*text & 0xC0) != 0x80;
+            longest = n > longest ? n : longest;
+            *has_blank |= *text == ' ';
+        }
+    return longest;
 }
 
 /* How long the prefix is that all names of a column have, up to a separator; 0: too short to be
@@ -222,11 +237,13 @@ static int64_t n_different(const th_layout *l, int c, int width)
 static int least_width(const th_layout *l, int c)
 {
     int heading = th_text_width(l->table.columns[c].title), width = l->width[c];
-    int least = th_layout_wrapped(&l->table) == c ? WRAPPED : NARROWEST;
+    int least = is_wrapped(&l->table, c) ? th_max(WRAPPED, th_min(l->word[c], WIDEST))
+                : l->wraps[c]            ? l->word[c]
+                                         : NARROWEST;
     least = heading > least ? heading : least;
     if (l->table.columns[c].kind != TH_KIND_TEXT || width <= least)
         return width;
-    if (th_layout_wrapped(&l->table) == c)
+    if (l->wraps[c])
         return least;
     int64_t different = n_different(l, c, width);
     while (least < width && n_different(l, c, least) != different)
@@ -309,9 +326,14 @@ static void cut_first_names(th_layout *l)
 static void narrow(th_layout *l)
 {
     int width = line_width(l->table.report);
-    for (int c = 0; c < l->table.n_columns && total_width(l) > width; c++)
-        if (l->table.columns[c].kind == TH_KIND_TEXT && th_layout_wrapped(&l->table) != c)
+    for (int c = 0; c < l->table.n_columns; c++) {
+        bool has_blank = false, is_text = l->table.columns[c].kind == TH_KIND_TEXT;
+        l->word[c] =
+            is_text && (l->table.wraps || l->table.wraps_at) ? longest_word(l, c, &has_blank) : 0;
+        l->wraps[c] = is_wrapped(&l->table, c) || (has_blank && c > 0);
+        if (is_text && total_width(l) > width && !is_wrapped(&l->table, c))
             drop_prefix(l, c);
+    }
     if (total_width(l) > width)
         cut_names(l);
     if (total_width(l) > width)

@@ -75,36 +75,36 @@ static size_t fitting(const char *text, int width)
     return at;
 }
 
-/* A row whose text in column c continues on further lines. */
-static void add_wrapped(const th_layout *l, char *const *texts, int c, th_strbuf *out)
+/* A row whose texts continue on further lines where their column wraps. */
+static void add_wrapped(const th_layout *l, char *const *texts, th_strbuf *out)
 {
     const th_table *t = &l->table;
     char *parts[TH_COLUMNS_MAX];
-    th_strbuf part = TH_STRBUF_INIT;
-    const char *rest = texts[c] ? texts[c] : "";
-    memcpy(parts, texts, (size_t)t->n_columns * sizeof *parts);
-    do {
-        size_t n = fitting(rest, l->width[c]);
-        th_strbuf_clear(&part);
-        th_strbuf_add_bytes(&part, rest, n);
-        parts[c] = part.text;
+    const char *rest[TH_COLUMNS_MAX];
+    bool is_more = true;
+    for (int c = 0; c < t->n_columns; c++) {
+        parts[c] = texts[c];
+        rest[c] = l->wraps[c] && l->is_shown[c] ? texts[c] : NULL;
+    }
+    while (is_more) {
+        is_more = false;
+        for (int c = 0; c < t->n_columns; c++) {
+            size_t n = rest[c] ? fitting(rest[c], l->width[c]) : 0;
+            if (rest[c])
+                parts[c] = (char *)th_report_printf(t->report, "%.*s", (int)n, rest[c]);
+            rest[c] = rest[c] ? rest[c] + n + strspn(rest[c] + n, " ") : NULL;
+            is_more |= rest[c] && *rest[c] != '\0';
+        }
         add_line(l, parts, out);
         memset(parts, 0, sizeof parts); /* no texts */
-        rest += n + strspn(rest + n, " ");
-    } while (*rest != '\0');
-    out->failed |= part.failed;
-    th_strbuf_clear(&part);
+    }
 }
 
 static void add_row(const th_layout *l, size_t row, th_strbuf *out)
 {
     const th_table *t = &l->table;
     char *const *texts = &l->texts[row * (size_t)t->n_columns];
-    int wrapped = th_layout_wrapped(t);
-    if (wrapped >= 0 && l->is_shown[wrapped])
-        add_wrapped(l, texts, wrapped, out);
-    else
-        add_line(l, texts, out);
+    add_wrapped(l, texts, out);
 }
 
 static void add_block(const th_layout *l, th_strbuf *out)

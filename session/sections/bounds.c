@@ -312,6 +312,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
     if (run[0] != '\0')
         th_report_head_line(r, "for", run);
     th_table *t = th_report_table(r, "bounds", "Lower bounds", shown);
+    th_table_wrap(t);
     for (int i = 0; i <= TH_N_LIMITS; i++) {
         bool is_largest = i == TH_N_LIMITS;
         int limit = is_largest ? (int)b.largest : i;

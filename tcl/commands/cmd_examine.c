@@ -180,7 +180,7 @@ const th_command th_examine_commands[] = {
     {"report_property", GROUP, "OBJECTS", 1, 1, th_table_options,
      "print all attributes of objects, and what they mean",
      "The values are those of now, as get_property returns them; a value that is not known yet is "
-     "-.",
+     "-. In text bandwidths of links and messages stand in bits and in bytes per second.",
      .run = th_lib_run, .kinds = property_words, .is_report = true},
     {.name = NULL},
 };

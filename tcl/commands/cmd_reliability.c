@@ -76,7 +76,8 @@ const th_command th_reliability_commands[] = {
      "noticed, a spare unit is taken or waited for, and the run restarts. The report says which "
      "share of the time trains, where the rest goes, how often the run is interrupted, and which "
      "interval between checkpoints is the best, beside the formulas of Young and Daly. Results "
-     "depend on the seed alone. -limit and -sort_by are for the kinds of failures. See docs/models/reliability.md.",
+     "depend on the seed alone. -limit and -sort_by are for the kinds of failures. "
+     "See docs/models/reliability.md.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -51,10 +51,10 @@ static Tcl_Obj *row_of(const th_session *s, const th_plan_findings *all, int i)
     return row;
 }
 
-/* plans: {OBJECTIVES TOKENS EVALUATIONS IS_DONE BOUND ELAPSED TOP} of the search, and of each plan
- * that it simulated {NAME SCHEDULE ZERO MICRO_BATCH RECOMPUTE SEQUENCE_PARALLEL STEP_PS VALUE
- * UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS SECOND_VALUE}, the best first; empty: the
- * program was not searched for. */
+/* plans: {OBJECTIVES TOKENS EVALUATIONS IS_DONE BOUND ELAPSED TOP MOST_FILL} of the search, and of
+ * each plan that it simulated {NAME SCHEDULE ZERO MICRO_BATCH RECOMPUTE SEQUENCE_PARALLEL STEP_PS
+ * VALUE UTILIZATION RANKS BYTES BOUND PROVEN EVALUATION OPTIONS SECOND_VALUE}, the best first;
+ * empty: the program was not searched for. */
 static int run_plans(th_call *c)
 {
     const th_session *s = c->session;
@@ -69,10 +69,11 @@ static int run_plans(th_call *c)
     for (int i = 0; i < f->options.n_objectives; i++)
         Tcl_ListObjAppendElement(NULL, objectives,
                                  text(th_plan_objective_names[f->options.objectives[i]]));
-    Tcl_Obj *search = TH_LIB_LIST(
-        objectives, Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
-        Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
-        number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s), Tcl_NewIntObj(f->options.top));
+    Tcl_Obj *search =
+        TH_LIB_LIST(objectives, Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
+                    Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
+                    number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s),
+                    Tcl_NewIntObj(f->options.top), Tcl_NewDoubleObj(TH_PLAN_FILL_MAX));
     Tcl_SetObjResult(c->interp, TH_LIB_LIST(search, rows));
     return 0;
 }
