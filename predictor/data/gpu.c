@@ -6,6 +6,7 @@
 #include "predictor/data/gpu.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -123,8 +123,7 @@ typedef struct th_product_shape {
 static inline th_product_shape th_product_shape_of(const th_op *op)
 {
     if (op->kind == TH_OP_CONV)
-        return (th_product_shape){1,
-                                  (double)op->x[TH_OP_BATCH] * th_op_out_h(op) * th_op_out_w(op),
+        return (th_product_shape){1, (double)op->x[TH_OP_BATCH] * th_op_out_h(op) * th_op_out_w(op),
                                   (double)op->x[TH_OP_CHANNELS_IN] * op->x[TH_OP_KERNEL_H] *
                                       op->x[TH_OP_KERNEL_W],
                                   op->x[TH_OP_CHANNELS_OUT], NULL};

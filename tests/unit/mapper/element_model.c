@@ -428,13 +428,13 @@ bool is_shard_of(const th_shard *s, const th_layer *l, const loops *x, const ele
 
 int64_t bytes_of(int64_t n_elements, th_precision p)
 {
-    static const int bits[] = {32, 16, 16, 16, 8, 4};
+    static const int bits[] = {32, 16, 16, 16, 8, 4, 32, 8, 4};
     return (n_elements * bits[p] + 7) / 8;
 }
 
 int64_t weight_bytes_of(const th_layer *l, const loops *x)
 {
-    static const int bits[] = {32, 16, 16, 16, 8, 4};
+    static const int bits[] = {32, 16, 16, 16, 8, 4, 32, 8, 4};
     int p = bits[l->precision[TH_TENSOR_WEIGHT]];
     int64_t n = l->groups > 1 ? l->dim[TH_DIM_C] / l->groups : x->hi[TH_DIM_C] - x->lo[TH_DIM_C];
     n *= (x->hi[TH_DIM_K] - x->lo[TH_DIM_K]) * (x->hi[TH_DIM_R] - x->lo[TH_DIM_R]) *

@@ -16,8 +16,9 @@ static th_system *unlike_system(int islands, int each)
     char text[1400];
     snprintf(text, sizeof text,
              "name = \"s\"; designs = ( { name = \"fast\"; type = \"roofline\"; clock = \"1GHz\"; "
-             "macs_per_cycle = 400000; }, { name = \"slow\"; type = \"roofline\"; clock = "
-             "\"1GHz\"; macs_per_cycle = 130000; } ); accelerators = ( "
+             "macs_per_cycle = 400000; device = \"large_core\"; }, { name = \"slow\"; type = "
+             "\"roofline\"; clock = "
+             "\"1GHz\"; macs_per_cycle = 130000; device = \"large_core\"; } ); accelerators = ( "
              "{ count = %d; dram = { capacity = \"80GB\"; bandwidth = \"3000GB/s\"; latency = "
              "\"100ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 512; }; "
              "designs = [\"fast\"]; }, { count = %d; dram = { capacity = \"40GB\"; bandwidth = "

@@ -47,7 +47,8 @@ static th_work_context context_of(const th_transformer *t, const th_parallel_pla
     th_error err;
     th_work_context c = {.t = t, .p = p, .numbers = th_training_numbers_shipped()};
     c.device = (th_training_device){.operations_per_s = 989.4e12, .bytes_per_s = 3.35e12};
-    CU_ASSERT_EQUAL_FATAL(th_training_device_find(&c.device, design, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        th_training_device_find(&c.device, design, (th_design_device){.is_core = true}, &err), 0);
     return c;
 }
 

@@ -222,7 +222,7 @@ TEST(refuses_numbers)
     REFUSED("WORK-0033",
             "sparsity 4 of 2: must be n of m weights that are not zero, 1 <= n <= m <= 256",
             l->sparse_n = 4, l->sparse_m = 2);
-    REFUSED("WORK-0034", "precision 9: there are 6 of them",
+    REFUSED("WORK-0034", "precision 9: there are 9 of them",
             l->precision[TH_TENSOR_OUTPUT] = (th_precision)9);
     REFUSED("WORK-0036", "reads int4, but \"input\" makes fp16",
             l->precision[TH_TENSOR_INPUT] = TH_INT4);

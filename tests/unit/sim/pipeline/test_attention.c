@@ -117,7 +117,7 @@ static th_shard tokens(int32_t n)
 }
 
 /* 8 heads of 64 over 256 causal tokens: 256 x 257 / 2 of 256 x 256 scores, on every design and in
- * its least time. */
+ * its least time; a fused kernel that computes whole tiles, no more than of all. */
 TEST(every_design_leaves_out_hidden_scores)
 {
     auto_rng *r = th_random_stream(71, "attention", 0);
@@ -138,7 +138,11 @@ TEST(every_design_leaves_out_hidden_scores)
              is_bounded = th_compute_cost_min_cycles(costs, 0, 0, &whole, &least_of_all, &hz);
         if (runs && th_compute_cost_schedule(costs, 0, 0, &causal, &some, NULL) == 0) {
             double cycles = (double)th_schedule_sum(&some).cycles;
-            CU_ASSERT_DOUBLE_EQUAL(cycles, seen * (double)th_schedule_sum(&all).cycles, 4);
+            double of_all = (double)th_schedule_sum(&all).cycles;
+            if (th_design_types[i]->kinds >> TH_LAYER_ATTENTION & 1u)
+                CU_ASSERT_TRUE(seen * of_all <= cycles && cycles <= of_all) /* tiles on the edge */
+            else
+                CU_ASSERT_DOUBLE_EQUAL(cycles, seen * of_all, 4);
             n++;
             if (is_bounded && th_compute_cost_min_cycles(costs, 0, 0, &causal, &least, &hz)) {
                 CU_ASSERT_DOUBLE_EQUAL(least, seen * least_of_all, 1e-6 * least);
