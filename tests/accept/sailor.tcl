@@ -27,8 +27,8 @@ source [file join $here lib training_rows.tcl]
 
 # Design, peak TFLOP/s of 16 bits added up in 32, GB, GB/s.
 set gpus {
-    GH-96 {gh200 989 96 4000}  RTX-3090 {rtx3090 71 24 936}  RTX-2080 {turing_2080 40.3 8 448}
-    Titan-RTX {turing_titan 130.5 24 672}
+    GH-96 {gh200 989 96 4000}  RTX-3090 {rtx3090 71 24 936}  RTX-2080 {rtx2080 40.3 8 448}
+    Titan-RTX {2080ti 130.5 24 672}
 }
 
 # The highest bandwidth, bytes/s, of so many GPUs of a node, in a file of {"GPU": {"N":

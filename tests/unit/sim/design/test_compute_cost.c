@@ -213,6 +213,21 @@ TEST(shards_that_never_end_are_refused)
     CU_ASSERT_EQUAL(th_compute_cost_count(w), 0);
 }
 
+TEST(gpus_have_no_times_of_integers)
+{
+    auto_system *s = shipped_system("gpu_a100");
+    auto_costs *w = th_compute_cost_cache_new(s, NULL);
+    th_shard shard = conv_shard(1, 64, 64, 14, 14, 3);
+    th_error e = {"", ""};
+    CU_ASSERT_TRUE(th_compute_cost_lookup(w, 0, 0, &shard, &e) >= 0);
+    for (int t = 0; t < TH_N_TENSORS; t++)
+        shard.precision[t] = TH_INT8;
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard, &e), -1);
+    TAP_ASSERT_ERROR(e, "SIM-0202",
+                     "precision int8: times of GPUs are of floating point: must be fp32, tf32, "
+                     "fp16, bf16, fp8 or fp4");
+}
+
 /* 65,536 images in 65,536 groups would be 2^32 iterations of the outermost loop. */
 TEST(shards_beyond_counting_are_refused)
 {
