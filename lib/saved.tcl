@@ -155,7 +155,7 @@ proc ::tharsis::lib::report_compare {o} {
     lassign [best_runs $o $runs $first [lindex $tables 0]] best by
     set head [saved_head $runs $best]
     if {[llength $references] > 0} {
-        lappend head [list line "relative to" $asked] [list field relative_to text $asked]
+        lappend head [list line "relative to" [join $asked ", "]] [list field relative_to text $asked]
     }
     set said [lmap run $best {
         if {[dict get $run id] == [dict get $first id]} continue
@@ -294,7 +294,7 @@ proc ::tharsis::lib::metric_columns {of shown references} {
         set heading [get $headings $metric $heading]
         list [list $metric $heading $kind $meaning] {*}[lmap reference $references {
             set name [dict get $reference name]
-            list ${metric}_vs_$name $one$name change
+            list ${metric}_vs_$name $one[regsub -all {\s+} $name " "] change
         }]
     }]]
 }
