@@ -155,7 +155,8 @@ proc ::tharsis::lib::report_compare {o} {
     lassign [best_runs $o $runs $first [lindex $tables 0]] best by
     set head [saved_head $runs $best]
     if {[llength $references] > 0} {
-        lappend head [list line "relative to" [join $asked ", "]] [list field relative_to text $asked]
+        lappend head [list line "relative to" [join $asked ", "]] \
+            [list field relative_to text $asked]
     }
     set said [lmap run $best {
         if {[dict get $run id] == [dict get $first id]} continue
