@@ -434,7 +434,7 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
                                        .memory_bytes = SAFE_MEMORY_BYTES}};
 #ifdef M_TRIM_THRESHOLD /* else the heap goes back to the kernel and comes again with each report */
     mallopt(M_TRIM_THRESHOLD, HEAP_KEPT_BYTES);
-    mallopt(M_MMAP_THRESHOLD, HEAP_KEPT_BYTES / 2);
+    mallopt(M_MMAP_THRESHOLD, HEAP_KEPT_BYTES / 16);
 #endif
     th_ctrl_c_block();
     th_stack_guard_install();
