@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "training/lowering.h"
 
-/* The share of their rate that computations lose to a collective beside them. */
 double th_lowering_slowdown(const th_lowering *l, th_plan_group group)
 {
     return l->c->numbers
@@ -81,8 +80,6 @@ static int exchange_gradients(th_lowering *l, int32_t at, const th_lowering_call
     return 0;
 }
 
-/* What the first computation of a layer waits for: its weights. ZeRO 3: every time; 1 and 2: once a
- * step, where the exchange overlaps. */
 int th_lowering_gather_weights(th_lowering *l, int32_t at, int64_t parameters, bool is_first,
                                th_error *err)
 {
@@ -114,8 +111,6 @@ static int32_t first_stage(const th_lowering *l, int32_t chunk)
     return th_pipeline_stage_of(l->s, chunk * l->s->shape.stages);
 }
 
-/* Puts the gradients of the layer before on the engine, behind the weights of the next one, which a
- * computation waits for. */
 int th_lowering_send_gradients(th_lowering *l, int32_t at, th_error *err)
 {
     th_lowering_stage *g = &l->stages[at];
@@ -124,8 +119,6 @@ int th_lowering_send_gradients(th_lowering *l, int32_t at, th_error *err)
     return c.n > 0 && exchange_gradients(l, at, &c, g->reduce_after, NONE, err) ? -1 : 0;
 }
 
-/* Stage `at` has made all of its gradients of a chunk: those of the last chunk leave, or, where it
- * is the first stage, those of all stages. */
 int th_lowering_release_gradients(th_lowering *l, int32_t at, int32_t chunk, th_error *err)
 {
     const bool of_all = at == first_stage(l, chunk);
@@ -173,8 +166,6 @@ int th_lowering_reduce_gradients(th_lowering *l, int32_t at, const th_pipeline_o
     return 0;
 }
 
-/* The exchanges of gradients that all shares have noted for a stage: each when all have made them.
- */
 int th_lowering_exchange_joint(th_lowering *l, int32_t at, th_error *err)
 {
     l->tasks->share = -1;
@@ -197,7 +188,6 @@ int th_lowering_exchange_joint(th_lowering *l, int32_t at, th_error *err)
     return 0;
 }
 
-/* All shares wait for it. */
 int th_lowering_exchange_now(th_lowering *l, int32_t at, th_collective_kind kind, int64_t bytes,
                              th_error *err)
 {

@@ -218,25 +218,31 @@ static void walk_unit(const th_plan_operations *x, walk *w, int kind, const unit
     }
 }
 
+/* The units of a step of the model, in order: the embedding is in front of its first layer, the
+ * output layer behind its last. */
+static int32_t count_units(const th_plan_operations *x, int32_t step)
+{
+    const int32_t last = x->shape.stages * x->shape.chunks - 1;
+    return (step == 0) + th_plan_layers(x->c->p, x->c->t, step).n + (step == last);
+}
+
+static const unit_work *unit_at(const th_plan_operations *x, int32_t step, int32_t i)
+{
+    const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
+    const int32_t k = i - (step == 0), n = x->units->n;
+    return work_of(x, th_pipeline_stage_of(x->s, step),
+                   k < 0     ? n
+                   : k < r.n ? x->units->class_of[r.first + k]
+                             : n + 1);
+}
+
 static operation walk_step(const th_plan_operations *x, int kind, int32_t step)
 {
     operation out = {.computes = false};
     walk w = {.of = &out};
-    const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
-    const bool is_forward = kind == TH_PIPELINE_FORWARD;
-    const bool is_last = step == x->shape.stages * x->shape.chunks - 1;
-    const unit_work *work = work_of(x, th_pipeline_stage_of(x->s, step), 0);
-    const unit_work *embedding = work + x->units->n, *head = embedding + 1;
-    if (is_forward && step == 0)
-        walk_unit(x, &w, kind, embedding);
-    if (!is_forward && is_last)
-        walk_unit(x, &w, kind, head);
-    for (int32_t i = 0; i < r.n; i++)
-        walk_unit(x, &w, kind, &work[x->units->class_of[r.first + (is_forward ? i : r.n - 1 - i)]]);
-    if (is_forward && is_last)
-        walk_unit(x, &w, kind, head);
-    if (!is_forward && step == 0)
-        walk_unit(x, &w, kind, embedding);
+    const int32_t n = count_units(x, step);
+    for (int32_t i = 0; i < n; i++)
+        walk_unit(x, &w, kind, unit_at(x, step, kind == TH_PIPELINE_FORWARD ? i : n - 1 - i));
     if (!out.computes)
         out.lead_ps = w.now;
     out.rest_ps = out.computes ? w.now : 0;
@@ -256,22 +262,6 @@ static th_time engine_of_unit(const th_plan_operations *x, const unit_work *u)
     if (p->n.zero == 3)
         return x->shape.micro_batches * (2 * u->gather_ps + u->reduce_ps);
     return u->reduce_ps + u->gather_ps;
-}
-
-/* The units that a step has besides its layers: -1: none. */
-static int32_t extra_unit(const th_plan_operations *x, int32_t step, bool at_front)
-{
-    if (at_front)
-        return step == 0 ? x->units->n : -1;
-    return step == x->shape.stages * x->shape.chunks - 1 ? x->units->n + 1 : -1;
-}
-
-static void add_unit(th_plan_operations *x, int32_t stage, int32_t unit, int64_t *parameters)
-{
-    if (unit < 0)
-        return;
-    *parameters += work_of(x, stage, unit)->parameters;
-    x->engine_ps[stage] += engine_of_unit(x, work_of(x, stage, unit));
 }
 
 /* What a stage does once its last gradients are there. */
@@ -299,13 +289,12 @@ static int time_stage(th_plan_operations *x, const th_work_context *c, int32_t s
                       th_collective_times *times, th_error *err)
 {
     int64_t parameters = 0;
-    for (int32_t chunk = x->shape.chunks - 1; chunk >= 0; chunk--) {
+    for (int32_t chunk = 0; chunk < x->shape.chunks; chunk++) {
         const int32_t step = th_pipeline_step(x->s, stage, chunk);
-        const th_layer_range r = th_plan_layers(x->c->p, x->c->t, step);
-        add_unit(x, stage, extra_unit(x, step, false), &parameters);
-        for (int32_t i = 0; i < r.n; i++)
-            add_unit(x, stage, x->units->class_of[r.first + i], &parameters);
-        add_unit(x, stage, extra_unit(x, step, true), &parameters);
+        for (int32_t i = 0; i < count_units(x, step); i++) {
+            parameters += unit_at(x, step, i)->parameters;
+            x->engine_ps[stage] += engine_of_unit(x, unit_at(x, step, i));
+        }
     }
     return time_end(x, c, stage, parameters, times, err);
 }
@@ -442,14 +431,6 @@ typedef struct follow {
     th_time *came; /* by th_pipeline_number */
 } follow;
 
-/* Of the layer that the backward pass of a step ends with. */
-static th_time last_reduce_ps(const th_plan_operations *x, int32_t step)
-{
-    const int32_t unit =
-        step == 0 ? x->units->n : x->units->class_of[th_plan_layers(x->c->p, x->c->t, step).first];
-    return work_of(x, th_pipeline_stage_of(x->s, step), unit)->reduce_ps;
-}
-
 static void follow_operation(follow *f, int32_t i)
 {
     const th_plan_operations *x = f->x;
@@ -471,7 +452,7 @@ static void follow_operation(follow *f, int32_t i)
     g->has_begun = true;
     if (x->c->p->overlaps_data && op->micro_batch == x->shape.micro_batches - 1 &&
         op->kind == (x->splits ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD))
-        g->reduced = th_max(g->reduced, g->made + last_reduce_ps(x, step));
+        g->reduced = th_max(g->reduced, g->made + unit_at(x, step, 0)->reduce_ps);
     if (!moves || to < 0 || to >= steps || th_pipeline_stage_of(x->s, to) == at)
         return;
     const bool is_next = th_pipeline_stage_of(x->s, to) == (at + 1) % x->shape.stages;

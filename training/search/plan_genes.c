@@ -18,7 +18,7 @@
 #include "training/search/plan_search.h"
 #include "training/plan_stages.h"
 
-enum { POPULATION = 48, SEEDS = 48, OFFSPRING = 16, STALE_GENERATIONS = 12, TRIES = 20 };
+enum { POPULATION = 48, SEEDS = 48, OFFSPRING = 16, STALE_GENERATIONS = 30, TRIES = 20 };
 
 typedef struct individual {
     th_parallel_plan plan;
@@ -272,14 +272,15 @@ static int run_batch(genes *g)
 {
     double values[OFFSPRING];
     const double before = g->n > 0 ? g->of[0].value : INFINITY;
-    if (th_plan_search_try(g->search, g->batch, g->n_batch, values, g->err))
+    const int n_simulated = th_plan_search_try(g->search, g->batch, g->n_batch, values, g->err);
+    if (n_simulated < 0)
         return -1;
     for (int i = 0; i < g->n_batch; i++) {
         const individual x = {g->batch[i], values[i]};
         if (isfinite(x.value))
             keep(g->of, &g->n, POPULATION, &x);
     }
-    g->left -= g->n_batch;
+    g->left -= n_simulated;
     g->n_batch = 0;
     return g->n > 0 && g->of[0].value < before;
 }
@@ -499,13 +500,10 @@ static int evolve(genes *g)
 {
     if (add_found(g) || th_plan_space_groups(g->space, add_seed, g))
         return -1;
-    for (int i = 0, n = 0; i < 2 * SEEDS && n < SEEDS; i++) { /* with and without shares in turn */
-        if (i / 2 >= g->n_seeds[i % 2])
-            continue;
-        if (add_fitting(g, &g->seed[i % 2][i / 2].plan))
-            return -1;
-        n++;
-    }
+    for (int has_shares = 0; has_shares < 2; has_shares++)
+        for (int i = 0; i < g->n_seeds[has_shares]; i++)
+            if (add_fitting(g, &g->seed[has_shares][i].plan))
+                return -1;
     if (run_batch(g) < 0)
         return -1;
     int better = 1;

@@ -248,25 +248,35 @@ static bool is_needless(th_plan_search *x, const th_parallel_plan *p, const th_p
     return false;
 }
 
+/* What a plan's schedule takes at least, as a value; INFINITY: it does not fit, or is needless. */
+static int bound_schedule(th_plan_search *x, const th_parallel_plan *p, double *bound)
+{
+    const th_work_context c = context_of(x, p);
+    th_plan_schedules schedules;
+    th_time ps = 0;
+    *bound = INFINITY;
+    if (th_plan_schedules_make(&schedules, p, x->err))
+        return -1;
+    if (fits(x, &c, schedules.of) && (p->n_own > 0 || !is_needless(x, p, schedules.of))) {
+        ps = th_plan_bound_schedule(&x->units, &c, schedules.of, x->err);
+        *bound = th_plan_value(&x->weights[0], p, th_seconds(ps));
+    }
+    th_plan_schedules_clear(&schedules);
+    return ps < 0 ? -1 : 0;
+}
+
 /* Puts back the members of a group, or a plan that fits, with the bound of its schedule. */
 static int refine(th_plan_search *x, node *n)
 {
     const th_parallel_plan p = plan_of(x, n);
+    double bound;
     if (n->level == LEVEL_GROUP)
         return th_plan_space_members(x->space, &p, add_member, x);
-    const th_work_context c = context_of(x, &p);
-    th_plan_schedules schedules;
-    if (th_plan_schedules_make(&schedules, &p, x->err))
+    if (bound_schedule(x, &p, &bound))
         return -1;
-    int status = 0;
-    if (fits(x, &c, schedules.of) && !is_needless(x, &p, schedules.of)) {
-        const th_time ps = th_plan_bound_schedule(&x->units, &c, schedules.of, x->err);
-        n->bound = fmax(n->bound, th_plan_value(&x->weights[0], &p, th_seconds(ps)));
-        n->level = LEVEL_READY;
-        status = ps < 0 ? -1 : offer(x, n);
-    }
-    th_plan_schedules_clear(&schedules);
-    return status;
+    n->bound = fmax(n->bound, bound);
+    n->level = LEVEL_READY;
+    return isfinite(bound) ? offer(x, n) : 0;
 }
 
 /* ---- simulation ---- */
@@ -426,35 +436,50 @@ bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p)
     return is;
 }
 
+/* Simulates what was gathered; counts what matters still behind those before it. 0 or -1. */
+static int try_items(th_plan_search *x, int n, double *values, th_error *err)
+{
+    if (simulate_all(x, n, err))
+        return -1;
+    for (int k = 0; k < n; k++) {
+        const item *i = &x->items[k];
+        if (!may_matter(x, &i->node))
+            continue;
+        values[i->node.number] = th_plan_value(&x->weights[0], &i->plan, th_seconds(i->step_ps));
+        if (commit(x, i))
+            return -1;
+    }
+    if (x->options.watch)
+        x->options.watch(x->options.own, x);
+    return 0;
+}
+
 int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
                        th_error *err)
 {
+    const size_t before = x->n_found;
     int n_items = 0;
     x->err = err;
     x->left = 0; /* of what has no bound */
     for (int i = 0; i < n; i++) {
-        values[i] = INFINITY;
+        node of = node_of(x, &plans[i], LEVEL_READY, INFINITY);
+        of.number = i;
         if (x->options.is_interrupted && x->options.is_interrupted())
             return th_error_interrupted(err, "the best plan so far is kept");
-        if (th_plan_search_fits(x, &plans[i])) {
+        if (th_plan_search_fits(x, &plans[i]) && bound_schedule(x, &plans[i], &of.bound))
+            return -1;
+        values[i] = of.bound;
+        if (isfinite(of.bound) && may_matter(x, &of)) {
             x->items[n_items].plan = plans[i];
-            x->items[n_items++].node = (node){.number = i};
+            x->items[n_items++].node = of;
         }
         if (n_items < x->options.threads && i < n - 1)
             continue;
-        if (simulate_all(x, n_items, err))
+        if (try_items(x, n_items, values, err))
             return -1;
-        for (int k = 0; k < n_items; k++) {
-            const int64_t at = x->items[k].node.number;
-            values[at] = th_plan_value(&x->weights[0], &plans[at], th_seconds(x->items[k].step_ps));
-            if (commit(x, &x->items[k]))
-                return -1;
-        }
-        if (x->options.watch)
-            x->options.watch(x->options.own, x);
         n_items = 0;
     }
-    return 0;
+    return (int)(x->n_found - before);
 }
 
 int th_plan_search_know(th_plan_search *x, const char *plan, th_time step_ps, th_error *err)

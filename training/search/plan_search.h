@@ -68,7 +68,8 @@ int th_plan_search_know(th_plan_search *x, const char *plan, th_time step_ps, th
 int th_plan_search_iterate(th_plan_search *x, th_error *err);
 /* Into the memory, as far as it may be filled. */
 bool th_plan_search_fits(const th_plan_search *x, const th_parallel_plan *p);
-/* Simulates n plans with stages of their own; values[i]: INFINITY: it does not fit. 0 or -1. */
+/* Simulates n plans with stages of their own, but for those whose bound says that they are not
+ * searched for; values[i]: of these the bound; INFINITY: it does not fit. How many, or -1. */
 int th_plan_search_try(th_plan_search *x, const th_parallel_plan *plans, int n, double *values,
                        th_error *err);
 bool th_plan_search_is_done(const th_plan_search *x);

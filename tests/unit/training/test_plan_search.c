@@ -8,6 +8,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/training/plan_help.h"
 #include "training/plan_memory.h"
+#include "training/search/plan_bound.h"
 #include "training/search/plan_search.h"
 #include "training/plan_stages.h"
 #include "training/plan_step.h"
@@ -72,12 +73,14 @@ typedef struct simulated {
 
 typedef struct exhaustive {
     const problem *of;
+    const th_plan_units
+        *units; /* NULL: all are simulated, else those that may be better than best */
     th_collective_memo *memo;
     simulated *all;
     size_t capacity;
     th_time best;
     th_parallel_plan best_plan;
-    int64_t n;
+    int64_t n, n_all; /* simulated, looked at */
 } exhaustive;
 
 static bool fits_with(const th_work_context *work, const th_pipeline_schedule *s, int zero,
@@ -100,6 +103,15 @@ static bool is_needless(const th_work_context *c, const th_pipeline_schedule *s)
     return is;
 }
 
+/* By the bounds; test_plan_bound has that none is above the step. */
+static bool is_worse(const exhaustive *x, const th_work_context *c, const th_pipeline_schedule *s)
+{
+    th_error err;
+    th_work_context fast = *c;
+    fast.device = th_training_fastest(c);
+    return x->units && x->best > 0 && th_plan_bound_schedule(x->units, &fast, s, &err) > x->best;
+}
+
 static int simulate(void *own, const th_parallel_plan *p)
 {
     exhaustive *x = own;
@@ -109,10 +121,11 @@ static int simulate(void *own, const th_parallel_plan *p)
     c.p = p;
     c.memo = x->memo;
     CU_ASSERT_EQUAL_FATAL(th_plan_schedules_make(&schedules, p, &err), 0);
-    if (th_plan_memory_check(&c, schedules.of, &err) >= 0) {
+    x->n_all++;
+    if (th_plan_memory_check(&c, schedules.of, &err) >= 0 && !is_worse(x, &c, schedules.of)) {
         const th_time step = th_plan_step_time(x->of->system, &c, schedules.of, &err);
         CU_ASSERT_TRUE_FATAL(step > 0);
-        if (x->n == 0 || step < x->best) {
+        if (x->best == 0 || step < x->best) {
             x->best = step;
             x->best_plan = *p;
         }
@@ -297,7 +310,8 @@ static void simulate_stages(exhaustive *x, th_parallel_plan *p, int32_t stage, i
     }
     for (p->own[stage].block = 0; p->own[stage].block < n; p->own[stage].block++)
         for (p->own[stage].layers = 1; p->own[stage].layers <= left; p->own[stage].layers++)
-            for (p->own[stage].again = 0; p->own[stage].again <= 1; p->own[stage].again++)
+            for (p->own[stage].again = 0; p->own[stage].again <= p->own[stage].layers;
+                 p->own[stage].again++)
                 simulate_stages(x, p, stage + 1, left - p->own[stage].layers);
 }
 
@@ -316,12 +330,40 @@ static int own_members(void *own, const th_parallel_plan *group)
     return th_plan_space_members(&((exhaustive *)own)->of->space, group, own_member, own);
 }
 
-/* On unlike accelerators the genetic search finds the best of all plans with stages of their own
- * and shares of the micro-batches, on any number of threads. */
-TEST(stages_of_their_own_are_the_best_of_all)
+/* Was each plan simulated when its bound was below the best step until then? */
+static bool are_worth_it(const th_plan_findings *f)
 {
-    static const int64_t zero[] = {0}, one[] = {1}, four = 4, pipelines[] = {1, 2};
-    const int64_t schedule[] = {th_pipeline_find("1f1b") - th_pipeline_types};
+    for (int i = 0; i < f->n; i++)
+        for (int k = 0; k < f->n; k++)
+            if (f->of[k].evaluation < f->of[i].evaluation && f->of[k].values[0] <= f->of[i].bound)
+                return false;
+    return true;
+}
+
+/* What a genetic search finds with so many plans, and on three threads: the same. */
+static th_plan_findings *evolved(problem *x, int64_t evaluations)
+{
+    th_plan_findings *copies[2];
+    for (int k = 0; k < 2; k++) {
+        th_error err;
+        x->options.threads = 1 + 2 * k;
+        th_plan_search *s = th_plan_search_new(x->system, &x->work, &x->space, &x->options, &err);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+        CU_ASSERT_EQUAL(th_plan_evolve(s, &x->work, &x->space, evaluations, 1, &err), 0);
+        const th_plan_findings f = th_plan_search_found(s);
+        copies[k] = th_plan_findings_copy(&f);
+        th_plan_search_free(s);
+    }
+    CU_ASSERT_TRUE(are_same(copies[0], copies[1]) && are_worth_it(copies[0]));
+    CU_ASSERT_TRUE(copies[0]->n <= evaluations);
+    th_plan_findings_free(copies[1]);
+    return copies[0];
+}
+
+static void narrow(problem *x, bool takes_all)
+{
+    static const int64_t zero[] = {0}, one[] = {1}, four = 4, pipelines[] = {2, 3};
+    static int64_t schedule;
     const struct {
         th_plan_choice choice;
         const int64_t *of;
@@ -330,54 +372,58 @@ TEST(stages_of_their_own_are_the_best_of_all)
                     {TH_CHOICE_EXPERT, one, 1},         {TH_CHOICE_EXPERT_TENSOR, one, 1},
                     {TH_CHOICE_ZERO, zero, 1},          {TH_CHOICE_SEQUENCE_PARALLEL, zero, 1},
                     {TH_CHOICE_RECOMPUTE, zero, 1},     {TH_CHOICE_MICRO_BATCH, one, 1},
-                    {TH_CHOICE_PIPELINE, pipelines, 2}, {TH_CHOICE_SCHEDULE, schedule, 1}};
+                    {TH_CHOICE_PIPELINE, pipelines, 2}, {TH_CHOICE_SCHEDULE, &schedule, 1},
+                    {TH_CHOICE_TENSOR, pipelines, 1},   {TH_CHOICE_DATA, &four, 1}};
+    const size_t n = sizeof narrowed / sizeof *narrowed;
+    schedule = th_pipeline_find("1f1b") - th_pipeline_types;
+    for (size_t k = 0; k < (takes_all ? n : n - 2); k++) {
+        x->space.only[narrowed[k].choice].of = narrowed[k].of;
+        x->space.only[narrowed[k].choice].n = narrowed[k].n;
+    }
+    if (takes_all)
+        x->space.only[TH_CHOICE_PIPELINE] = x->space.only[TH_CHOICE_EXPERT];
+}
+
+/* On unlike accelerators the genetic search finds the best of all plans with stages of their own
+ * and shares of the micro-batches within a hundred simulations. Every second space has plans of one
+ * stage that take all accelerators. */
+TEST(stages_of_their_own_are_the_best_of_all)
+{
     auto_rng *r = th_random_stream(47, "searches of plans", 0);
     int n_shared = 0;
-    for (int i = 0; i < (is_thorough() ? 20 : 12); i++) {
+    for (int i = 0, n_fit = 0; n_fit < 20; i++) {
         problem x;
         th_error err;
+        th_plan_units units;
         do
             random_problem(r, &x);
         while (x.system->n_accels < 8 && (th_system_free(x.system), true));
         become_unlike(&x);
-        for (size_t k = 0; k < sizeof narrowed / sizeof *narrowed; k++) {
-            x.space.only[narrowed[k].choice].of = narrowed[k].of;
-            x.space.only[narrowed[k].choice].n = narrowed[k].n;
-        }
-        if (i % 2) { /* plans that take all accelerators */
-            x.space.only[TH_CHOICE_PIPELINE].n = 1;
-            x.space.only[TH_CHOICE_TENSOR].of = &pipelines[1];
-            x.space.only[TH_CHOICE_TENSOR].n = 1;
-            x.space.only[TH_CHOICE_DATA].of = &four;
-            x.space.only[TH_CHOICE_DATA].n = 1;
-        }
-        exhaustive all = {.of = &x, .memo = th_collective_memo_new(x.system, &err)};
+        narrow(&x, i % 2);
+        th_plan_findings *f = evolved(&x, 100);
+        const th_time found = f->n > 0 ? f->of[0].step_ps : 0;
+        CU_ASSERT_EQUAL_FATAL(th_plan_units_init(&units, x.system, &x.work, &err), 0);
+        exhaustive all = {.of = &x,
+                          .units = &units,
+                          .memo = th_collective_memo_new(x.system, &err),
+                          .best = found};
         CU_ASSERT_EQUAL(th_plan_space_groups(&x.space, own_members, &all), 0);
-        th_time found[2] = {0};
-        for (int k = 0; k < 2; k++) {
-            x.options.threads = 1 + 2 * k;
-            th_plan_search *s = th_plan_search_new(x.system, &x.work, &x.space, &x.options, &err);
-            CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-            CU_ASSERT_EQUAL(th_plan_evolve(s, &x.work, &x.space, 3000, 1, &err), 0);
-            const th_plan_findings f = th_plan_search_found(s);
-            found[k] = f.n > 0 ? f.of[0].step_ps : 0;
-            printf(
-                "# %d accelerators: %lld plans of own stages and shares fit, %d were simulated\n",
-                x.system->n_accels, (long long)all.n, f.n);
-            th_plan_search_free(s);
-        }
-        CU_ASSERT_EQUAL(found[0], all.n > 0 ? all.best : 0);
-        n_shared += all.n > 0 && all.best_plan.n_shares > 0;
-        if (all.n > 0 && found[0] != all.best) {
+        CU_ASSERT_TRUE(found == all.best && (found > 0) == (all.n > 0));
+        n_fit += found > 0;
+        n_shared += found > 0 && f->of[0].plan.n_shares > 0;
+        printf("# %d accelerators: of %lld plans of own stages and shares %lld may be best, %d were"
+               " simulated\n",
+               x.system->n_accels, (long long)all.n_all, (long long)all.n, f->n);
+        if (found != all.best) {
             th_strbuf text = TH_STRBUF_INIT;
             th_plan_describe(&all.best_plan, &text);
-            printf("# %lld found, %lld is the best: %s\n", (long long)found[0], (long long)all.best,
+            printf("# %lld found, %lld is the best: %s\n", (long long)found, (long long)all.best,
                    text.text);
             th_strbuf_clear(&text);
         }
-        CU_ASSERT_EQUAL(found[1], found[0]);
+        th_plan_units_clear(&units);
         clear_all(&all);
-        clear(&x, NULL);
+        clear(&x, f);
     }
     printf("# %d of the best plans have shares\n", n_shared);
     CU_ASSERT_TRUE(n_shared > 0);
