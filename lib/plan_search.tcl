@@ -73,6 +73,12 @@ proc ::tharsis::lib::memory_sentences {plans most_fill} {
     return [list "$says no plan that was simulated fits for sure"]
 }
 
+# The same as a clause of search_plan's sentence; empty where the best plan fits for sure.
+proc ::tharsis::lib::search_memory {} {
+    lassign [core::plans] search plans
+    return [regsub {.$} [join [memory_sentences $plans [lindex $search 7]]] {&; }]
+}
+
 # In text only where they are what was searched for.
 proc ::tharsis::lib::rate_columns {objectives} {
     return [lmap {what heading} {

@@ -60,8 +60,8 @@ proc ::tharsis::lib::saved_head {runs {best ""}} {
     }]}]
     set more [expr {[llength $runs] - [llength $best]}]
     if {$own ne "" && $more > 0} {lappend lines "and $more more (-format json has all)"}
-    return [concat $head [head_lines runs [concat $shared $lines]] [model_lines $runs] \
-        [change_lines $best]]
+    return [concat $head [precision_lines $runs] [head_lines runs [concat $shared $lines]] \
+        [model_lines $runs] [change_lines $best]]
 }
 
 proc ::tharsis::lib::head_lines {key lines} {
@@ -70,6 +70,19 @@ proc ::tharsis::lib::head_lines {key lines} {
         set key ""
         set item
     }]
+}
+
+# Where these differ, a line for each: "int8: a, b".
+proc ::tharsis::lib::precision_lines {runs} {
+    set by [dict create]
+    foreach run $runs {
+        set precision [dict get $run precision]
+        if {$precision ne ""} {dict lappend by $precision [clip [dict get $run name] 30]}
+    }
+    if {[dict size $by] < 2} return
+    set lines {}
+    dict for {precision names} $by {lappend lines [clip "$precision: [join $names {, }]" 64]}
+    return [head_lines precisions $lines]
 }
 
 # What the models of the runs are known to be off by, in lines.
@@ -211,7 +224,8 @@ proc ::tharsis::lib::best_runs {o runs first table} {
 proc ::tharsis::lib::differences {run first} {
     set differ {}
     foreach {key what} {
-        on system what workload plan plan mapping mapping network network stream stream seed seed
+        on system what workload precision precision plan plan mapping mapping network network
+        stream stream seed seed
     } {
         lassign [list [dict get $run $key] [dict get $first $key]] now before
         if {$now eq $before || ($key eq "mapping" && $differ ne "")} continue
@@ -437,6 +451,7 @@ proc ::tharsis::lib::diff_inputs {a b} {
     set rows {}
     foreach {what key otherwise} [list system system - "system's digest" system_digest - workload \
         workload - "workload's digest" workload_digest - program program - batch batch 0 \
+        precision precision - \
         [expr {$is_made ? "program's digest" : "mapping"}] mapping - algorithm algorithm - \
         seed seed - network network - inputs inputs 0] {
         set values [lmap run [list $a $b] {

@@ -11,8 +11,8 @@ typedef struct check {
     const th_session *session;
     th_plans *plans;
     bool *is_run; /* of layers: some accelerator can */
-    th_incapable found[TH_INCAPABLE_MAX];
-    int n;
+    th_incapable *found;
+    size_t n, capacity;
 } check;
 
 static bool is_alike(const check *k, int a, int b)
@@ -51,18 +51,19 @@ static const char *kind_of(const check *k, int layer)
     return th_layer_type_name(&k->session->workload->layers[layer]);
 }
 
-/* Counts a layer that accelerators like this one cannot run. */
-static void note(check *k, int accel, int n_accels, int layer, const th_error *why)
+/* Counts a layer that accelerators like this one cannot run. 0, or -1: memory is out. */
+static int note(check *k, int accel, int n_accels, int layer, const th_error *why)
 {
-    int i = 0;
+    size_t i = 0;
     while (i < k->n && (k->found[i].accel != accel ||
                         strcmp(kind_of(k, k->found[i].layer), kind_of(k, layer)) != 0))
         i++;
-    if (i == TH_INCAPABLE_MAX)
-        return;
+    if (th_grow(&k->found, &k->capacity, i + 1, sizeof *k->found) != 0)
+        return -1;
     if (i == k->n)
         k->found[k->n++] = (th_incapable){accel, n_accels, layer, 0, false, *why};
     k->found[i].n_layers++;
+    return 0;
 }
 
 static int check_alike(check *k, int accel, int n_accels, th_error *err)
@@ -73,8 +74,8 @@ static int check_alike(check *k, int accel, int n_accels, th_error *err)
         if (can < 0)
             return -1;
         k->is_run[l] |= can == 1;
-        if (!can)
-            note(k, accel, n_accels, l, &why);
+        if (!can && note(k, accel, n_accels, l, &why) != 0)
+            return th_error_no_memory(err);
     }
     return 0;
 }
@@ -91,7 +92,7 @@ static int check_all(check *k, th_error *err)
         if (first == a && check_alike(k, a, n_alike, err) != 0)
             return -1;
     }
-    for (int i = 0; i < k->n; i++)
+    for (size_t i = 0; i < k->n; i++)
         for (int l = 0; l < k->session->workload->n_layers; l++)
             k->found[i].is_of_none |=
                 !k->is_run[l] && strcmp(kind_of(k, k->found[i].layer), kind_of(k, l)) == 0;
@@ -109,9 +110,10 @@ int th_capability_check(const th_session *s, void (*tell)(void *state, const th_
         failed = th_compute_cost_set_scripts(th_plans_costs(k.plans), s->scripts, err);
     if (!failed)
         failed = check_all(&k, err);
-    for (int i = 0; !failed && i < k.n; i++)
+    for (size_t i = 0; !failed && i < k.n; i++)
         tell(state, &k.found[i]);
     th_plans_free(k.plans);
+    th_free(k.found);
     th_free(k.is_run);
     return failed;
 }

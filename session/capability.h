@@ -4,8 +4,6 @@
 #define TH_SESSION_CAPABILITY_H
 #include "session/session.h"
 
-enum { TH_INCAPABLE_MAX = 64 }; /* further ones are not told */
-
 /* Of accelerators with equal designs and memories: for each kind of layer, the first layer that
  * none of their designs can run whole, and why the first of these cannot. */
 typedef struct th_incapable {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/map.h"
 #include "mapper/serialize/serializer.h"
+#include "training/step_precision.h"
 
 int th_session_need_front(th_session *s, th_error *err)
 {
@@ -122,6 +123,23 @@ char *th_session_digest(const th_session *s, char *out, size_t size)
             snprintf(out, size, "%016" PRIx64, th_hash(text.text, text.length, 0));
     }
     th_strbuf_clear(&text);
+    return out;
+}
+
+char *th_session_precision(const th_session *s, char *out, size_t size)
+{
+    unsigned found = 0;
+    size_t n = 0;
+    out[0] = '\0';
+    if (s->hand_built && s->hand_built->step)
+        snprintf(out, size, "%s", th_step_precisions[s->hand_built->step->plan.precision].name);
+    for (int l = 0; s->workload && l < s->workload->n_layers; l++)
+        for (int t = 0; t < TH_N_TENSORS; t++)
+            found |= 1u << s->workload->layers[l].precision[t];
+    for (int p = 0; p < TH_N_PRECISIONS && n < size; p++)
+        if (found >> p & 1)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? "/" : "",
+                                  th_precision_name((th_precision)p));
     return out;
 }
 

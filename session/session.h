@@ -218,6 +218,9 @@ const th_collective *th_session_collective(const th_session *s, int32_t number);
 /* 16 hexadecimal digits over the text of the mapping or the hand-built program; "-" without
  * either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
+/* "fp16", "int8/int4" where tensors differ; of a step of training that of its plan; "" without
+ * either. */
+char *th_session_precision(const th_session *s, char *out, size_t size);
 
 /* Digests of the contents of system and workload, 16 hexadecimal digits each, independent of the
  * files; "-" without a workload. 0, or -1: memory is out. */

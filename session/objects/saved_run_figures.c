@@ -34,6 +34,7 @@ static const th_attribute run_attributes[] = {
     INPUT("workload_digest", TH_KIND_TEXT, "of the content of the workload"),
     INPUT("program", TH_KIND_TEXT, "name of the hand-built program"),
     INPUT("batch", TH_KIND_COUNT, "of the workload"),
+    INPUT("precision", TH_KIND_TEXT, "of the workload's tensors, or of the step of training"),
     INPUT("mapping", TH_KIND_TEXT, "digest of the mapping, or of the program"),
     INPUT("algorithm", TH_KIND_TEXT, "search that found the mapping"),
     INPUT("seed", TH_KIND_COUNT, "of that search"),
@@ -169,6 +170,7 @@ static void keep_inputs(th_saving *x)
     const th_simulation *sim = s->simulation;
     const th_stream *stream = &sim->options.stream;
     char system[20], workload[20], digest[20], network[TH_NETWORK_TEXT_MAX], text[80];
+    char precision[60];
     x->failed |= th_session_input_digests(s, system, workload, sizeof system) != 0;
     snprintf(text, sizeof text, "%d %lld %d %d", (int)stream->n_inputs,
              (long long)stream->interval_ps, (int)stream->micro_batches, (int)stream->in_flight);
@@ -186,6 +188,7 @@ static void keep_inputs(th_saving *x)
         th_text(workload),
         th_text(s->hand_built ? s->hand_built->name : NULL),
         s->workload ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT),
+        th_text(*th_session_precision(s, precision, sizeof precision) ? precision : NULL),
         th_text(th_session_digest(s, digest, sizeof digest)),
         th_text(s->hand_built    ? "hand"
                 : s->search.type ? s->search.type->name

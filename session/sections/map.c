@@ -19,20 +19,6 @@ static const char *algorithm_of(const th_session *s)
     return !s->mapping ? "-" : s->search.type ? s->search.type->name : "file";
 }
 
-/* "fp16", or "int8/int4" where tensors differ. */
-static void describe_precision(const th_workload *w, char *out, size_t size)
-{
-    unsigned found = 0;
-    size_t n = 0;
-    for (int l = 0; l < w->n_layers; l++)
-        for (int t = 0; t < TH_N_TENSORS; t++)
-            found |= 1u << w->layers[l].precision[t];
-    for (int p = 0; p < TH_N_PRECISIONS && n < size; p++)
-        if (found >> p & 1)
-            n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? "/" : "",
-                                  th_precision_name((th_precision)p));
-}
-
 static void head_lines(th_session *s, th_report *r, const char *digest)
 {
     char text[400], seed[60] = "", precision[60];
@@ -43,7 +29,7 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
         th_report_head_line(r, "system", text);
     }
     if (s->workload) {
-        describe_precision(s->workload, precision, sizeof precision);
+        th_session_precision(s, precision, sizeof precision);
         th_print(text, sizeof text, "%.200s, %d layer%s, batch %d, %s", s->workload->name,
                  s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s",
                  (int)s->workload->batch, precision);

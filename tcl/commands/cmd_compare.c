@@ -51,7 +51,8 @@ const th_command th_compare_commands[] = {
     {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side",
      "The head has once what all runs share, then what differs. Where systems or workloads differ, "
      "it names each with a digest of its content, since different inputs may have one name; csv "
-     "and json have both digests of every run. Of more than six runs it tells of the one that the "
+     "and json have both digests of every run. Precisions are named where runs differ in them. Of "
+     "more than six runs it tells of the one that the "
      "others are held against and five: of the least latency, or the first by -sort_by.",
      .run = th_lib_run, .is_report = true},
     {"report_diff", GROUP, "RUN RUN", 2, 2, diff_options, "print where two saved runs differ",

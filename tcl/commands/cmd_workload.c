@@ -354,9 +354,11 @@ static int check_mapping(th_call *c)
     return warn(c, &e);
 }
 
+enum { INCAPABLE_MAX = 64 }; /* of further ones only the number is told */
+
 typedef struct incapable_call {
     th_call *call;
-    int warnings;
+    int warnings, n;
 } incapable_call;
 
 static void warn_incapable(void *state, const th_incapable *i)
@@ -367,6 +369,9 @@ static void warn_incapable(void *state, const th_incapable *i)
     const char *kind = th_layer_type_name(l);
     char more[32] = "", layers[32] = "";
     th_error e;
+    k->warnings += i->is_of_none;
+    if (++k->n > INCAPABLE_MAX)
+        return;
     if (i->n_accels > 1)
         snprintf(more, sizeof more, " and %d like it", i->n_accels - 1);
     if (i->n_layers > 1)
@@ -378,14 +383,18 @@ static void warn_incapable(void *state, const th_incapable *i)
         th_error_set(&e, "TCL-3141", "accel/%s%s cannot run every %s, others can: %s%s",
                      s->nodes[s->accel_node[i->accel]].name, more, kind, i->why.text, layers);
     th_warn_of(k->call, &e);
-    k->warnings += i->is_of_none;
 }
 
 static int check_designs(th_call *c)
 {
     incapable_call k = {.call = c};
     th_error e = {"", ""};
-    return th_capability_check(c->session, warn_incapable, &k, &e) == 0 ? k.warnings : warn(c, &e);
+    if (th_capability_check(c->session, warn_incapable, &k, &e) != 0)
+        return warn(c, &e);
+    if (k.n > INCAPABLE_MAX)
+        th_warn(c, "TCL-3142", "and %d more kind%s of layers and accelerators", k.n - INCAPABLE_MAX,
+                k.n == INCAPABLE_MAX + 1 ? "" : "s");
+    return k.warnings;
 }
 
 static int run_check_setup(th_call *c)
@@ -565,8 +574,9 @@ const th_command th_workload_commands[] = {
     {"check_setup", GROUP, "", 0, 0, NULL, "check the inputs; return 1 if all is well",
      "Warnings go to standard error. With a mapping, checks that it fits into the memories; "
      "without one, that the parameters could. Tells the kinds of layers that an accelerator cannot "
-     "run, and why: a line for each kind and for each of unlike accelerators. Where others can run "
-     "all of them, this is told too, but 1 is returned.",
+     "run, and why: a line for each kind and for each of unlike accelerators, 64 at most and the "
+     "number of the others. Where others can run all of them, this is told too, but 1 is returned. "
+     "Deadlines that no mapping can meet are left to report_bounds: its bounds take seconds.",
      .run = run_check_setup},
     {"create_workload", GROUP, "", 0, 0, layers_options, "create a workload from a list of layers",
      "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "

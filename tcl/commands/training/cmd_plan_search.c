@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "tcl/commands/training/plan_search_call.h"
+#include "tcl/core/lib_report.h"
 
 /* Of those that are searched; the one of pairs, for which there is no bound, is the last. */
 static const char *schedule_name(int i)
@@ -193,9 +194,20 @@ static int keep_best(th_call *c, const th_plan_findings *f, const th_plan_file *
     return 0;
 }
 
+/* What report_search says of the memory of the best plan, which is kept; empty: it fits for sure,
+ * or another Ctrl-C ended the question. The result of the call is another one then. */
+static Tcl_Obj *memory_of_best(th_call *c)
+{
+    (void)th_session_is_interrupted(c->session); /* the present one is answered by the message */
+    if (th_lib_call(c, "search_memory", 0, NULL) == 0)
+        return Tcl_GetObjResult(c->interp);
+    c->err.id[0] = '\0';
+    return Tcl_NewObj();
+}
+
 static int end_early(th_call *c, const th_plan_findings *f, const th_plan_file *base)
 {
-    char text[400], name[80], time[40], again[60];
+    char text[700], name[80], time[40], again[60];
     const char *after =
         th_call_has(c, SEARCH_CHECKPOINT) ? "; the same command goes on from its checkpoint" : "";
     if (f->n == 0) {
@@ -209,10 +221,13 @@ static int end_early(th_call *c, const th_plan_findings *f, const th_plan_file *
         return -1;
     th_plan_short_name(&f->of[0].plan, name, sizeof name);
     snprintf(again, sizeof again, "-evaluations %lld gives it again", (long long)f->evaluations);
+    Tcl_Obj *memory = memory_of_best(c);
+    Tcl_IncrRefCount(memory);
     snprintf(text, sizeof text,
-             "search_plan: interrupted; the program is the best plan found, %s, %s; %s%s", name,
-             th_format_time(f->of[0].step_ps, time, sizeof time),
+             "search_plan: interrupted; the program is the best plan found, %s, %s; %s%.300s%s",
+             name, th_format_time(f->of[0].step_ps, time, sizeof time), Tcl_GetString(memory),
              f->of[0].plan.n_own > 0 ? "report_search has its options" : again, after);
+    Tcl_DecrRefCount(memory);
     return th_call_cancel(c, text);
 }
 
