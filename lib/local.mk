@@ -14,6 +14,7 @@ lib_scripts = \
 	lib/memory.tcl \
 	lib/plan_search.tcl \
 	lib/plot.tcl \
+	lib/profile.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \
 	lib/saved.tcl \

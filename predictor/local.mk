@@ -6,7 +6,6 @@ libtharsis_a_SOURCES += \
 	predictor/data/measurements_header.c \
 	predictor/data/measurements_read.c \
 	predictor/data/measurements_text.h \
-	predictor/data/profile_read.c predictor/data/profile_read.h \
 	predictor/data/decompress.c predictor/data/decompress.h \
 	predictor/law/law.c predictor/law/law.h \
 	predictor/law/law_attention.c \

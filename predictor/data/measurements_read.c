@@ -14,7 +14,6 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "predictor/data/measurements_text.h"
-#include "predictor/data/profile_read.h"
 #include "predictor/data/decompress.h"
 #include "predictor/op/members.h"
 
@@ -368,8 +367,6 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
     } else {
         failed = th_measurements_text(s->path, &text, err);
     }
-    if (!failed && th_profile_is(text.text))
-        failed = th_profile_rows(s, &text, err);
     r.csv = th_csv_open(s->path, text.text);
     if (!failed)
         failed = th_measurement_defaults(&r) || read_lines(&r) ? -1 : 0;

@@ -6,6 +6,7 @@
 #include <yaml.h>
 #include "base/files/csv.h"
 #include "base/files/text_file.h"
+#include "base/names.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/core/table_read.h"
 
@@ -86,7 +87,7 @@ static Tcl_Obj *told(bool is_told, const char *kind, Tcl_Obj *value)
 /* ---- JSON ---- */
 
 /* jansson bounds the depth. */
-static Tcl_Obj *of_json(const json_t *value, bool is_told)
+static Tcl_Obj *of_json(const json_t *value, const char *only, bool is_told)
 {
     const char *key;
     json_t *member;
@@ -95,13 +96,13 @@ static Tcl_Obj *of_json(const json_t *value, bool is_told)
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         made = Tcl_NewDictObj();
-        json_object_foreach((json_t *)value, key, member)
-            Tcl_DictObjPut(NULL, made, text_of(key), of_json(member, is_told));
+        json_object_foreach((json_t *)value, key, member) if (!only || th_name_is_among(only, key))
+            Tcl_DictObjPut(NULL, made, text_of(key), of_json(member, only, is_told));
         return told(is_told, "object", made);
     case JSON_ARRAY:
         made = Tcl_NewListObj(0, NULL);
         json_array_foreach(value, i, member)
-            Tcl_ListObjAppendElement(NULL, made, of_json(member, is_told));
+            Tcl_ListObjAppendElement(NULL, made, of_json(member, only, is_told));
         return told(is_told, "list", made);
     case JSON_STRING:
         return told(is_told, "text", text_of(json_string_value(value)));
@@ -118,16 +119,18 @@ static Tcl_Obj *of_json(const json_t *value, bool is_told)
     return told(is_told, "null", Tcl_NewObj());
 }
 
-static Tcl_Obj *read_json(const char *path, const th_strbuf *text, bool is_told, th_error *err)
+Tcl_Obj *th_table_json(const char *path, const th_strbuf *text, const char *only, bool is_told,
+                       th_error *err)
 {
     json_error_t problem;
-    json_t *root = json_loadb(text->text, text->length, JSON_REJECT_DUPLICATES, &problem);
+    size_t flags = only ? 0 : JSON_REJECT_DUPLICATES;
+    json_t *root = json_loadb(text->text, text->length, flags, &problem);
     if (!root) {
         th_error_set(err, "TCL-1840", "%s:%d: not JSON: %s", path,
                      problem.line > 0 ? problem.line : 1, problem.text);
         return NULL;
     }
-    Tcl_Obj *made = of_json(root, is_told);
+    Tcl_Obj *made = of_json(root, only, is_told);
     json_decref(root);
     return made;
 }
@@ -244,7 +247,7 @@ Tcl_Obj *th_table_read(const char *path, th_table_format format, bool is_told, s
     Tcl_Obj *made = NULL;
     if (th_text_file_read(path, size_max, &text, err) == 0) {
         made = format == TH_TABLE_CSV    ? read_csv(path, text.text, is_told, about, err)
-               : format == TH_TABLE_JSON ? read_json(path, &text, is_told, err)
+               : format == TH_TABLE_JSON ? th_table_json(path, &text, NULL, is_told, err)
                                          : read_yaml(path, &text, is_told, err);
         if (made && about && format != TH_TABLE_CSV)
             *about = text_of(text.text);

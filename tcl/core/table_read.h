@@ -15,6 +15,10 @@ typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
  * FILE:LINE in err. */
 Tcl_Obj *th_table_read(const char *path, th_table_format format, bool is_told, size_t size_max,
                        Tcl_Obj **about, th_error *err);
+/* The same of JSON in a text; of objects only members whose names are among these that ";" divides
+ * (th_name_is_among), of which the last one counts. NULL: all, each name once. */
+Tcl_Obj *th_table_json(const char *path, const th_strbuf *text, const char *only, bool is_told,
+                       th_error *err);
 /* CSV with a line of headings, in text, which is changed: the rows, each the number of its line and
  * the fields that these names head (th_csv_place: the first n_required must be there; of others the
  * fields are empty); lines of comments are skipped. notes: of what was left out. path: for

@@ -13,6 +13,7 @@
 #include "session/gpu_models.h"
 #include "tcl/gpu_option.h"
 #include "tcl/core/lib_report.h"
+#include "tcl/core/table_read.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
 
@@ -91,19 +92,29 @@ static int read_columns(th_call *c, const char ***out)
     return columns->n;
 }
 
-/* What the file holds; of a table that lib/measured.tcl knows, its rows in format tharsis. 0 or -1.
- */
+/* What lib/profile.tcl reads of a trace: a few of its members, for traces are large. */
+static const char trace_members[] = "traceEvents;deviceProperties;cat;name;dur;args;External id;"
+                                    "device;id;Input Dims;Input type;Concrete Inputs";
+
+/* What the file holds; of a table that lib/measured.tcl knows, and of a trace, its rows in format
+ * tharsis. 0 or -1. */
 static int measured_text(th_call *c, const char *path, th_strbuf *text, th_strbuf *notes)
 {
     th_strbuf own = TH_STRBUF_INIT;
     if (th_measurements_text(path, text, &c->err))
         return -1;
-    const char *format = th_call_text(c, READ_FORMAT, "auto");
-    if (strcmp(format, "auto") != 0 || *text->text == '{' || *text->text == '[')
+    char first = text->text[strspn(text->text, " \t\r\n")];
+    bool is_trace = first == '{' || first == '[';
+    if (!is_trace && strcmp(th_call_text(c, READ_FORMAT, "auto"), "auto") != 0)
         return 0;
-    Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), Tcl_NewStringObj(text->text, -1),
-                        Tcl_NewIntObj(th_call_has(c, READ_DEVICE))};
-    int failed = th_lib_read(c, "measured::own", 3, words, &own, notes);
+    Tcl_Obj *what = is_trace ? th_table_json(path, text, trace_members, false, &c->err)
+                             : Tcl_NewStringObj(text->text, -1);
+    if (!what)
+        return -1;
+    Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), what,
+                        Tcl_NewIntObj(th_call_has(c, READ_DEVICE)), Tcl_NewIntObj(first == '[')};
+    int failed = is_trace ? th_lib_read(c, "profile::own", 4, words, &own, notes)
+                          : th_lib_read(c, "measured::own", 3, words, &own, notes);
     if (failed || own.length == 0) {
         th_strbuf_clear(&own);
         return failed;

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# profile.tcl - traces of PyTorch's profiler (Kineto; Chrome's JSON) as measurements of format
+# tharsis.
+#   profile::own PATH ROOT HAS_DEVICE IS_LIST -> {TEXT NOTES}: sums up the kernels by the operator
+#   that launched them ("External id"), then a row for each operator whose kind and shapes are known
+# An operator that calls others has no kernels of its own, so that no kernel counts twice.
+namespace eval ::tharsis::lib::profile {namespace path {::tharsis::lib ::tharsis}}
+namespace eval ::tharsis::lib::profile::known {
+    # What is read: axes of its factors, and the input that is the first of them (a bias is before).
+    variable operators {
+        aten::cudnn_convolution {4 0} aten::addmm {2 1} aten::mm {2 0} aten::bmm {3 0}
+    }
+    variable precisions {float fp32 c10::Half fp16 c10::BFloat16 bf16}
+    variable columns {kind bias batch rows channels_in channels_out in_h in_w kernel_h kernel_w
+        stride_h stride_w pad_h pad_w precision phase time_us group}
+}
+
+# What the list of that name has of an operator's input; empty: nothing.
+proc ::tharsis::lib::profile::input {arguments name i} {
+    set list [get $arguments $name ""]
+    return [expr {[string is list $list] ? [lindex $list $i] : ""}]
+}
+
+# The lengths of an input with n axes; empty: it has others, or they are not known.
+proc ::tharsis::lib::profile::lengths {arguments i n} {
+    set lengths [input $arguments "Input Dims" $i]
+    if {![string is list $lengths] || [llength $lengths] != $n} return
+    foreach length $lengths {if {![string is entier -strict $length] || $length < 1} return}
+    return $lengths
+}
+
+# "[3, 2]": both axes of an input that is no tensor.
+proc ::tharsis::lib::profile::axes {arguments i} {
+    set n [scan [input $arguments "Concrete Inputs" $i] {[%d, %d]} h w]
+    return [expr {$n == 2 && $h >= 0 && $w >= 0 ? [list $h $w] : ""}]
+}
+
+# Images by weights, from kind to pad_w. Empty: dilated, in groups, or not known.
+proc ::tharsis::lib::profile::convolution {arguments images weights} {
+    lassign $images batch channels height width
+    lassign $weights out channels_in
+    lassign [lmap i {2 3 4} {axes $arguments $i}] pad stride dilation
+    if {$channels != $channels_in || $pad eq "" || $stride eq "" || $dilation ne {1 1}
+        || [input $arguments "Concrete Inputs" 5] ne "1"} return
+    return [list conv 0 $batch "" $channels $out $height $width {*}[lrange $weights 2 3] \
+        {*}$stride {*}[lmap zeros $pad {expr {2 * $zeros}}]]
+}
+
+# A row up to pad_w by the factors of an operator; empty: not what is known.
+proc ::tharsis::lib::profile::shape {arguments has_bias a b} {
+    if {$a eq "" || $b eq ""} return
+    if {[llength $a] == 4} {return [convolution $arguments $a $b]}
+    if {[lindex $a end] != [lindex $b end-1]} return
+    set columns [lindex $b end]
+    if {[llength $a] == 3} {return [list matmul "" {*}$a $columns {*}[lrepeat 8 ""]]}
+    return [list dense $has_bias [lindex $a 0] "" [lindex $a 1] $columns {*}[lrepeat 8 ""]]
+}
+
+# The row of an operator but for its device; empty: without shapes, or of another precision.
+proc ::tharsis::lib::profile::row {name arguments us} {
+    lassign [dict get $known::operators $name] n first
+    set weights [lengths $arguments [expr {$first + 1}] $n]
+    set shape [shape $arguments $first [lengths $arguments $first $n] $weights]
+    set type [input $arguments "Input type" 0]
+    if {$shape eq "" || ![dict exists $known::precisions $type]} return
+    return [join [list {*}$shape [dict get $known::precisions $type] execution \
+        [format %.9g $us] "$name [join $weights x]"] ,]
+}
+
+proc ::tharsis::lib::profile::id_of {arguments} {
+    if {[dict exists $arguments "External id"]} {return [dict get $arguments "External id"]}
+    return [get $arguments "external id" ""]
+}
+
+# Names by number, as fields of a row.
+proc ::tharsis::lib::profile::devices {root} {
+    set names {}
+    set devices [get $root deviceProperties ""]
+    if {![string is list $devices]} return
+    foreach device $devices {
+        set name [get $device name ""]
+        if {[string first \" $name] < 0} {dict set names [get $device id 0] [clip $name 100]}
+    }
+    return $names
+}
+
+proc ::tharsis::lib::profile::own {path root has_device is_list} {
+    set events [expr {$is_list ? $root : [get $root traceEvents "\{"]}]
+    set events [elements $events PRED-0610 "$path: must have the list \"traceEvents\" of a\
+        profiler"]
+    set devices [expr {$is_list ? "" : [devices $root]}]
+    set operators {}
+    foreach event $events {
+        switch -- [string tolower [get $event cat ""]] {
+            cpu_op {lappend operators $event}
+            kernel {
+                set arguments [get $event args ""]
+                set id [id_of $arguments]
+                set us [get $event dur 0]
+                if {![string is entier -strict $id] || ![string is double -strict $us] \
+                    || $us <= 0} continue
+                if {![info exists sum($id)]} {
+                    set sum($id) 0.0
+                    set device($id) [get $devices [get $arguments device 0] ""]
+                }
+                set sum($id) [expr {$sum($id) + $us}]
+            }
+        }
+    }
+    set out [join $known::columns ,][expr {$has_device ? "" : ",device"}]\n
+    set rows 0
+    set others 0
+    set unknown 0
+    foreach event $operators {
+        set arguments [get $event args ""]
+        set id [id_of $arguments]
+        set name [get $event name ""]
+        if {![info exists sum($id)]} continue
+        if {![dict exists $known::operators $name]} {
+            incr others
+            continue
+        }
+        set row [row $name $arguments $sum($id)]
+        if {$row eq ""} {
+            incr unknown
+            continue
+        }
+        append out $row [expr {$has_device ? "" : ",\"$device($id)\""}] \n
+        incr rows
+    }
+    set notes {}
+    if {!$rows} {lappend notes "no operator with kernels that is read"}
+    if {$others} {lappend notes "$others operators of kinds that are not read: left out"}
+    if {$unknown} {
+        lappend notes "$unknown operators without shapes, of another precision, dilated or in\
+            groups: left out"
+    }
+    return [list $out [join $notes {; }]]
+}
