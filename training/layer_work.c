@@ -573,3 +573,13 @@ int64_t th_boundary_bytes(const th_work_context *c)
     double n = c->p->sequence_parallel ? c->p->n.tensor : 1;
     return (int64_t)(element(c) * tokens(c) * c->t->hidden / n);
 }
+
+double th_overlap_share(const th_work_context *c, th_plan_group group)
+{
+    return number(c, group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST);
+}
+
+double th_message_host_s(const th_work_context *c)
+{
+    return th_kernels_of(c->p, TH_KERNELS_MESSAGE, false) * number(c, th_launch_number(c->p));
+}

@@ -52,5 +52,8 @@ double th_optimizer_s(const th_work_context *c, int64_t parameters); /* of its s
 /* Activations that a micro-batch keeps in a layer, bytes. */
 int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer);
 int64_t th_boundary_bytes(const th_work_context *c); /* of a message between stages */
+/* Of its rate, that a computation loses to a collective beside it. */
+double th_overlap_share(const th_work_context *c, th_plan_group group);
+double th_message_host_s(const th_work_context *c); /* at one end of a message between stages */
 
 #endif

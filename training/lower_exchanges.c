@@ -7,31 +7,10 @@
 #include "base/alloc.h"
 #include "training/lowering.h"
 
-double th_lowering_slowdown(const th_lowering *l, th_plan_group group)
-{
-    return l->c->numbers
-        .of[group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
-}
-
-static void add_call(const th_lowering *l, th_lowering_calls *c, th_collective_kind kind,
-                     th_plan_group group, int64_t bytes)
-{
-    if (bytes > 0 && th_plan_group_size(l->c->p, group) > 1)
-        c->of[c->n++] = (th_step_exchange){kind, group, bytes};
-}
-
-/* The exchanges of so many bytes of gradients or weights over the ranks that share them. */
 static th_lowering_calls calls_of(const th_lowering *l, th_collective_kind kind, int64_t bytes)
 {
-    const th_parallel_plan *p = l->c->p;
-    th_lowering_calls c = {.n = 0, .place = l->tasks->place};
-    if (p->n.zero > 0) {
-        add_call(l, &c, kind, TH_GROUP_ZERO, bytes);
-        if (kind == TH_REDUCE_SCATTER)
-            add_call(l, &c, TH_ALL_REDUCE, TH_GROUP_REPLICA, bytes / p->n.zero_group);
-    } else if (kind == TH_REDUCE_SCATTER) {
-        add_call(l, &c, TH_ALL_REDUCE, TH_GROUP_GRADIENT, bytes);
-    }
+    th_lowering_calls c = {.place = l->tasks->place};
+    c.n = th_step_exchanges_of(l->c->p, kind, bytes, c.of);
     return c;
 }
 
@@ -46,9 +25,9 @@ static int32_t on_engine(th_lowering *l, int32_t at, const th_lowering_calls *c,
     for (int i = 0; i < c->n; i++) {
         wait[0] = g->engine;
         memcpy(wait + 1, after.of, (size_t)after.n * sizeof *wait);
-        double share = l->c->p->overlaps_data ? th_lowering_slowdown(l, c->of[i].group) : 0;
-        int32_t task = th_step_collective_beside(l->tasks, at, &c->of[i], share,
-                                                 (th_bundles){wait, after.n + 1}, err);
+        double share = l->c->p->overlaps_data ? th_overlap_share(l->c, c->of[i].group) : 0;
+        int32_t task = th_step_collective(l->tasks, at, &c->of[i], share,
+                                          (th_bundles){wait, after.n + 1}, err);
         if (task < 0)
             return -1;
         g->engine = task;
@@ -200,7 +179,7 @@ int th_lowering_exchange_now(th_lowering *l, int32_t at, th_collective_kind kind
             memcpy(wait + n, g->wait, (size_t)g->n_wait * sizeof *wait);
             n += g->n_wait;
         }
-        int32_t task = th_step_collective(l->tasks, at, &c.of[i], (th_bundles){wait, n}, err);
+        int32_t task = th_step_collective(l->tasks, at, &c.of[i], 0, (th_bundles){wait, n}, err);
         if (task < 0)
             return -1;
         for (int32_t k = 0; k < l->n_shares; k++)

@@ -22,7 +22,6 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/min_max.h"
-#include "training/kernel_counts.h"
 #include "training/lower_step.h"
 #include "training/lowering.h"
 #include "training/plan_stages.h"
@@ -113,7 +112,7 @@ static int exchange(th_lowering *l, int32_t at, const th_piece *x, th_error *err
     for (int32_t i = 0; i < n; i++) {
         th_time ps = th_step_exchange_ps(l->tasks, at, &of[i], err);
         task[i] =
-            ps < 0 ? -1 : th_step_collective(l->tasks, at, &of[i], th_lowering_waits_of(g), err);
+            ps < 0 ? -1 : th_step_collective(l->tasks, at, &of[i], 0, th_lowering_waits_of(g), err);
         if (task[i] < 0)
             return -1;
         longest = ps > longest ? ps : longest;
@@ -130,8 +129,8 @@ static int collective(th_lowering *l, int32_t at, const th_piece *x, th_error *e
         return exchange(l, at, x, err);
     th_lowering_stage *g = &l->stages[at];
     th_step_exchange e = {x->collective, x->group, x->bytes};
-    int32_t task = th_step_collective_beside(l->tasks, at, &e, th_lowering_slowdown(l, x->group),
-                                             th_lowering_waits_of(g), err);
+    int32_t task = th_step_collective(l->tasks, at, &e, th_overlap_share(l->c, x->group),
+                                      th_lowering_waits_of(g), err);
     if (task < 0)
         return -1;
     g->ahead_s -= x->host_s;
@@ -206,13 +205,6 @@ static bool is_last_gradient(const th_lowering *l, const th_pipeline_op *op)
            op->micro_batch == l->s->shape.micro_batches - 1;
 }
 
-/* The host's calls at one end of a message between stages. */
-static void launch_message(th_lowering *l, int32_t at)
-{
-    l->stages[at].ahead_s -= th_kernels_of(l->c->p, TH_KERNELS_MESSAGE, false) *
-                             l->c->numbers.of[th_launch_number(l->c->p)];
-}
-
 /* The message that brings another stage what an operation made; a stage that does not overlap it
  * waits until it is there. */
 static int32_t send(th_lowering *l, int32_t from, int32_t to, int32_t made, th_error *err)
@@ -221,7 +213,7 @@ static int32_t send(th_lowering *l, int32_t from, int32_t to, int32_t made, th_e
         th_step_message(l->tasks, from, to, l->message_bytes, (th_bundles){&made, 1}, err);
     if (task >= 0 && !l->c->p->overlaps_pipeline)
         th_lowering_wait_also(&l->stages[from], task);
-    launch_message(l, from);
+    l->stages[from].ahead_s -= th_message_host_s(l->c);
     return task;
 }
 
@@ -235,7 +227,7 @@ static int lower_op(th_lowering *l, int32_t i, th_error *err)
     if (from != NONE) {
         th_lowering_wait_also(g,
                               l->came[th_pipeline_number(l->s, op->kind, from, op->micro_batch)]);
-        launch_message(l, at);
+        g->ahead_s -= th_message_host_s(l->c);
     }
     if (visit_all(l, at, step, op, err))
         return -1;

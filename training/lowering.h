@@ -89,8 +89,6 @@ static inline th_lowering_stage *th_lowering_stage_of(const th_lowering *l, int3
     return &l->all_stages[share * l->all->shape.stages + at];
 }
 
-/* The share of their rate that computations lose to a collective beside them. */
-double th_lowering_slowdown(const th_lowering *l, th_plan_group group);
 /* What the first computation of a layer waits for: its weights. ZeRO 3: every time; 1 and 2: once a
  * step, where the exchange overlaps. */
 int th_lowering_gather_weights(th_lowering *l, int32_t at, int64_t parameters, bool is_first,

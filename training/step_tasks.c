@@ -257,8 +257,8 @@ static int add_group(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
     return task < 0 ? -1 : 0;
 }
 
-int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
-                                  double slowdown, th_bundles after, th_error *err)
+int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
+                           double slowdown, th_bundles after, th_error *err)
 {
     if (x->is_merged)
         return add_delay(x, th_step_exchange_ps(x, stage, e, err), stage, slowdown,
@@ -271,12 +271,6 @@ int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step
             return -1;
     }
     return bundle;
-}
-
-int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
-                           th_bundles after, th_error *err)
-{
-    return th_step_collective_beside(x, stage, e, 0, after, err);
 }
 
 int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t bytes, th_bundles after,
@@ -293,4 +287,19 @@ th_time th_step_exchange_ps(th_step_tasks *x, int32_t stage, const th_step_excha
                             th_error *err)
 {
     return th_collective_time(times_of(x, stage), e->kind, e->group, e->bytes, err);
+}
+
+int th_step_exchanges_of(const th_parallel_plan *p, th_collective_kind kind, int64_t bytes,
+                         th_step_exchange of[2])
+{
+    const bool reduces = kind == TH_REDUCE_SCATTER;
+    const th_step_exchange all[] = {
+        {kind, TH_GROUP_ZERO, p->n.zero > 0 ? bytes : 0},
+        {TH_ALL_REDUCE, TH_GROUP_REPLICA, p->n.zero > 0 && reduces ? bytes / p->n.zero_group : 0},
+        {TH_ALL_REDUCE, TH_GROUP_GRADIENT, p->n.zero == 0 && reduces ? bytes : 0}};
+    int n = 0;
+    for (int i = 0; i < 3; i++)
+        if (all[i].bytes > 0 && th_plan_group_size(p, all[i].group) > 1)
+            of[n++] = all[i];
+    return n;
 }

@@ -85,6 +85,10 @@ typedef struct th_step_exchange {
     th_plan_group group;
     int64_t bytes;
 } th_step_exchange;
+/* Those of so many bytes of weights (all-gather) or gradients (reduce-scatter), one after the
+ * other, over the ranks that share them. How many. */
+int th_step_exchanges_of(const th_parallel_plan *p, th_collective_kind kind, int64_t bytes,
+                         th_step_exchange of[2]);
 
 /* merges: one rank stands for all. All arguments must outlive it. 0, or -1 and nothing to clear. */
 int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_plan *p, bool merges,
@@ -98,13 +102,11 @@ void th_step_tasks_clear(th_step_tasks *x); /* what was taken (set to NULL) stay
 /* Each adds a bundle and returns its number, or -1. */
 int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *work,
                         th_step_task kind, th_bundles after, th_error *err);
+/* slowdown: the share of their rate that computations beside it lose; 0: none is beside it. */
 int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
-                           th_bundles after, th_error *err);
+                           double slowdown, th_bundles after, th_error *err);
 int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t bytes, th_bundles after,
                         th_error *err);
-/* An exchange beside computations, which lose a share of their rate to it. */
-int32_t th_step_collective_beside(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
-                                  double slowdown, th_bundles after, th_error *err);
 /* How long an exchange takes by itself; 0: it has no bytes or no ranks. -1 on failure. */
 th_time th_step_exchange_ps(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
                             th_error *err);

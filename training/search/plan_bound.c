@@ -11,10 +11,9 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/min_max.h"
-#include "training/collective_times.h"
-#include "training/kernel_counts.h"
 #include "training/search/plan_bound.h"
 #include "training/plan_stages.h"
+#include "training/step_tasks.h"
 
 /* ---- the work of units ---- */
 
@@ -83,25 +82,21 @@ static int time_piece(const th_plan_operations *x, const th_piece *piece,
     th_time local = th_collective_time(times, piece->collective, TH_GROUP_EXPERT_LOCAL,
                                        piece->local_bytes, err);
     out->longest_ps = th_max(out->exchange_ps, local);
-    out->share = piece->overlaps ? th_plan_overlap_share(x->c, piece->group) : 0;
+    out->share =
+        piece->overlaps ? (float)th_overlap_share(x->c, piece->group) : 0; /* as a task has it */
     return out->exchange_ps < 0 || local < 0 ? -1 : 0;
 }
 
-/* The exchanges of so many bytes of gradients or weights, one after the other. -1 on failure. */
+/* Of so many bytes of gradients or weights. -1 on failure. */
 static th_time exchange_ps(const th_plan_operations *x, th_collective_times *times,
                            th_collective_kind kind, int64_t bytes, th_error *err)
 {
-    const th_degrees *n = &x->c->p->n;
-    if (n->zero == 0)
-        return kind == TH_REDUCE_SCATTER
-                   ? th_collective_time(times, TH_ALL_REDUCE, TH_GROUP_GRADIENT, bytes, err)
-                   : 0;
-    th_time sum = th_collective_time(times, kind, TH_GROUP_ZERO, bytes, err);
-    th_time again =
-        kind == TH_REDUCE_SCATTER
-            ? th_collective_time(times, TH_ALL_REDUCE, TH_GROUP_REPLICA, bytes / n->zero_group, err)
-            : 0;
-    return sum < 0 || again < 0 ? -1 : sum + again;
+    th_step_exchange of[2];
+    th_time sum = 0, ps = 0;
+    const int n = th_step_exchanges_of(x->c->p, kind, bytes, of);
+    for (int i = 0; i < n && ps >= 0; i++)
+        sum += ps = th_collective_time(times, of[i].kind, of[i].group, of[i].bytes, err);
+    return ps < 0 ? -1 : sum;
 }
 
 static int32_t layer_of_unit(const th_plan_units *u, int32_t unit)
@@ -348,8 +343,7 @@ static int fill(th_plan_operations *x, th_error *err)
     for (int kind = 0; kind < (x->splits ? 3 : 2); kind++)
         for (int32_t step = 0; step < steps; step++)
             x->of[kind * steps + step] = walk_step(x, kind, step);
-    x->message_host_s = th_kernels_of(x->c->p, TH_KERNELS_MESSAGE, false) *
-                        x->c->numbers.of[th_launch_number(x->c->p)];
+    x->message_host_s = th_message_host_s(x->c);
     return 0;
 }
 
@@ -411,7 +405,7 @@ static void run_operation(const operation *o, standing *g)
 static th_time shared_ps(const th_plan_operations *x, int32_t stage)
 {
     const int32_t steps = x->shape.stages * x->shape.chunks;
-    const double share = th_plan_overlap_share(x->c, TH_GROUP_GRADIENT) * (1 - 1e-6);
+    const double share = (float)th_overlap_share(x->c, TH_GROUP_GRADIENT) * (1 - 1e-6);
     const th_time engine = x->engine_ps[stage] - x->optimizer_ps[stage];
     th_time work = 0;
     if (engine == 0 || share >= 1)

@@ -21,9 +21,6 @@ int th_plan_units_init(th_plan_units *u, const th_system *s, const th_work_conte
                        th_error *err);
 void th_plan_units_clear(th_plan_units *u);
 
-/* Of its rate, that a computation loses to a message beside it, as a task has it. */
-double th_plan_overlap_share(const th_work_context *c, th_plan_group group);
-
 /* plan_quick.c: the mean stage computes for every micro-batch and receives what it waits for as
  * fast as its links are; the last one waits for a chunk of each other stage. n.chunks 0: whatever
  * chunks and schedule are. Seconds. */

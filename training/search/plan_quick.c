@@ -76,12 +76,6 @@ static double receive_s(const th_plan_units *u, const th_parallel_plan *p, th_co
     return (kind == TH_ALL_REDUCE ? 2 : 1) * bytes * (n - 1) / n / u->bytes_per_s_into;
 }
 
-double th_plan_overlap_share(const th_work_context *c, th_plan_group group)
-{
-    return (float)
-        c->numbers.of[group == TH_GROUP_TENSOR ? TH_NUMBER_OVERLAP_TENSOR : TH_NUMBER_OVERLAP_COST];
-}
-
 /* Of an operation on a layer: computations and messages, the longer of those that overlap. */
 static double layer_s(const th_plan_units *u, const th_work_context *c, int32_t layer,
                       th_pipeline_kind kind, bool is_split)
