@@ -46,16 +46,16 @@ int th_gpu_check_precision(const th_gpu *gpu, th_op_precision p, th_error *err)
         return 0;
     char has[80];
     size_t n = 0;
+    int n_has = 0;
     const char *name = th_op_word(TH_OP_PRECISION, (int32_t)p);
     for (int i = 0; i < TH_N_OP_PRECISIONS; i++)
         if (th_gpu_peak(gpu, (th_op_precision)i) > 0)
-            n += (size_t)snprintf(has + n, sizeof has - n, "%s%s", n > 0 ? ", " : "",
+            n += (size_t)snprintf(has + n, sizeof has - n, "%s%s", n_has++ > 0 ? ", " : "",
                                   th_op_word(TH_OP_PRECISION, i));
-    return th_error_set(
-        err, "PRED-0163",
-        "precision %s: %s has %s: must be one of these, or the device be described with "
-        "its peak, %s",
-        name, gpu->name, has, th_gpu_extra_column(places[p]));
+    return th_error_set(err, "PRED-0163", "precision %s: %s has %s%s, or describe its peak (%s)",
+                        name, gpu->name, has,
+                        n_has == 1 ? " alone; choose that" : "; choose one of these",
+                        th_gpu_extra_column(places[p]));
 }
 
 double th_gpu_l2_bandwidth(const th_gpu *gpu)

@@ -154,10 +154,9 @@ TEST(reads_operators_of_language_models)
     f = write_text("ops.csv", "kind,precision,device,batch,channels_in,time_ms\n"
                               "norm,bf16,tensor,1,2,3\n");
     CU_ASSERT_EQUAL(th_measurements_read(m, &(th_measurement_source){.path = f.path}, &g, &e), -1);
-    TAP_ASSERT_TEXT(
-        strstr(e.text, ":2:"),
-        ":2: precision bf16: tensor has fp32, fp16: must be one of these, or the device "
-        "be described with its peak, bf16_GFLOPs");
+    TAP_ASSERT_TEXT(strstr(e.text, ":2:"),
+                    ":2: precision bf16: tensor has fp32, fp16; choose one of these, or "
+                    "describe its peak (bf16_GFLOPs)");
     remove_file(&f);
     remove_file(&devices);
     devices =

@@ -108,14 +108,12 @@ TEST(what_cannot_be_told)
     th_op op = product(1, 2, 3);
     op.x[TH_OP_PRECISION] = TH_PRECISION_FP8;
     assert_refused(op, TH_PHASE_EXECUTION, "PRED-0163",
-                   "precision fp8: card has fp32, fp16, bf16: must be one of these, or the device "
-                   "be described with "
-                   "its peak, fp8_GFLOPs");
+                   "precision fp8: card has fp32, fp16, bf16; choose one of these, or describe "
+                   "its peak (fp8_GFLOPs)");
     op.x[TH_OP_PRECISION] = TH_PRECISION_TF32;
     assert_refused(op, TH_PHASE_EXECUTION, "PRED-0163",
-                   "precision tf32: card has fp32, fp16, bf16: must be one of these, or the device "
-                   "be described "
-                   "with its peak, tf32_GFLOPs");
+                   "precision tf32: card has fp32, fp16, bf16; choose one of these, or describe "
+                   "its peak (tf32_GFLOPs)");
     op.x[TH_OP_PRECISION] = TH_PRECISION_BF16;
     assert_refused(
         op, TH_PHASE_LOSS, "PRED-0164",
