@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "predictor/model/jobs.h"
+#include "base/jobs.h"
 #include "predictor/model/training_set.h"
 
 #define PERCEPTRON(n_steps)                                                                        \
