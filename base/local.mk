@@ -16,6 +16,7 @@ libtharsis_a_SOURCES += \
 	base/heap.h \
 	base/map.c base/map.h \
 	base/memory.c base/memory.h \
+	base/jobs.c base/jobs.h \
 	base/integer.h \
 	base/min_max.h \
 	base/names.c base/names.h \

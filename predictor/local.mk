@@ -28,7 +28,6 @@ libtharsis_a_SOURCES += \
 	predictor/model/network_narrow.c \
 	predictor/model/network_prediction.c predictor/model/network_prediction.h \
 	predictor/model/families.c predictor/model/families.h \
-	predictor/model/jobs.c predictor/model/jobs.h \
 	predictor/model/layer_model.c predictor/model/layer_model.h \
 	predictor/model/layer_predict.c \
 	predictor/model/layer_train.c \

@@ -161,7 +161,6 @@ static int fail_not_described(const measurement_reader *r, const char *name)
                         r->source->path, line, name, series);
 }
 
-/* The number of a device, which is added if it is new. -1: unknown, or memory is out. */
 int th_measurement_device(const measurement_reader *r, const char *name)
 {
     th_measurements *m = r->m;
@@ -362,6 +361,7 @@ static void note_unread(const measurement_reader *r)
 int th_measurement_header(measurement_reader *r)
 {
     r->format = find_format(r);
+    r->phase = formats[r->format].phase;
     for (int i = 0; i < N_MEANINGS; i++)
         r->place[i] = -1;
     if (r->csv.n_fields > MEASUREMENT_COLUMNS_MAX)
@@ -381,11 +381,6 @@ int th_measurement_header(measurement_reader *r)
                             r->source->path, r->csv.line);
     note_unread(r);
     return check_given(r);
-}
-
-th_phase th_measurement_phase(const measurement_reader *r)
-{
-    return formats[r->format].phase;
 }
 
 int th_measurement_defaults(measurement_reader *r)

@@ -245,7 +245,7 @@ static int read_phase(const measurement_reader *r, const th_op *op, th_phase *ou
     const char *text = field_of(r, PHASE);
     if (!text)
         text = r->source->phase;
-    int phase = text ? th_phase_find(text) : (int)th_measurement_phase(r);
+    int phase = text ? th_phase_find(text) : (int)r->phase;
     if (phase < 0)
         return th_error_set(r->err, "PRED-0041",
                             "%s:%d: phase \"%.40s\": must be one of call, execution, step, "

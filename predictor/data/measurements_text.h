@@ -48,6 +48,7 @@ typedef struct {
     int n_times;
     int kind, device; /* of all rows; -1: columns say */
     th_op_function function;
+    th_phase phase;           /* of rows that say none */
     size_t n_rows, n_members; /* with those that are new */
     th_lines without_time;
     th_error *err;
@@ -57,8 +58,6 @@ typedef struct {
 int th_measurement_header(measurement_reader *r);
 /* What -kind and -device say of all rows. 0 or -1. */
 int th_measurement_defaults(measurement_reader *r);
-/* The phase of rows that say none. */
-th_phase th_measurement_phase(const measurement_reader *r);
 
 /* The kind that a word of a file means; *function is set where the word is one. -1: none. */
 int th_measurement_kind(const char *word, size_t n, th_op_function *function);

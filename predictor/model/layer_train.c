@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "predictor/model/jobs.h"
+#include "base/jobs.h"
 #include "predictor/model/training_set.h"
 
 #define PERCEPTRON(n_steps)                                                                        \
@@ -82,8 +82,7 @@ static double *weights_of(const th_layer_model *m, int device)
     return m->weight + (size_t)device * (size_t)m->n_terms;
 }
 
-/* --- cross-validation
- * ------------------------------------------------------------------------------------ */
+/* --- cross-validation ------------------------------------------------------------------------- */
 
 /* Training passes over n rows at most EPOCHS_MAX times. */
 static void limit_steps(th_mlp_options *o, size_t n)

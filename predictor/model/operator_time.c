@@ -147,18 +147,14 @@ static int unequal(th_operator_time *out, const asker *a, const th_operator *o, 
     return 0;
 }
 
-static int predict(th_operator_time *out, const asker *a, const th_operator *o, th_error *err)
-{
-    if (th_gpu_check_precision(a->gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err) ||
-        th_law_check_kernel(&o->op, a->gpu, err))
-        return -1;
-    if (o->rows && th_op_member_field(o->op.kind) >= 0)
-        return unequal(out, a, o, err);
-    return equal(out, a, &o->op, o->phase) ? fail_untrained(o, err) : 0;
-}
-
 int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
                         const th_gpu *gpu, th_error *err)
 {
-    return predict(out, &(asker){p, gpu}, o, err);
+    const asker a = {p, gpu};
+    if (th_gpu_check_precision(gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err) ||
+        th_law_check_kernel(&o->op, gpu, err))
+        return -1;
+    if (o->rows && th_op_member_field(o->op.kind) >= 0)
+        return unequal(out, &a, o, err);
+    return equal(out, &a, &o->op, o->phase) ? fail_untrained(o, err) : 0;
 }

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "predictor/model/jobs.h"
+#include "base/jobs.h"
 #include "base/interrupt.h"
 #include "session/progress.h"
 #include "session/property_events.h"

@@ -5,10 +5,10 @@
  *            until there are as many as threads -> simulate -> commit, in their order */
 #include <config.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/jobs.h"
 #include "base/map.h"
 #include "base/min_max.h"
 #include "training/search/plan_bound.h"
@@ -47,14 +47,11 @@ static inline bool is_before(const node *a, const node *b)
 
 /* A plan that is simulated, with others at the same time. */
 typedef struct item {
-    struct th_plan_search *search;
     node node;
     th_parallel_plan plan;
     double bytes;
     th_collective_memo *memo; /* of its thread; NULL: not needed yet */
     th_time step_ps;
-    th_error err;
-    pthread_t thread;
 } item;
 
 struct th_plan_search {
@@ -292,45 +289,30 @@ static int64_t known_step(const th_plan_search *x, const th_parallel_plan *p)
     return ps;
 }
 
-static void *simulate(void *argument)
+static int simulate(void *state, int k, th_error *err)
 {
-    item *i = argument;
-    const th_plan_search *x = i->search;
+    const th_plan_search *x = state;
+    item *i = &x->items[k];
     const th_parallel_plan *p = &i->plan;
     th_plan_schedules schedules;
     th_work_context c = x->work;
     i->step_ps = known_step(x, p);
-    if (!i->memo && !(i->memo = th_collective_memo_new(x->system, &i->err)))
-        return NULL;
+    if (!i->memo && !(i->memo = th_collective_memo_new(x->system, err)))
+        return -1;
     c.p = p;
     c.memo = i->memo;
-    if (th_plan_schedules_make(&schedules, p, &i->err))
-        return NULL;
+    if (th_plan_schedules_make(&schedules, p, err))
+        return -1;
     i->bytes = (double)th_plan_memory_most(&c, schedules.of, NULL, NULL);
     if (i->step_ps < 0)
-        i->step_ps = th_plan_step_time(x->system, &c, schedules.of, &i->err);
+        i->step_ps = th_plan_step_time(x->system, &c, schedules.of, err);
     th_plan_schedules_clear(&schedules);
-    return NULL;
+    return i->step_ps < 0 ? -1 : 0;
 }
 
 static int simulate_all(th_plan_search *x, int n, th_error *err)
 {
-    int n_started = 1;
-    for (; n_started < n; n_started++)
-        if (pthread_create(&x->items[n_started].thread, NULL, simulate, &x->items[n_started]))
-            break;
-    if (n > 0)
-        simulate(&x->items[0]);
-    for (int i = n_started; i < n; i++) /* no more threads */
-        simulate(&x->items[i]);
-    for (int i = 1; i < n_started; i++)
-        pthread_join(x->items[i].thread, NULL);
-    for (int i = 0; i < n; i++)
-        if (x->items[i].step_ps < 0) {
-            *err = x->items[i].err;
-            return -1;
-        }
-    return 0;
+    return th_jobs_run(simulate, NULL, x, n, x->options.threads, err);
 }
 
 /* The best first; of equal ones the one that was found first. */
@@ -497,8 +479,6 @@ static int prepare(th_plan_search *x, th_error *err)
     if (!x->known || !x->items)
         return th_error_no_memory(err);
     x->work.device = th_training_fastest(&x->work); /* bounds are below every stage's */
-    for (int i = 0; i < x->options.threads; i++)
-        x->items[i].search = x;
     if (!(x->items[0].memo = th_collective_memo_new(x->system, err)) ||
         th_plan_units_init(&x->units, x->system, &x->work, err))
         return -1;

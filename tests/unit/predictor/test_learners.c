@@ -2,7 +2,7 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "base/random.h"
-#include "predictor/model/jobs.h"
+#include "base/jobs.h"
 #include "predictor/model/layer_model.h"
 #include "predictor/learners/ensemble.h"
 #include "predictor/regress/predictor_text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* jobs.h - runs independent pieces of work on several threads. */
-#ifndef TH_PREDICTOR_MODEL_JOBS_H
-#define TH_PREDICTOR_MODEL_JOBS_H
+#ifndef TH_BASE_JOBS_H
+#define TH_BASE_JOBS_H
 #include "base/error.h"
 
 /* Does piece i, and touches nothing that another piece does. 0 or -1. */

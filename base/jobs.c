@@ -4,7 +4,7 @@
  * If a thread cannot be started, the others do its work. Signals stay with the caller's thread. */
 #include <config.h>
 
-#include "predictor/model/jobs.h"
+#include "base/jobs.h"
 
 #include <pthread.h>
 #include <signal.h>
