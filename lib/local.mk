@@ -15,6 +15,7 @@ lib_scripts = \
 	lib/plan_search.tcl \
 	lib/plot.tcl \
 	lib/profile.tcl \
+	lib/properties.tcl \
 	lib/reliability.tcl \
 	lib/reports.tcl \
 	lib/saved.tcl \
