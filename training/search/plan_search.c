@@ -552,7 +552,8 @@ th_plan_findings *th_plan_findings_copy(const th_plan_findings *f)
     }
     *copy = *f;
     copy->of = of;
-    memcpy(of, f->of, (size_t)f->n * sizeof *of);
+    for (int i = 0; i < f->n; i++)
+        of[i] = f->of[i];
     return copy;
 }
 
