@@ -7,6 +7,7 @@
 #include <config.h>
 #include "tcl/commands/run_call.h"
 #include <string.h>
+#include "base/clock.h"
 #include "sim/execution_trace/trace_stuck.h"
 #include "tcl/warning.h"
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 enum { SLICE_EVENTS = 4096 };
 static const th_time first_slice_ps = 1000000; /* 1 us */
+static const double timers_apart_s = 0.001;    /* Tcl asks another thread for them */
 
 /* ---- moving the machine ---- */
 
@@ -38,8 +40,12 @@ static bool serve_timers(th_run_call *d, th_run_end *end)
     *end = TH_END_INTERRUPTED;
     if (th_session_is_interrupted(d->session))
         return false;
-    while (Tcl_DoOneEvent(TCL_TIMER_EVENTS | TCL_DONT_WAIT))
-        ;
+    const double now_s = th_clock_s();
+    if (now_s - d->timers_served_s >= timers_apart_s) {
+        while (Tcl_DoOneEvent(TCL_TIMER_EVENTS | TCL_DONT_WAIT))
+            ;
+        d->timers_served_s = now_s;
+    }
     *end = TH_END_STOPPED;
     if (th_tcl_of(d->session)->stop_asked)
         return false;

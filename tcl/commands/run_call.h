@@ -18,6 +18,7 @@ typedef struct th_run_call {
     bool is_lenient;      /* what of a trace does not come to its end is a warning */
     /* private */
     th_progress progress;
+    double timers_served_s; /* by th_clock_s */
     th_stopped_by by;
 } th_run_call;
 
