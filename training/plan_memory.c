@@ -10,6 +10,7 @@
  * Not counted: the runtime's and the communication library's own memory, fragmentation. */
 #include <config.h>
 #include "training/plan_memory.h"
+#include <stdio.h>
 
 #include "base/min_max.h"
 #include "training/plan_stages.h"
@@ -148,7 +149,7 @@ static bool is_mostly_experts(const th_work_context *c)
            th_layer_parameters_of_rank(c, last) > 2 * th_layer_parameters_of_rank(&without, last);
 }
 
-/* What makes the term smaller under this plan. */
+/* What makes the term smaller under this plan, where no greater -zero by itself does. */
 static const char *remedy(const th_work_context *c, int term)
 {
     const th_parallel_plan *p = c->p;
@@ -165,19 +166,18 @@ static const char *remedy(const th_work_context *c, int term)
     case TH_MEMORY_BUFFERS:
         return can_shrink ? "a smaller -micro_batch or a greater -tensor" : "a greater -tensor";
     case TH_MEMORY_STATES:
-        return p->n.zero == 0         ? (p->n.data > 1 ? "-zero 1" : "a greater -data with -zero 1")
-               : is_mostly_experts(c) ? "a greater -expert or -zero_group"
-                                      : "a greater -zero_group, -tensor or -pipeline";
+        if (p->n.zero == 0 && p->n.data == 1)
+            return "a greater -data with -zero 1";
+        if (p->n.zero > 0 && is_mostly_experts(c))
+            return "a greater -expert or -zero_group";
+        break;
     default:
         break;
     }
     if (is_mostly_experts(c))
         return "a greater -expert, -expert_tensor or -pipeline";
-    return term == TH_MEMORY_WEIGHTS
-               ? (p->n.zero < 3 ? "a greater -tensor, -pipeline or -zero 3"
-                                : "a greater -tensor, -pipeline or -zero_group")
-               : (p->n.zero < 2 ? "a greater -tensor, -pipeline or -zero 2"
-                                : "a greater -tensor, -pipeline or -zero_group");
+    return p->n.zero < 3 && p->n.zero_group > 1 ? "-zero 3 with a greater -tensor or -pipeline"
+                                                : "a greater -zero_group, -tensor or -pipeline";
 }
 
 int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage,
@@ -200,6 +200,20 @@ int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule
     return most;
 }
 
+/* The least -zero above that of the plan with which it fits; 0: none. */
+static int32_t zero_that_fits(const th_work_context *c, const th_pipeline_schedule *s)
+{
+    th_parallel_plan p = *c->p;
+    th_work_context with = *c;
+    double fill = 2;
+    with.p = &p;
+    while (fill > 1 && p.n.zero < 3 && p.n.zero_group > 1) {
+        p.n.zero++;
+        th_plan_memory_most(&with, s, NULL, &fill);
+    }
+    return fill <= 1 ? p.n.zero : 0;
+}
+
 int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s, th_error *err)
 {
     int32_t at = 0;
@@ -215,11 +229,14 @@ int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s
     if (most <= there)
         return 0;
     const bool may_fit = most <= there * TH_PLAN_FILL_MAX;
+    const int32_t zero = zero_that_fits(c, s);
+    char with_zero[16];
+    snprintf(with_zero, sizeof with_zero, "-zero %d", (int)zero);
     th_error_set(err, "MAP-0430",
                  "stage %d needs %.1f GB of the accelerator's %.1f GB%s; %s take %.1f GB: %s %s",
                  (int)fullest, most / 1e9, there / 1e9,
                  may_fit ? ", which is within the error of the estimate" : "",
-                 th_memory_term_names[largest], (double)m.of[largest] / 1e9, remedy(c, largest),
+                 th_memory_term_names[largest], (double)m.of[largest] / 1e9, zero > 0 ? with_zero : remedy(c, largest),
                  may_fit ? "would make room" : "makes room");
     return may_fit ? 1 : -1;
 }
