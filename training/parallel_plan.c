@@ -359,30 +359,17 @@ static int32_t experts_on_node(const th_parallel_plan *p)
 
 int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind)
 {
-    int32_t gradient = p->n.data * p->n.context;
-    switch (kind) {
-    case TH_GROUP_TENSOR:
-        return p->n.tensor;
-    case TH_GROUP_CONTEXT:
-        return p->n.context;
-    case TH_GROUP_EXPERT:
-        return p->n.expert;
-    case TH_GROUP_EXPERT_NODES:
-        return p->n.expert / experts_on_node(p);
-    case TH_GROUP_EXPERT_LOCAL:
-        return experts_on_node(p);
-    case TH_GROUP_EXPERT_SHARED:
-        return p->n.expert_tensor;
-    case TH_GROUP_GRADIENT:
-        return gradient;
-    case TH_GROUP_ZERO:
-        return p->n.zero_group;
-    case TH_GROUP_REPLICA:
-        return gradient / p->n.zero_group;
-    case TH_N_GROUPS:
-        break;
-    }
-    return 1;
+    const th_degrees *n = &p->n;
+    const int32_t size[TH_N_GROUPS] = {[TH_GROUP_TENSOR] = n->tensor,
+                                       [TH_GROUP_CONTEXT] = n->context,
+                                       [TH_GROUP_EXPERT] = n->expert,
+                                       [TH_GROUP_EXPERT_NODES] = n->expert / experts_on_node(p),
+                                       [TH_GROUP_EXPERT_LOCAL] = experts_on_node(p),
+                                       [TH_GROUP_EXPERT_SHARED] = n->expert_tensor,
+                                       [TH_GROUP_GRADIENT] = n->data * n->context,
+                                       [TH_GROUP_ZERO] = n->zero_group,
+                                       [TH_GROUP_REPLICA] = n->data * n->context / n->zero_group};
+    return size[kind];
 }
 
 /* The i-th of the ranks that hold the same weights as rank: context and data in their order. */
@@ -405,40 +392,28 @@ static int32_t number_of(const th_parallel_plan *p, int32_t rank)
 
 void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t rank, int32_t *ranks)
 {
-    int32_t n = th_plan_group_size(p, kind), z = p->n.zero_group, at = number_of(p, rank);
-    int axis = kind == TH_GROUP_TENSOR ? TH_AXIS_TENSOR : TH_AXIS_CONTEXT;
-    int32_t stride = stride_of(p, axis), e = p->n.expert, node = experts_on_node(p);
-    int32_t expert_stride = p->experts_apart ? th_plan_stage_ranks(p) / e : p->n.expert_tensor;
-    int32_t first = rank / (e * expert_stride) * (e * expert_stride) + rank % expert_stride;
-    int32_t expert = (rank - first) / expert_stride; /* position in the group */
-    for (int32_t i = 0; i < n; i++)
-        switch (kind) {
-        case TH_GROUP_TENSOR:
-        case TH_GROUP_CONTEXT:
-            ranks[i] = rank + (i - rank / stride % n) * stride;
-            break;
-        case TH_GROUP_EXPERT:
-            ranks[i] = first + i * expert_stride;
-            break;
-        case TH_GROUP_EXPERT_NODES:
-            ranks[i] = first + (expert % node + i * node) * expert_stride;
-            break;
-        case TH_GROUP_EXPERT_LOCAL:
-            ranks[i] = first + (expert / node * node + i) * expert_stride;
-            break;
-        case TH_GROUP_EXPERT_SHARED:
-            ranks[i] = rank / n * n + i;
-            break;
-        case TH_GROUP_GRADIENT:
-            ranks[i] = same_weights(p, rank, i);
-            break;
-        case TH_GROUP_ZERO:
-            ranks[i] = same_weights(p, rank, at / z * z + i);
-            break;
-        case TH_GROUP_REPLICA:
-            ranks[i] = same_weights(p, rank, at % z + i * z);
-            break;
-        case TH_N_GROUPS:
-            break;
-        }
+    const int32_t n = th_plan_group_size(p, kind), e = p->n.expert, node = experts_on_node(p);
+    const int32_t tensor = stride_of(p, TH_AXIS_TENSOR), context = stride_of(p, TH_AXIS_CONTEXT);
+    const int32_t apart = p->experts_apart ? th_plan_stage_ranks(p) / e : p->n.expert_tensor;
+    const int32_t first = rank / (e * apart) * (e * apart) + rank % apart;
+    const int32_t expert = (rank - first) / apart; /* position in the group */
+    const int32_t zero = p->n.zero_group, at = number_of(p, rank);
+    const struct {
+        int32_t first, step;
+    } of[TH_N_GROUPS] = {
+        [TH_GROUP_TENSOR] = {rank - rank / tensor % p->n.tensor * tensor, tensor},
+        [TH_GROUP_CONTEXT] = {rank - rank / context % p->n.context * context, context},
+        [TH_GROUP_EXPERT] = {first, apart},
+        [TH_GROUP_EXPERT_NODES] = {first + expert % node * apart, node * apart},
+        [TH_GROUP_EXPERT_LOCAL] = {first + expert / node * node * apart, apart},
+        [TH_GROUP_EXPERT_SHARED] = {rank / n * n, 1},
+        /* numbers of ranks that hold the same weights */
+        [TH_GROUP_GRADIENT] = {0, 1},
+        [TH_GROUP_ZERO] = {at / zero * zero, 1},
+        [TH_GROUP_REPLICA] = {at % zero, zero}};
+    for (int32_t i = 0; i < n; i++) {
+        ranks[i] = of[kind].first + i * of[kind].step;
+        if (kind >= TH_GROUP_GRADIENT)
+            ranks[i] = same_weights(p, rank, ranks[i]);
+    }
 }
