@@ -236,7 +236,8 @@ int th_plan_memory_check(const th_work_context *c, const th_pipeline_schedule *s
                  "stage %d needs %.1f GB of the accelerator's %.1f GB%s; %s take %.1f GB: %s %s",
                  (int)fullest, most / 1e9, there / 1e9,
                  may_fit ? ", which is within the error of the estimate" : "",
-                 th_memory_term_names[largest], (double)m.of[largest] / 1e9, zero > 0 ? with_zero : remedy(c, largest),
+                 th_memory_term_names[largest], (double)m.of[largest] / 1e9,
+                 zero > 0 ? with_zero : remedy(c, largest),
                  may_fit ? "would make room" : "makes room");
     return may_fit ? 1 : -1;
 }
