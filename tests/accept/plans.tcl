@@ -5,12 +5,12 @@
 #   tharsis -exit tests/accept/plans.tcl DIRECTORY ?DIRECTORY ...? ?-rows? ?-fitted? ?-numbers LIST?
 #
 # A directory holds steps.csv (the layout of vTrain's runs: GPT models on A100, a plan per row, with
-# groups that differ in the plan alone). Figures with a bar each: median of |simulated - measured| /
-# measured in one machine and in several; groups in which the plan that the simulation likes best is
-# the measured best or within 5 % of it. plans_fitted lists groups that numbers were fitted to: they
-# do not judge, and -fitted prints the figures of them alone. -rows prints every row; -numbers is
-# that of parallel_plan. Exit status: 0 where all bars hold, 1 where one does not, 2 where the data
-# cannot be read.
+# groups that differ in the plan alone; docs/models/training.md says what those in one machine are).
+# Figures with a bar each: median of |simulated - measured| / measured in one machine, and in
+# several; groups in which the plan that the simulation likes best is the measured best or within
+# 5 % of it. plans_fitted lists groups that numbers were fitted to: they do not judge, and -fitted
+# prints the figures of them alone. -rows prints every row; -numbers is that of parallel_plan. Exit
+# status: 0 where all bars hold, 1 where one does not, 2 where the data cannot be read.
 #
 # Software: that of 2022, with gradients in 16 bits, as Megatron-LM has them where weights are fp16.
 
