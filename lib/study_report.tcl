@@ -23,8 +23,9 @@ proc ::tharsis::lib::study_page {name file} {
     dict set points columns [linsert [dict get $points columns] end {{run page} {} text}]
     dict set points rows [lmap row [dict get $points rows] {
         set page [page_of_point [dict get $s digest] [lindex $row 0]]
-        set is_there [expr {![catch {file isfile [file join $folder $page]} is_file] && $is_file}]
-        lappend row [expr {$is_there ? "[file tail $folder]/$page" : $study::none}]
+        set cell $study::none
+        catch {if {[file isfile [file join $folder $page]]} {set cell [file tail $folder]/$page}}
+        lappend row $cell
     }]
     set tables [list $points [dict create name study is_record 1 columns {{name name text}
         {script script text}} rows [list [list [dict get $s name] [dict get $s script]]]] \

@@ -15,8 +15,7 @@ proc ::tharsis::lib::run_study {o} {
         be mixed with those of $here: finish it there, or make a new one"
     set is_safe [expr {![dict exists $o trust] && ![lindex [dict get $study::all $name] 1]}]
     set pages [expr {[dict exists $o pages] ? [list [dict get $o pages] [dict get $s digest]] : ""}]
-    fail_if {$is_safe && $pages ne ""} STUDY-0093 "-pages: needs -trust, as a script from a file\
-        must not write any"
+    fail_if {$is_safe && $pages ne ""} STUDY-0093 "-pages: needs -trust: strangers write no file"
     core::store_lock
     if {[dict exists $o retry]} {
         run_sql "UPDATE point SET status = 'waiting', error = NULL WHERE status = 'failed'"

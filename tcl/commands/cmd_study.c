@@ -55,8 +55,7 @@ static const th_option run_options[] = {
      1, SECONDS_MAX},
     {"-retry", TH_OPTION_FLAG, NULL, "Runs failed points again."},
     {"-pages", TH_OPTION_TEXT, "FOLDER",
-     "Writes a page of the run of each point, as write_report does. Points of write_report "
-     "FOLDER.html -study STUDY lead there."},
+     "Writes a page of each run, to which points of write_report FOLDER.html -study STUDY lead."},
     {"-trust", TH_OPTION_FLAG, NULL,
      "The script of a study that read_study opened may do all that Tcl can, and open "
      "files; without it, it runs in safe interpreters."},
@@ -83,8 +82,7 @@ static const th_option report_options[] = {
      "their units ({$batch > 1 && $latency_ps < 2e9}): only points for which it "
      "holds; it does not hold if a value is missing."},
     {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
-     "Only the Pareto front: points that no other dominates in these columns, "
-     "where less is better.",
+     "Only the Pareto front: points that none dominates in these columns, where less is better.",
      .least = 1, .most = 24},
     {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}", "Columns of -pareto where more is better.",
      .with = "-pareto", .least = 1, .most = 24},
