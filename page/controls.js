@@ -34,6 +34,8 @@ th.takeControls = function () {
         keys[e.key](e);
     });
 
+    addEventListener("keydown", (e) => e.key === "Escape" && hideTip()); // wherever the focus is
+
     // ---- wheel, mouse, touch ----
 
     const pointOf = (e) => {

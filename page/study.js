@@ -164,6 +164,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         let least = Math.min(...values),
             largest = Math.max(...values);
         if (least >= 0 && least <= 0.4 * largest) least = 0;
+        if (least === largest && least > 0) least = 0;
         if (least === largest) largest += Math.abs(largest) || 1;
         const step = stepOf(largest - least, most);
         const from = Math.floor(least / step + 1e-9) * step,
@@ -316,7 +317,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         const items = (parameter ? parameter.words : []).map((word, i) => {
             const sample = th.shape("svg", {viewBox: "0 0 14 14", width: 14, height: 14, role: "img", "aria-label": shapes[i % 4]});
             sample.append(th.shape("path", {d: markerOf(7, 7, i), fill: `var(--c${i % COLORS})`}));
-            return th.make("li", {}, sample, ` ${word}`);
+            return th.make("li", {title: word}, sample, ` ${th.fitName(word, 60)}`);
         });
         const line = th.make("i", {class: "line"});
         const what = parameter ? [th.make("li", {}, `${parameter.name}:`)] : [];

@@ -123,8 +123,8 @@
         const rateOf = ({verdict: v}) => v.tokensPerS || v.samplesPerS;
         const [fast, slow] = rateOf(a) >= rateOf(b) ? [a, b] : [b, a];
         const what = a.verdict.tokensPerS > 0 ? "tokens" : "samples",
-            sizes = [a, b].map((run) => `${run.name} is of ${th.digits(workOf(run.verdict).toFixed(0))}`).join(", ");
-        return `${fast.name} does ${th.round(rateOf(fast) / rateOf(slow), 3)} times as many ${what} per second as ${slow.name}; ${sizes} ${what}.`;
+            sizes = [fast, slow].map((run) => th.digits(workOf(run.verdict).toFixed(0))).join(" and ");
+        return `${fast.name} does ${th.round(rateOf(fast) / rateOf(slow), 3)} times as many ${what} per second as ${slow.name}, in runs of ${sizes} ${what}.`;
     }
 
     // Which of two runs is faster, and by which part of the critical path.

@@ -211,7 +211,7 @@ async function checkSentences(page) {
         stream = {name: "many", verdict: {elapsed: 3.9e12, inputs: 569, batch: 1, samplesPerS: 145.8, parts: {array: 1}}};
     const told = await page.evaluate((two) => th.comparison(...two), [once, stream]);
     check(
-        told === "one does 4.43 times as many samples per second as many; one is of 1, many is of 569 samples.",
+        told === "one does 4.43 times as many samples per second as many, in runs of 1 and 569 samples.",
         "runs of unlike work are compared by their rates",
         told,
     );
@@ -440,8 +440,13 @@ async function checkPointing(page) {
     await page.mouse.move(box.x + box.width / 2, box.y + 28);
     const tip = await page.evaluate(() => !document.getElementById("tip").hidden && document.getElementById("tip").textContent);
     check(/critical path.*start.*duration/.test(tip), "a span under the mouse tells what it is", tip);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("Escape");
+    check(await page.evaluate(() => document.getElementById("tip").hidden), "until Escape");
+    await page.mouse.move(box.x + box.width / 2, box.y + 29);
+    const isBack = await page.evaluate(() => !document.getElementById("tip").hidden);
     await page.mouse.move(5, 5);
-    check(await page.evaluate(() => document.getElementById("tip").hidden), "until the mouse leaves it");
+    check(isBack && (await page.evaluate(() => document.getElementById("tip").hidden)), "or until the mouse leaves it");
     const length = await lengthAfter(page, () =>
         page.evaluate(() => {
             const rows = document.getElementById("rows"),
@@ -871,6 +876,11 @@ async function checkPicture(browser, name, isFrontWhole, width, colorScheme) {
     check(isFrontWhole ? names === 20 : names > 5, `${what}: points of the front are named`, names);
     const ticks = await page.evaluate(() => document.querySelectorAll("svg.study .c:not(.title)").length);
     check(ticks > 1, `${what}: the axis has words`, ticks);
+    await page.selectOption("#study-picture select >> nth=2", "a");
+    await page.selectOption("#study-filters select >> nth=0", "7");
+    const marks = await page.evaluate(() => [...document.querySelectorAll("svg.study .n")].map((e) => Number(e.textContent)));
+    check(marks[0] === 0 && marks.at(-1) >= 7 && marks.at(-1) <= 8, `${what}: an axis of one value is from 0 to it`, marks);
+    await page.selectOption("#study-filters select >> nth=0", "");
     await page.click("#points tbody tr:nth-child(3) td:first-child button");
     const told = await page.evaluate(() => document.getElementById("study-point").innerText);
     check(told.includes("1,000,002,000,000"), `${what}: its whole numbers are not rounded`, told);
