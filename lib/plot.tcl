@@ -197,7 +197,8 @@ proc ::tharsis::lib::describe_plot {o of subject} {
         return [describe_heat $columns $rows $x [lindex $y 0] \
             [find_column $columns -z [dict get $o z]] $better]
     }
-    return [describe_table $type $columns $rows $x $y $by $better [get $o log ""]]
+    return [describe_table $type $columns $rows $x $y $by $better [get $o log ""] \
+        [string map {_ { }} [join [get $o by ""] ", "]]]
 }
 
 # Beside the figures of the report of a class, those of the run that other reports have.
@@ -264,7 +265,6 @@ proc ::tharsis::lib::describe_heat {columns rows x y z better} {
     fail_if {[kind_of $columns $z] eq "text"} STUDY-0084 \
         "-z [name_of $columns $z]: must be a column of numbers"
     if {$rows eq ""} {fail STUDY-0085 "there is nothing to draw: no point is left"}
-    set is_more [expr {[better_of $columns $z $better] > 0}]
     foreach i [list $x $y] {
         set values {}
         foreach row $rows {dict set values [lindex $row $i] 1}
@@ -273,16 +273,14 @@ proc ::tharsis::lib::describe_heat {columns rows x y z better} {
         lappend axes [dict keys $values] [string map {_ { }} [name_of $columns $i]]
     }
     lassign $axes across across_label down down_label
-    foreach row $rows {
+    set points [lmap row $rows {
         set value [lindex $row $z]
-        set place [list [lindex $row $x] [lindex $row $y]]
-        if {$value ne "" && (![info exists best($place)] ||
-            ($is_more ? $value > $best($place) : $value < $best($place)))} {
-            set best($place) $value
-        }
-    }
-    set cells [lmap {place value} [array get best] {list $value}]
-    lassign [axis_of [list [lindex $columns $z]] $cells 0 [name_of $columns $z]] label divisor
+        if {$value eq ""} continue
+        list [list [lindex $row $x] [lindex $row $y]] $value
+    }]
+    lassign [best_of $points [better_of $columns $z $better]] cells several
+    foreach cell $cells {set best([lindex $cell 0]) [lindex $cell 1]}
+    lassign [axis_of [list - [lindex $columns $z]] $cells 1 [name_of $columns $z]] label divisor
     set series [lmap at $down {
         set i -1
         list [core::quantity [kind_of $columns $y] $at] none 0 [concat {*}[lmap value $across {
@@ -290,8 +288,9 @@ proc ::tharsis::lib::describe_heat {columns rows x y z better} {
             list [incr i] [expr {[info exists best($place)] ? $best($place) / $divisor : ""}] ""
         }]]
     }]
-    return [list heat "$label by $across_label and $down_label" $across_label $down_label $label \
-        [lmap value $across {core::quantity [kind_of $columns $x] $value}] $series {1 0 {}}]
+    set names [lmap value $across {core::quantity [kind_of $columns $x] $value}]
+    return [list heat "$label by $across_label and $down_label$several" $across_label \
+        $down_label $label $names $series {1 0 {}}]
 }
 
 # An absent value stays absent.
@@ -317,13 +316,14 @@ proc ::tharsis::lib::check_table {type columns rows x y} {
     fail TCL-0387 "there is nothing to draw: no row has a value of [name_of $columns [lindex $y 0]]"
 }
 
-proc ::tharsis::lib::describe_table {type columns rows x y by better log} {
+proc ::tharsis::lib::describe_table {type columns rows x y by better log key} {
     check_table $type $columns $rows $x $y
     set is_text [expr {[kind_of $columns $x] eq "text"}]
     set is_bars [expr {$type in {bar stacked}}]
     lassign [axis_of $columns $rows $x [title_of $columns $x]] x_label x_divisor
-    lassign [axis_of $columns $rows $y [expr {[llength $y] == 1 ? [title_of $columns $y] :
-        [kind_of $columns [lindex $y 0]] eq "time" ? "time" : ""}]] y_label y_divisor
+    set titles [join [lmap i $y {title_of $columns $i}] ", "]
+    if {[llength $y] > 1 && [kind_of $columns [lindex $y 0]] eq "time"} {set titles time}
+    lassign [axis_of $columns $rows $y $titles] y_label y_divisor
     set places {}
     set rows [lmap row $rows {
         set at [lindex $row $x]
@@ -340,6 +340,7 @@ proc ::tharsis::lib::describe_table {type columns rows x y by better log} {
             [point_name $type [lindex $columns 0] [lindex $row 0]]
     }]
     set series {}
+    set several ""
     set i 0
     foreach column $y {
         incr i
@@ -353,6 +354,10 @@ proc ::tharsis::lib::describe_table {type columns rows x y by better log} {
         }
         dict for {part points} $parts {
             if {$by eq ""} {set part $figure} elseif {[llength $y] > 1} {append part ", $figure"}
+            if {$type ne "scatter"} {
+                lassign [best_of $points [better_of $columns $column $better]] points words
+                if {[string first $words $several] < 0} {append several $words}
+            }
             switch $type {
                 line {set points [concat {*}[lsort -real -index 0 $points]]}
                 scatter {set points [cloud $points]}
@@ -369,9 +374,9 @@ proc ::tharsis::lib::describe_table {type columns rows x y by better log} {
         lassign [thin_labels $series $front $is_named $log] series front
     }
     # Names of runs say themselves what they are.
-    return [list $type "$y_label [expr {$is_bars ? "by" : "over"}] $x_label" \
-        [expr {[name_of $columns $x] eq "run" ? "" : $x_label}] $y_label "" [dict keys $places] \
-        $series $front]
+    return [list $type "$y_label [expr {$is_bars ? "by" : "over"}] $x_label$several" \
+        [expr {[name_of $columns $x] eq "run" ? "" : $x_label}] $y_label $key \
+        [dict keys $places] $series $front]
 }
 
 proc ::tharsis::lib::or_dash {text} {if {$text eq ""} {return -} else {return $text}}
@@ -386,7 +391,21 @@ proc ::tharsis::lib::point_name {type column value} {
     }
 }
 
-# Points {X Y NAME} as {X Y LABEL ...}: a bar at every place; of two rows of it the last ...
+# {POINTS WORDS}: of points {X Y NAME} at one X that with the least Y, or the largest; words say so.
+proc ::tharsis::lib::best_of {points better} {
+    set best {}
+    foreach point $points {
+        lassign $point x y
+        set other [lindex [get $best $x ""] 1]
+        if {$other eq "" || ($y ne "" && ($better > 0 ? $y > $other : $y < $other))} {
+            dict set best $x $point
+        }
+    }
+    return [list [dict values $best] [expr {[dict size $best] < [llength $points] ?
+        ", the [lindex {least largest} [expr {$better > 0}]] of several" : ""}]]
+}
+
+# Points {X Y NAME} as {X Y LABEL ...}: a bar at every place ...
 proc ::tharsis::lib::bars {points n} {
     for {set i 0} {$i < $n} {incr i} {set bar($i) ""}
     foreach point $points {set bar([lindex $point 0]) [lindex $point 1]}

@@ -14,10 +14,19 @@ proc ::tharsis::lib::report_study {o} {
 }
 
 # Of a page: the points, the study, its metrics, and the values of each parameter in the user's
-# words and as the points have them (render/html/html.h).
-proc ::tharsis::lib::study_page {name} {
+# words and as the points have them (render/html/html.h). A point links to the page of its run that
+# run_study -pages wrote beside FILE, in a folder of its name.
+proc ::tharsis::lib::study_page {name file} {
     set s [open_study $name]
     lassign [study_table $s {}] points
+    set folder [file rootname $file]
+    dict set points columns [linsert [dict get $points columns] end {{run page} {} text}]
+    dict set points rows [lmap row [dict get $points rows] {
+        set page [page_of_point [dict get $s digest] [lindex $row 0]]
+        set cell $study::none
+        catch {if {[file isfile [file join $folder $page]]} {set cell [file tail $folder]/$page}}
+        lappend row $cell
+    }]
     set tables [list $points [dict create name study is_record 1 columns {{name name text}
         {script script text}} rows [list [list [dict get $s name] [dict get $s script]]]] \
         [dict create name metrics columns {{name name text}} rows [lmap metric \

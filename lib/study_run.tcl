@@ -14,6 +14,8 @@ proc ::tharsis::lib::run_study {o} {
     fail_if {$there ne $here} STUDY-0063 "the study is one of tharsis $there, whose results cannot\
         be mixed with those of $here: finish it there, or make a new one"
     set is_safe [expr {![dict exists $o trust] && ![lindex [dict get $study::all $name] 1]}]
+    set pages [expr {[dict exists $o pages] ? [list [dict get $o pages] [dict get $s digest]] : ""}]
+    fail_if {$is_safe && $pages ne ""} STUDY-0093 "-pages: needs -trust: strangers write no file"
     core::store_lock
     if {[dict exists $o retry]} {
         run_sql "UPDATE point SET status = 'waiting', error = NULL WHERE status = 'failed'"
@@ -23,7 +25,7 @@ proc ::tharsis::lib::run_study {o} {
         strides $strides names [parameter_names $s] limit [get $o limit 9223372036854775807]]
     set wanted [points_left]
     if {$wanted > 0} {
-        set finish [list ::tharsis::lib::study_finish [dict get $s metrics]]
+        set finish [list ::tharsis::lib::study_finish [dict get $s metrics] $pages]
         if {[core::parallel [list [get $o threads 0] $wanted 50 [dict get $s script] $finish \
             "a study, whose points" [get $o seconds 0] $is_safe] ::tharsis::lib::study_next \
             ::tharsis::lib::study_done ::tharsis::lib::study_progress] &&
@@ -64,19 +66,29 @@ proc ::tharsis::lib::study_next {} {
     incr study::run(given)
     set values [values_of_cell $study::run(study) $study::run(strides) $cell]
     set seed [seed_of_values [dict get $study::run(study) seed] $study::run(names) $values]
-    set variables [list point $point seed $seed]
+    set variables [list point $point seed $seed ::tharsis::point $point]
     foreach name $study::run(names) value $values {lappend variables $name $value}
     return [list $point $variables]
 }
 
 # In the interpreter of a point, behind its script: figures of the run, and of what the script
-# returned. An error is told with its id and without the command.
-proc ::tharsis::lib::study_finish {metrics answer} {
-    if {![catch {study_figures $metrics $answer} figures options]} {return $figures}
+# returned; the page of the run, if there is one, into the folder of pages {FOLDER DIGEST}. An error
+# is told with its id and without the command.
+proc ::tharsis::lib::study_finish {metrics pages answer} {
+    if {![catch {
+        set figures [study_figures $metrics $answer]
+        lassign $pages folder digest
+        if {$pages ne "" && ![catch {core::need run}]} {
+            ::tharsis::write_report [file join $folder [page_of_point $digest $::tharsis::point]]
+        }
+    } - options]} {return $figures}
     lassign [dict get $options -errorcode] by area number text
     if {$by eq "THARSIS"} {return -code error [format "Error %s-%04d: %s" $area $number $text]}
     return -options $options $figures
 }
+
+# The name has the digest of the study, so that no page is taken for that of another one.
+proc ::tharsis::lib::page_of_point {digest point} {return ${point}_$digest.html}
 
 proc ::tharsis::lib::study_figures {metrics answer} {
     set of_run ""

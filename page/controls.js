@@ -34,6 +34,8 @@ th.takeControls = function () {
         keys[e.key](e);
     });
 
+    addEventListener("keydown", (e) => e.key === "Escape" && hideTip()); // wherever the focus is
+
     // ---- wheel, mouse, touch ----
 
     const pointOf = (e) => {
@@ -309,10 +311,13 @@ th.takeControls = function () {
             button.addEventListener("click", () => goToRow(kind, text));
             return hasRow(kind, text);
         });
-    for (const path of document.querySelectorAll(".links path[data-link]")) {
+    const paths = [...document.querySelectorAll(".links path[data-link]")].filter((path) => hasRow("link", path.dataset.link));
+    paths.forEach((path, at) => {
         const name = path.dataset.link;
-        if (!hasRow("link", name)) continue;
         path.classList.add("leads");
+        for (const [key, value] of Object.entries({role: "button", "aria-label": `link/${name}`, "data-at": at, tabindex: at === 0 ? 0 : -1}))
+            path.setAttribute(key, value);
         path.addEventListener("click", () => goToRow("link", name));
-    }
+    });
+    if (paths.length > 0) th.rove(paths[0].parentNode, ".leads");
 };

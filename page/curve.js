@@ -50,8 +50,8 @@
             height = 260,
             left = 64,
             right = 16,
-            top = 14,
-            bottom = 34;
+            top = 30,
+            bottom = 46;
         const isLog = last > 50;
         const lowest = Math.min(...value, Number.isNaN(bound) ? Infinity : bound),
             highest = Math.max(...value);
@@ -87,11 +87,8 @@
         for (const tick of ticks)
             svg.append(th.shape("text", {class: "c", x: x(tick.value), y: height - bottom + 18}, tick.text));
         svg.append(
-            th.shape(
-                "text",
-                {class: "e", x: width - right, y: height - 4},
-                `evaluations${isLog ? " (logarithmic)" : ""}`,
-            ),
+            th.shape("text", {class: "e", x: width - right, y: height - 6}, `evaluations${isLog ? " (logarithmic)" : ""}`),
+            th.shape("text", {x: 0, y: 12}, `best so far${unit ? ` [${unit}]` : ""}`),
         );
         if (!Number.isNaN(bound))
             svg.append(
@@ -120,14 +117,7 @@
                 ),
             ),
         );
-        table.parentElement.before(
-            th.make(
-                "figure",
-                {},
-                svg,
-                th.make("figcaption", {class: "note"}, `Best so far${unit ? `, in ${unit}` : ""}`),
-            ),
-        );
+        table.parentElement.before(th.make("figure", {}, svg));
     }
 
     // A further column with a bar of parts: each a name, a colour, and numbers as the wholes are.

@@ -37,7 +37,7 @@ th.document = JSON.parse(th.find("document").textContent);
 
     function rowOf(columns, order, texts) {
         const cell = (c, i) => {
-            const text = texts[c] === "-" ? "\u2013" : texts[c];
+            const text = texts[c] === "-" ? "\u2013" : isText(columns[c]) ? th.amount(texts[c])?.shown || texts[c] : texts[c];
             if (i === 0 && isText(columns[c])) return th.make("th", {scope: "row"}, text);
             return th.make("td", isText(columns[c]) ? {} : {class: "n"}, text);
         };
@@ -97,7 +97,7 @@ th.document = JSON.parse(th.find("document").textContent);
     if (page.runs) {
         const bounds = page.sections.find((s) => s.id === "bounds");
         add("summary", "Summary", ...th.firstScreen(page.runs, bounds ? bounds.tables[0].sums : null));
-        if (page.topology) add("topology", "System", ...th.picture(page.topology));
+        if (page.topology) add("topology", "System", ...th.picture(page.topology, page.runs[0].verdict));
         add("timeline", "Timeline", th.make("div", {id: "spans"}));
         page.sections.forEach(addReport);
     } else {

@@ -54,6 +54,15 @@ th.digits = function (number) {
 // Reports write "us", as they are ASCII.
 th.unit = (unit) => unit.replace(/^u(?=[sJ]$)/, "\u00b5");
 
+const SIZES = new Map([["/s", 1], ["k/s", 1e3], ["kJ", 1e3], ["MJ", 1e6], ["", 1], ...Object.values(UNITS).flat()]);
+
+// A text that is a number, with a unit or without: its value in the least unit, and how it is shown. null: another text.
+th.amount = function (text) {
+    const [, number, own] = /^([-+]?\d+(?:\.\d+)?(?:e[-+]\d+)?)\u202f?(\D*)$/.exec(text) || [];
+    const unit = own === undefined ? "" : th.unit(own);
+    return number && SIZES.has(unit) ? {value: number * SIZES.get(unit), shown: unit ? `${number}${THIN}${unit}` : number} : null;
+};
+
 // "1.23ms" of a report with its unit apart.
 th.value = function (text, kind) {
     if (kind === "count" && /^[-+.\d]+$/.test(text)) return th.digits(text);
@@ -79,6 +88,25 @@ th.time = (ps) => (ps === 0 ? "0" : withUnit(ps, th.unitOf("_ps", ps)));
 th.bytes = (n) => withUnit(n, th.unitOf("_bytes", n));
 th.rate = (bitsPerSecond) => withUnit(bitsPerSecond, th.unitOf("_bits_per_s", bitsPerSecond), 4);
 th.percent = (share) => `${(100 * share).toFixed(1)} %`;
+
+// ---- keys ----
+
+// Many elements of a box that the Tab key reaches as one, where tabindex is 0: arrows go on from there, in the order of
+// data-at, Enter and space click.
+th.rove = function (box, selector) {
+    const ways = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1};
+    box.addEventListener("keydown", (e) => {
+        const here = e.target.closest(selector);
+        if (!here || e.ctrlKey || e.metaKey || e.altKey || !(ways[e.key] || e.key === "Enter" || e.key === " ")) return;
+        e.preventDefault();
+        if (!ways[e.key]) return here.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+        const all = [...box.querySelectorAll(selector)].sort((a, b) => a.dataset.at - b.dataset.at);
+        const next = all[(all.indexOf(here) + ways[e.key] + all.length) % all.length];
+        here.setAttribute("tabindex", "-1");
+        next.setAttribute("tabindex", "0");
+        return next.focus();
+    });
+};
 
 // ---- theme ----
 

@@ -97,7 +97,7 @@ th.painter = function (data) {
                 rows.push({type: "heading", label: data.runs[track.run].name, y, height: HEADING, isRun: true});
                 y += HEADING;
             }
-            const title = {accel: "Accelerators", link: "Links"}[track.kind];
+            const title = {accel: data.groups === "purpose" ? "Accelerators, by stage.name" : "Accelerators", link: "Links"}[track.kind];
             if (title && track.kind !== kind) {
                 const prefix = data.rowPrefix[track.kind];
                 rows.push({type: "heading", label: prefix ? `${title} ${prefix}\u2026` : title, y, height: HEADING});

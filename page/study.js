@@ -37,6 +37,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         y: firstTwo[1],
         more: {x: isMoreBetter(firstTwo[0]), y: isMoreBetter(firstTwo[1])},
         color: study.parameters.find((p) => p.words.length > 1 && p.words.length <= COLORS)?.name || "",
+        label: "#",
         wanted: new Map(),
         chosen: -1,
     };
@@ -55,6 +56,12 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
             : typeof value === "number"
               ? value.toLocaleString("en", {maximumSignificantDigits: Number.isInteger(value) ? 9 : 6})
               : value;
+
+    const linkTo = (row, text) => {
+        const place = column.get("run page").values[row];
+        const href = place && place.split("/").map(encodeURIComponent).join("/");
+        return href ? [" ", th.make("a", {href, "aria-label": `Page of the run of point ${numberOf(row)}`}, text)] : [];
+    };
 
     const wordOf = ({name, words, values}, row) => words[values.indexOf(column.get(name).raw[row])];
 
@@ -119,6 +126,12 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
                 state.color,
                 (value) => (state.color = value),
             ),
+            choice(
+                "Label",
+                [["#", "numbers, of the front"], ["", "nothing"], ...study.parameters.map((p) => [p.name, p.name])],
+                state.label,
+                (value) => (state.label = value),
+            ),
         ),
         th.make("figure", {id: "study-figure"}),
         th.make("ul", {class: "legend", id: "study-legend"}),
@@ -151,6 +164,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         let least = Math.min(...values),
             largest = Math.max(...values);
         if (least >= 0 && least <= 0.4 * largest) least = 0;
+        if (least === largest && least > 0) least = 0;
         if (least === largest) largest += Math.abs(largest) || 1;
         const step = stepOf(largest - least, most);
         const from = Math.floor(least / step + 1e-9) * step,
@@ -178,6 +192,17 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         return paths[group % paths.length];
     }
 
+    // What stands beside points, those of the front first: numbers, or the words of a parameter beside all of few.
+    function namesOf(rows, front) {
+        const FRONT = 30,
+            ALL = 60,
+            LETTERS = 18;
+        const parameter = study.parameters.find((p) => p.name === state.label);
+        const named = parameter && rows.length <= ALL ? [...new Set([...front, ...rows])] : front.length <= FRONT ? front : [];
+        const nameOf = (row) => (parameter ? th.fitName(wordOf(parameter, row), LETTERS) : `#${numberOf(row)}`);
+        return new Map((state.label === "" ? [] : named).map((row) => [row, nameOf(row)]));
+    }
+
     // The length in pixels of the longest of the words, in the letters of the picture.
     function widest(figure, words) {
         const pen = document.createElement("canvas").getContext("2d");
@@ -194,7 +219,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         }
         const front = frontOf(rows),
             isFront = new Set(front),
-            names = new Map(front.length <= 30 ? front.map((row) => [row, `#${numberOf(row)}`]) : []);
+            names = namesOf(rows, front);
         const width = Math.max(320, Math.min(1100, figure.clientWidth)),
             height = width < 560 ? 320 : 440,
             top = 20,
@@ -239,6 +264,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
                 d: front.map((row, i) => `${i === 0 ? "M" : "H"}${at(row)[0]}${i === 0 ? " " : "V"}${at(row)[1]}`).join(""),
             }),
         );
+        const stop = rows.includes(state.chosen) ? state.chosen : front[0];
         for (const row of [...rows.filter((r) => !isFront.has(r)), ...front]) {
             const [px, py] = at(row);
             const marker = th.shape(
@@ -250,15 +276,16 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
                     opacity: isFront.has(row) || row === state.chosen ? 1 : 0.55,
                     role: "button",
                     "data-row": row,
+                    "data-at": px,
+                    tabindex: row === stop ? 0 : -1,
                     "aria-label": `point ${numberOf(row)}`,
                 },
                 th.shape("title", {}, `point ${numberOf(row)}: ${titleOf(state.x)} ${textOf(column.get(state.x).values[row])}, ${titleOf(state.y)} ${textOf(column.get(state.y).values[row])}`),
             );
-            if (isFront.has(row)) marker.setAttribute("tabindex", "0");
             svg.append(marker);
         }
         // A name stands above its point, where possible on the side without the line of the front; one without room is left out.
-        const taken = front.map((row) => ({from: at(row)[0] - 6, to: at(row)[0] + 6, top: at(row)[1] - 6, bottom: at(row)[1] + 6}));
+        const taken = [...(state.label === "#" ? front : rows)].map((row) => ({from: at(row)[0] - 6, to: at(row)[0] + 6, top: at(row)[1] - 6, bottom: at(row)[1] + 6}));
         for (const [row, name] of names) {
             const [px, py] = at(row),
                 length = widest(figure, [name]);
@@ -274,16 +301,15 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         figure.replaceChildren(svg);
     }
 
+    const markerAt = (row) => picture.querySelector(`[data-row="${row}"]`);
+
     picture.addEventListener("click", (e) => {
-        if (e.target.closest("[data-row]")) choose(Number(e.target.closest("[data-row]").dataset.row));
-    });
-    picture.addEventListener("keydown", (e) => {
         const marker = e.target.closest("[data-row]");
-        if (!marker || (e.key !== "Enter" && e.key !== " ")) return;
-        e.preventDefault();
+        if (!marker) return;
         choose(Number(marker.dataset.row));
-        picture.querySelector(`[data-row="${state.chosen}"]`)?.focus();
+        markerAt(state.chosen).focus();
     });
+    th.rove(picture, "[data-row]");
 
     function showLegend() {
         const parameter = study.parameters.find((p) => p.name === state.color);
@@ -291,10 +317,11 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         const items = (parameter ? parameter.words : []).map((word, i) => {
             const sample = th.shape("svg", {viewBox: "0 0 14 14", width: 14, height: 14, role: "img", "aria-label": shapes[i % 4]});
             sample.append(th.shape("path", {d: markerOf(7, 7, i), fill: `var(--c${i % COLORS})`}));
-            return th.make("li", {}, sample, ` ${word}`);
+            return th.make("li", {title: word}, sample, ` ${th.fitName(word, 60)}`);
         });
         const line = th.make("i", {class: "line"});
-        th.find("study-legend").replaceChildren(...items, th.make("li", {}, line, "Pareto front"));
+        const what = parameter ? [th.make("li", {}, `${parameter.name}:`)] : [];
+        th.find("study-legend").replaceChildren(...what, ...items, th.make("li", {}, line, "Pareto front"));
     }
 
     // ---- the chosen point ----
@@ -331,9 +358,11 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
                 () => (copy.textContent = "Selected: copy it"),
             );
         });
+        const close = th.make("button", {type: "button"}, "Close");
+        close.addEventListener("click", unchoose);
         const error = column.get("error").values[row];
         th.find("study-point").replaceChildren(
-            th.make("h3", {}, `Point ${numberOf(row)}`),
+            th.make("div", {class: "tools"}, th.make("h3", {}, `Point ${numberOf(row)}`), ...linkTo(row, "page of its run"), close),
             listOf(
                 study.parameters.map((p) => p.name),
                 (name) => name,
@@ -347,6 +376,17 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         show();
     }
 
+    // The focus goes back to the point, or to the row of one that is not in the picture.
+    function unchoose() {
+        const row = state.chosen,
+            wasIn = th.find("study-point").contains(document.activeElement) || picture.contains(document.activeElement);
+        state.chosen = -1;
+        th.find("study-point").replaceChildren();
+        show();
+        if (wasIn) (markerAt(row) || rowOf.get(numberOf(row)).querySelector("button")).focus();
+    }
+    addEventListener("keydown", (e) => e.key === "Escape" && e.target.tagName !== "SELECT" && state.chosen >= 0 && unchoose());
+
     // ---- the table ----
 
     // The numbers of points become buttons.
@@ -358,7 +398,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
             choose(row);
             th.find("study-point").scrollIntoView({block: "nearest"});
         });
-        cell.replaceChildren(button);
+        cell.replaceChildren(button, ...linkTo(row, "run"));
     }
 
     function show() {

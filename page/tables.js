@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tables.js - tables that sort by any column: numbers from large to small first, texts in order.
 (function () {
-    // One unit holds for a column, so its numbers compare as they stand; a dash comes last.
-    function valueOf(row, column, isNumber) {
-        const text = row.cells[column].textContent;
-        if (!isNumber) return text;
-        const number = Number.parseFloat(text);
-        return Number.isNaN(number) ? null : number;
+    const NONE = "\u2013";
+
+    // One unit holds for a column of numbers, so they compare as they stand; texts that are numbers with units of their
+    // own compare by these. A dash comes last.
+    function reader(texts, isNumber) {
+        const areAmounts = texts.every((text) => text === NONE || th.amount(text));
+        return (text) => {
+            if (text === NONE) return null;
+            if (isNumber) return Number.isNaN(Number.parseFloat(text)) ? null : Number.parseFloat(text);
+            return areAmounts ? th.amount(text).value : text;
+        };
     }
 
     function compare(a, b) {
@@ -17,11 +22,9 @@
     function sort(table, column, isAscending) {
         const isNumber = table.tHead.rows[0].cells[column].classList.contains("n");
         const body = table.tBodies[0];
-        const rows = [...body.rows].map((row, i) => ({
-            row,
-            i,
-            value: valueOf(row, column, isNumber),
-        }));
+        const texts = [...body.rows].map((row) => row.cells[column].textContent),
+            valueOf = reader(texts, isNumber);
+        const rows = [...body.rows].map((row, i) => ({row, i, value: valueOf(texts[i])}));
         rows.sort((a, b) => {
             if (a.value === null || b.value === null)
                 return (a.value === null) - (b.value === null) || a.i - b.i;

@@ -4,10 +4,12 @@
 // many links the picture has no names of links, and the links of one colour are one path.
 
 // The elements of a section, for the document's topology.
-th.picture = function (topology) {
+// mergedRanks: as in a verdict.
+th.picture = function (topology, {mergedRanks = 0} = {}) {
     const CELL = 64, // between two neighbours
         MARGIN = 56, // of a bow from the nodes
         RADIUS = 0.27 * CELL, // of a node
+        NAMED_MOST = 256, // nodes of a picture in which switches have names
         BESIDE = 0.05 * CELL; // of a line from the middle of its cable
     // The shades --heat-1 .. --heat-8 end at these loads: logarithmic below 10 %, so that light traffic is told apart,
     // and in quarters up to 100 %. --heat-0: nothing was carried.
@@ -136,6 +138,7 @@ th.picture = function (topology) {
             th.shape("title", {}, `node/${name}`),
             th.shape("circle", {cx: x.toFixed(0), cy: y.toFixed(0), r: r.toFixed(1)}),
             ...(isHost ? [nodeName(x, y, name, 11, 2 * r - 4)] : []),
+            ...(!isHost && nodes.length <= NAMED_MOST ? [word(x, y + r + 10, th.fitName(name, 7), {class: "set"})] : []),
         );
     }
 
@@ -152,19 +155,20 @@ th.picture = function (topology) {
             th.make("li", {class: "what"}, "Load of links"),
             item("h0", "0"),
             ...SHADE_ENDS.map((end, i) => item(`h${i + 1}`, `${i === 0 ? "to " : ""}${th.round(100 * end, 3)}\u202f%`)),
-            ...(designs.length === 1 ? [th.make("li", {class: "what"}, `design ${designs[0]}`)] : []),
             ...(isBusy ? [item("busy", ` ${busy}`, {class: "what"})] : []),
+            ...(designs.length === 1 ? [th.make("li", {}, `Design: ${designs[0]}`)] : []),
         );
     }
+    const merged = `One accelerator stands for the ${mergedRanks} of its stage, and messages are timed alone: the others and the links show no load.`;
 
     const {name, nAccels, nLinks} = topology,
         label = `${name}: ${nAccels} accelerators, ${nLinks} links, coloured by their load`;
     const svg = th.shape(
         "svg",
-        {viewBox: `0 0 ${width} ${height}`, style: `--w:${width}`, role: "img", "aria-label": label},
+        {viewBox: `0 0 ${width} ${height}`, style: `--w:${width}`, role: "group", "aria-label": label},
         drawLinks(),
         th.shape("g", {class: "nodes"}, ...nodes.map((n, i) => (n.kind === "accel" ? drawAccel : drawOther)(n, at[i]))),
     );
     const region = {class: "picture", role: "region", tabindex: "0", "aria-label": "Picture of the system"};
-    return [th.make("div", region, svg), legend()];
+    return [th.make("div", region, svg), legend(), ...(mergedRanks > 0 ? [th.make("p", {class: "note"}, merged)] : [])];
 };

@@ -27,7 +27,7 @@ th.usageOf = function (data, painter) {
     }
 
     const curvesOf = (run) => [
-        {name: "accelerators at work", color: 0, alpha: 0.35, isFilled: true, at: meanOf(run, "accel")},
+        {name: "accelerators at work", color: 0, alpha: 0.35, isFilled: true, at: data.computes ? meanOf(run, "accel") : null},
         {
             name: "arrays computing",
             color: 0,

@@ -115,8 +115,22 @@
         return `${clauses.join("; ")}.`;
     };
 
+    // Samples, or tokens of a step; 0: not known.
+    const workOf = (v) => (v.tokensPerS > 0 ? v.tokensPerS * v.elapsed * 1e-12 : v.isHandBuilt ? 0 : v.inputs * v.batch);
+
+    // Of runs of unlike work only the rates can be compared.
+    function rates(a, b) {
+        const rateOf = ({verdict: v}) => v.tokensPerS || v.samplesPerS;
+        const [fast, slow] = rateOf(a) >= rateOf(b) ? [a, b] : [b, a];
+        const what = a.verdict.tokensPerS > 0 ? "tokens" : "samples",
+            sizes = [fast, slow].map((run) => th.digits(workOf(run.verdict).toFixed(0))).join(" and ");
+        return `${fast.name} does ${th.round(rateOf(fast) / rateOf(slow), 3)} times as many ${what} per second as ${slow.name}, in runs of ${sizes} ${what}.`;
+    }
+
     // Which of two runs is faster, and by which part of the critical path.
     th.comparison = function (a, b) {
+        const [least, most] = [a, b].map((run) => workOf(run.verdict)).sort((x, y) => x - y);
+        if (least > 0 && most > least * (1 + EQUAL)) return rates(a, b);
         const [fast, slow] = a.verdict.elapsed <= b.verdict.elapsed ? [a, b] : [b, a];
         const saved = slow.verdict.elapsed - fast.verdict.elapsed,
             ratio = fast.verdict.elapsed > 0 ? slow.verdict.elapsed / fast.verdict.elapsed : 1;

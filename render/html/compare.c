@@ -27,15 +27,18 @@ char *th_html_keep(th_session *s, const char *name, th_error *err)
 static void add_runs_head(th_report *r, const th_saved_run *run)
 {
     const char *program = th_saved_run_figure(run, "program").text;
+    const char *system = th_saved_run_figure(run, "system").text;
+    const char *digest = th_saved_run_figure(run, "mapping").text;
+    const char *network = th_saved_run_figure(run, "network").text;
     int n_inputs = (int)th_saved_run_figure(run, "inputs").whole;
     th_report_head_line(
         r, run->name,
-        th_report_printf(
-            r, "%s on %s, mapping %s by %s, %s network, %d input%s",
-            program ? program : th_saved_run_figure(run, "workload").text,
-            th_saved_run_figure(run, "system").text, th_saved_run_figure(run, "mapping").text,
-            th_saved_run_figure(run, "algorithm").text, th_saved_run_figure(run, "network").text,
-            n_inputs, n_inputs == 1 ? "" : "s"));
+        program ? th_report_printf(r, "%s on %s, program %s, %s network", program, system, digest,
+                                   network)
+                : th_report_printf(r, "%s on %s, mapping %s by %s, %s network, %d input%s",
+                                   th_saved_run_figure(run, "workload").text, system, digest,
+                                   th_saved_run_figure(run, "algorithm").text, network, n_inputs,
+                                   n_inputs == 1 ? "" : "s"));
 }
 
 /* Figures side by side, and what differs. */
@@ -61,6 +64,7 @@ static int add_all(th_session *s, const th_saved_run *const *runs, th_report *he
     th_html_field(out, "title", th_report_printf(head, "%s and %s", runs[0]->name, runs[1]->name));
     for (int i = 0; i < 2; i++)
         add_runs_head(head, runs[i]);
+    th_report_head_line(head, "version", "tharsis " PACKAGE_VERSION);
     th_html_head(head, out);
     th_strbuf_printf(out, ",\n\"runs\":[%s,\n%s]", runs[0]->page, runs[1]->page);
     return add_sections(s, runs, out, err) != 0 ? -1 : th_report_state(head, err);

@@ -23,10 +23,10 @@ int th_html_compare(th_session *s, const th_saved_run *a, const th_saved_run *b,
                     th_error *err);
 
 /* Appends the page of a study, described by a report, whose title it has. Its tables, in this
- * order: "points", whose first column is the number of the point, with the parameters after it;
- * "study", a record with name and script; "metrics", a column of names; then one for each
- * parameter, with its name: word, as a script has it, and value, in the kind of the column of
- * points. 0 or -1. */
+ * order: "points", whose first column is the number of the point, with the parameters after it, and
+ * whose last is "run page", the place of the page of its run; "study", a record with name and
+ * script; "metrics", a column of names; then one for each parameter, with its name: word, as a
+ * script has it, and value, in the kind of the column of points. 0 or -1. */
 int th_html_study(th_report *r, th_strbuf *out, th_error *err);
 
 #endif

@@ -51,7 +51,7 @@ typedef struct th_plot {
     const char *what;     /* is shown, in words with units: "latency [ms] by run" */
     const char *title;    /* above the plot; NULL: none */
     bool is_titled;       /* by the user: the title may not say what is shown */
-    th_plot_axis x, y, z; /* z: colours of a heat map */
+    th_plot_axis x, y, z; /* z: colours, of a heat map or what the names of the key are */
     const char **category;
     int n_categories;
     th_plot_series *series;

@@ -136,8 +136,9 @@ static void lay_out_names(layout *l, const th_plot *p, int area, bool is_text)
 static layout lay_out(const th_plot *p, bool is_text)
 {
     bool is_heat = p->type == TH_PLOT_HEAT, is_square = p->type == TH_PLOT_PARITY;
-    int beside = (longest(p, series_name, p->n_series) + KEY) * LETTER,
-        title = (th_text_width(p->title) + 12) * LETTER;
+    int title = (th_text_width(p->title) + 12) * LETTER,
+        names = longest(p, series_name, p->n_series), key = is_heat ? 0 : th_text_width(p->z.label),
+        beside = ((names > key ? names : key) + KEY) * LETTER;
     layout l = {.width = WIDTH, .height = is_square ? SQUARE : HEIGHT, .stride = 1};
     if (is_heat) {
         l.width = FRAME + beside + cells(p->n_categories, CELL_WIDTH, 0);
@@ -174,6 +175,15 @@ static void add_terminal(const layout *l, th_picture as, th_strbuf *out)
                          l->width, l->height);
 }
 
+static void add_label(th_strbuf *out, const char *what, const char *text)
+{
+    if (!text)
+        return;
+    th_strbuf_printf(out, "set %s ", what);
+    add_quoted(out, text);
+    th_strbuf_printf(out, " textcolor '%s'\n", ink);
+}
+
 static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
 {
     th_strbuf_add(out, "set encoding utf8\nset datafile missing '-'\n");
@@ -189,15 +199,8 @@ static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
     th_strbuf_printf(out, "set key %s vertical Left reverse samplen 1.5 spacing 1.2%s\n",
                      as == TH_PICTURE_TXT ? "tmargin left" : "outside right top",
                      p->type == TH_PLOT_STACKED ? " invert" : "");
-}
-
-static void add_label(th_strbuf *out, const char *what, const char *text)
-{
-    if (!text)
-        return;
-    th_strbuf_printf(out, "set %s ", what);
-    add_quoted(out, text);
-    th_strbuf_printf(out, " textcolor '%s'\n", ink);
+    if (p->type != TH_PLOT_HEAT)
+        add_label(out, "key title", p->z.label);
 }
 
 static void add_names(th_strbuf *out, const char *axis, const char *(*name)(const th_plot *, int),

@@ -53,9 +53,11 @@ static void add_head(const th_plot *p, const char *label, th_strbuf *out)
     th_strbuf_add(out, "\n");
 }
 
-/* "# busy   = stalled", where there are several. */
+/* "# busy   = stalled", where there are several, behind what they are. */
 static void add_key(const th_plot *p, th_strbuf *out)
 {
+    if (p->n_series > 1 && p->z.label)
+        th_strbuf_printf(out, "%s: ", p->z.label);
     for (int s = 0; p->n_series > 1 && s < p->n_series; s++)
         th_strbuf_printf(out, "%s%c %s", s > 0 ? "   " : "", fill_of(p, s), p->series[s].name);
     if (p->n_series > 1)

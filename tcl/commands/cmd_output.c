@@ -59,15 +59,15 @@ static const th_option page_options[] = {
          .help = "Two runs that save_run returned, side by side, with their timelines on one "
                  "axis."},
     [PAGE_STUDY] = {"-study", TH_OPTION_TEXT, "STUDY",
-                    "The points of a study: a picture with the Pareto front, and a table with "
-                    "filters."},
+                    "The points of a study: a picture with the Pareto front, a table with filters, "
+                    "and links to the pages of run_study -pages."},
     {NULL, TH_OPTION_FLAG, NULL, NULL},
 };
 
 static int write_study(th_call *c, th_strbuf *text)
 {
-    Tcl_Obj *name = Tcl_NewStringObj(th_call_text(c, PAGE_STUDY, ""), -1);
-    th_report *r = th_lib_call(c, "study_page", 1, &name) == 0
+    Tcl_Obj *words[] = {Tcl_NewStringObj(th_call_text(c, PAGE_STUDY, ""), -1), c->words[0]};
+    th_report *r = th_lib_call(c, "study_page", 2, words) == 0
                        ? th_lib_make_report(c, Tcl_GetObjResult(c->interp), false)
                        : NULL;
     int failed = r ? th_html_study(r, text, &c->err) : -1;

@@ -19,18 +19,19 @@ static const th_option plot_options[] = {
      "Column on the x axis; columns have the names of write_results and of -format csv "
      "of reports, without the unit (name: that of a run)."},
     {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
-     "Columns on the y axis; several of one kind side by side.", .least = 1, .most = 8},
+     "Columns on the y axis; several of one kind side by side. Of several rows at one place of a "
+     "line or of bars the least is shown, or the largest where more is better, as the title says.",
+     .least = 1, .most = 8},
     {"-z", TH_OPTION_TEXT, "COLUMN",
-     "Column shown as colour in the heat map of a study; of several points in a cell "
-     "the best."},
+     "Column shown as colour in the heat map of a study; of several points in a cell the best."},
     {"-by", TH_OPTION_TEXT, "COLUMN",
      "A colour per value of this column; for a study, per combination of several columns.",
      .least = 1, .most = 24},
     {"-where", TH_OPTION_TEXT, "EXPRESSION",
      "For a study: only points for which it holds, as in report_study."},
     {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
-     "Columns of a study where more is better, for the front and for -z; for "
-     "values that the script returns, less is better by default.",
+     "Columns of a study where more is better, for the front, -y and -z; for values that the "
+     "script returns, less is better by default.",
      .most = TH_MANY},
     {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .names = TH_NAMES("x", "y", "xy")},
     {"-title", TH_OPTION_TEXT, "TEXT", "Title of the plot."},

@@ -24,11 +24,10 @@ static const th_option create_options[] = {
      .required = true},
     {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
      "Figures to record: latency, makespan, throughput (samples per second), batch_throughput, "
-     "link_utilization, accel_utilization, moved, energy, model_error (the largest that is "
-     "known of its models) and other numbers of the run (query run -tables); {NAME KIND}: a value "
-     "in "
-     "the dictionary that the script returns, KIND being count, number, time, bytes, "
-     "bandwidth, rate, share, energy or text.",
+     "link_utilization, accel_utilization, moved, energy, model_error (the largest that is known "
+     "of its models) and other numbers of the run (query run -tables); {NAME KIND}: a value in the "
+     "dictionary that the script returns, KIND being count, number, time, bytes, bandwidth, rate, "
+     "share, energy or text.",
      .choice = th_run_figure_name, .required = true},
     {"-zip", TH_OPTION_TEXT, "{NAME NAME ...}",
      "Parameters that advance together; a list of lists for several groups."},
@@ -55,6 +54,8 @@ static const th_option run_options[] = {
      "which depends on the speed of the machine. Default: no limit.",
      1, SECONDS_MAX},
     {"-retry", TH_OPTION_FLAG, NULL, "Runs failed points again."},
+    {"-pages", TH_OPTION_TEXT, "FOLDER",
+     "Writes a page of each run, to which points of write_report FOLDER.html -study STUDY lead."},
     {"-trust", TH_OPTION_FLAG, NULL,
      "The script of a study that read_study opened may do all that Tcl can, and open "
      "files; without it, it runs in safe interpreters."},
@@ -64,8 +65,7 @@ static const th_option run_options[] = {
 static const th_option foreach_options[] = {
     {"-threads", TH_OPTION_INTEGER, "N",
      "Elements to work on at the same time (that of set_threads; with tharsis-mpi, 1 besides one "
-     "on "
-     "every other rank).",
+     "on every other rank).",
      1, 1024},
     {"-set", TH_OPTION_TEXT, "{NAME VALUE ...}",
      "Variables that the script has besides; it knows no others of the session.", .most = TH_MANY,
@@ -82,8 +82,7 @@ static const th_option report_options[] = {
      "their units ({$batch > 1 && $latency_ps < 2e9}): only points for which it "
      "holds; it does not hold if a value is missing."},
     {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
-     "Only the Pareto front: points that no other dominates in these columns, "
-     "where less is better.",
+     "Only the Pareto front: points that none dominates in these columns, where less is better.",
      .least = 1, .most = 24},
     {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}", "Columns of -pareto where more is better.",
      .with = "-pareto", .least = 1, .most = 24},

@@ -206,6 +206,15 @@ async function checkSentences(page) {
         "The critical path is 25 % array, 25 % own DRAM and 25 % link latency.",
         "equal parts in their order, three at most",
     );
+    // 569 / 3.9 s = 145.8 /s and 1 / 1.55 ms = 645.8 /s: 645.8 / 145.8 = 4.43.
+    const once = {name: "one", verdict: {elapsed: 1.55e9, inputs: 1, batch: 1, samplesPerS: 645.8, parts: {array: 1}}},
+        stream = {name: "many", verdict: {elapsed: 3.9e12, inputs: 569, batch: 1, samplesPerS: 145.8, parts: {array: 1}}};
+    const told = await page.evaluate((two) => th.comparison(...two), [once, stream]);
+    check(
+        told === "one does 4.43 times as many samples per second as many, in runs of 1 and 569 samples.",
+        "runs of unlike work are compared by their rates",
+        told,
+    );
     // The latest of them: 12.14 ms after its arrival is 2.64 ms past 9.5 ms.
     const late = ["radar", 9500000000, 2640000000],
         other = ["lidar", 1000000, 1000000];
@@ -254,6 +263,24 @@ async function checkPictures(page) {
     }
 }
 
+// The names of nodes beside each other, of all kinds of systems.
+async function checkNodeNames(browser) {
+    for (const name of fs.readdirSync(folder).filter((file) => file.startsWith("picture_")).sort()) {
+        const page = await open(browser, name, {viewport: DESK});
+        const [switches, named, met] = await page.evaluate(() => {
+            const words = [...document.querySelectorAll(".nodes text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
+            const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 3 < b.bottom - 3 && b.top + 3 < a.bottom - 3;
+            return [
+                document.querySelectorAll(".switch").length,
+                document.querySelectorAll(".switch text").length,
+                words.flatMap(([v, a], i) => words.slice(i + 1).filter(([, b]) => meet(a, b)).map(([w]) => `${v} on ${w}`)),
+            ];
+        });
+        check(switches === named && met.length === 0, `${name}: switches have their names, and no name lies on another`, [switches, named, met]);
+        await page.close();
+    }
+}
+
 // A fat tree whose links are too many for names: one path of each shade.
 async function checkMany(browser) {
     const page = await open(browser, "many.html", {viewport: DESK});
@@ -286,6 +313,24 @@ async function checkIds(page) {
         [...document.querySelectorAll("nav a")].filter((a) => !document.querySelector(`section${a.hash}`)).map((a) => a.hash),
     );
     check(lost.length === 0, "the contents lead to sections", lost);
+}
+
+// Texts with units of their own sort by what they are: 58 us before 1.5 ms before 1.2 s, and a dash last.
+async function checkUnits(browser) {
+    const page = await open(browser, "compare.html", {viewport: DESK});
+    const sizes = {"\u00b5s": 1e-6, ms: 1e-3, s: 1};
+    const texts = await page.evaluate(() => {
+        const table = [...document.querySelectorAll("#differences table")].find((t) => [...t.rows].some((r) => /\d\u202fms$/.test(r.cells[3]?.textContent) && r.cells[0].textContent.includes("_")));
+        table.tHead.rows[0].cells[3].querySelector("button").click();
+        return [...table.tBodies[0].rows].map((row) => row.cells[3].textContent);
+    });
+    const values = texts.map((text) => /^([\d.]+)\u202f(\D+)$/.exec(text)).map(([, number, unit]) => number * sizes[unit]).filter((value) => value > 0);
+    check(
+        values.length > 5 && values.every((v, i) => i === 0 || v >= values[i - 1]),
+        "texts with units of their own sort by their values",
+        texts,
+    );
+    await page.close();
 }
 
 async function checkSorting(page) {
@@ -395,8 +440,13 @@ async function checkPointing(page) {
     await page.mouse.move(box.x + box.width / 2, box.y + 28);
     const tip = await page.evaluate(() => !document.getElementById("tip").hidden && document.getElementById("tip").textContent);
     check(/critical path.*start.*duration/.test(tip), "a span under the mouse tells what it is", tip);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("Escape");
+    check(await page.evaluate(() => document.getElementById("tip").hidden), "until Escape");
+    await page.mouse.move(box.x + box.width / 2, box.y + 29);
+    const isBack = await page.evaluate(() => !document.getElementById("tip").hidden);
     await page.mouse.move(5, 5);
-    check(await page.evaluate(() => document.getElementById("tip").hidden), "until the mouse leaves it");
+    check(isBack && (await page.evaluate(() => document.getElementById("tip").hidden)), "or until the mouse leaves it");
     const length = await lengthAfter(page, () =>
         page.evaluate(() => {
             const rows = document.getElementById("rows"),
@@ -423,6 +473,12 @@ async function checkPointing(page) {
     await page.evaluate(() => document.querySelectorAll(".links .leads")[30].dispatchEvent(new MouseEvent("click")));
     const state = await page.evaluate(() => [document.activeElement.id, document.getElementById("rows").scrollTop > 0]);
     check(state.join() === "rows,true", "a link of the picture leads to its row", state);
+    await page.focus('.links .leads[tabindex="0"]');
+    await page.keyboard.press("ArrowLeft");
+    const last = await page.evaluate(() => [...document.querySelectorAll(".links .leads")].indexOf(document.activeElement));
+    await page.keyboard.press("Enter");
+    const after = await page.evaluate(() => [document.activeElement.id, document.querySelectorAll('.links .leads[tabindex="0"]').length]);
+    check(last === 39 && after.join() === "rows,1", "by keys too: its links are one stop, arrows go round", [last, after]);
 }
 
 async function checkTools(page) {
@@ -702,7 +758,7 @@ async function checkStudy(browser) {
     await page.selectOption("#study-filters select >> nth=2", "100Gbps");
     check((await visible()) === 2, "filters leave the points that have these parameters", await visible());
     check((await names()).join() === "#6", "and the picture is of them", await names());
-    await page.focus("svg.study .point[tabindex]");
+    await page.focus('svg.study .point[tabindex="0"]');
     await page.keyboard.press("Enter");
     const told = await page.evaluate(() => document.getElementById("study-point").innerText);
     check(
@@ -717,6 +773,79 @@ async function checkStudy(browser) {
     await page.selectOption("#study-picture select >> nth=1", "more");
     check(!(await names()).includes("#5") || (await names()).length !== 3, "more may be better", await names());
     check(page.complaints.length === 0, "no complaint about a study", page.complaints);
+    await page.close();
+}
+
+// Of pages.html: from the study to the page of a run and back, and every part of it by keys alone.
+async function checkRunPages(browser) {
+    const page = await open(browser, "pages.html", {viewport: DESK});
+    const links = await page.evaluate(() =>
+        [...document.querySelector("#points table").tBodies[0].rows].map((row) => row.querySelector("a")?.getAttribute("href") || ""),
+    );
+    check(
+        links.slice(0, 3).every((href, i) => new RegExp(`^pages/${i + 1}_[0-9a-f]{16}\\.html$`).test(href)) && links[3] === "",
+        "rows of a study lead to the pages of their runs, where there is a run",
+        links,
+    );
+    const stops = [],
+        hidden = [];
+    while (stops.length < 60) {
+        await page.keyboard.press("Tab");
+        const [name, isVisible] = await page.evaluate(() => {
+            const e = document.activeElement,
+                style = getComputedStyle(e);
+            if (e === document.body) return [];
+            return [e.dataset.row !== undefined ? "point" : `${e.tagName} ${e.closest("[id]")?.id}`, style.outlineStyle !== "none" || style.strokeWidth === "2px"];
+        });
+        if (!name) break;
+        stops.push(name);
+        if (!isVisible) hidden.push(name);
+    }
+    const order = ["SELECT study-picture", "point", "SELECT study-filters", "BUTTON table-points", "A table-points"].map((name) => stops.indexOf(name));
+    check(order.every((at, i) => at >= 0 && (i === 0 || at > order[i - 1])), "Tab goes to choices, a point, filters, heads, rows and their pages", stops);
+    check(hidden.length === 0 && stops.filter((name) => name === "point").length === 1, "the points are one stop, and the focus is seen on each", [hidden, stops]);
+    const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    await page.focus('svg.study [data-row][tabindex="0"]');
+    const met = new Set([await focused()]);
+    for (let i = 0; i < 3; i++) {
+        await page.keyboard.press("ArrowRight");
+        met.add(await focused());
+    }
+    check(met.size === 4, "arrows go to every point of the picture", [...met]);
+    const first = await focused();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowLeft");
+    check((await focused()) === first, "and back", await focused());
+    await page.keyboard.press(" ");
+    const told = () => page.evaluate(() => document.getElementById("study-point").innerText);
+    check((await told()).startsWith(first.replace("point", "Point")) && (await focused()) === first, "space shows a point, and the focus stays", await told());
+    await page.keyboard.press("Escape");
+    check((await told()) === "" && (await focused()) === first, "Escape closes it", await told());
+    await page.focus("#points tbody tr:nth-child(2) button");
+    await page.keyboard.press("Enter");
+    await page.focus("#study-point pre");
+    await page.keyboard.press("Escape");
+    check((await told()) === "" && (await focused()) === "point 2", "from within it too, and the focus goes to its point", await focused());
+    await page.focus("#points thead button");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press(" ");
+    const sorted = () => page.evaluate(() => [...document.querySelector("#points table").tBodies[0].rows].map((row) => Number.parseInt(row.cells[0].textContent, 10)));
+    check((await sorted()).join() === "1,2,3,4", "heads sort by Enter, and back by space", await sorted());
+    await page.focus("#study-filters select");
+    await page.keyboard.press("4");
+    check((await page.evaluate(() => document.querySelector("#study-filters .range").textContent)) === "2 of 4 points", "a filter is set by a letter");
+    await page.selectOption("#study-filters select >> nth=0", "");
+    await page.selectOption("#study-picture select >> nth=5", "bytes");
+    const names = await page.evaluate(() => [...document.querySelectorAll("svg.study .name")].map((e) => e.textContent).sort());
+    check(names.length > 0 && names.every((name) => ["1kB", "4kB"].includes(name)), "points are labelled by a parameter", names);
+    const legend = await page.evaluate(() => document.getElementById("study-legend").innerText);
+    check(/^bytes:/.test(legend), "the legend says which parameter its colours are of", legend);
+    check(page.complaints.length === 0, "no complaint about a study with pages", page.complaints);
+    await page.click("#points tbody tr:nth-child(3) button");
+    await page.click("#study-point a");
+    await page.waitForFunction(() => th.timeline);
+    const [title, moved] = await page.evaluate(() => [document.title, [...document.querySelectorAll("#figures dd")].map((e) => e.textContent)]);
+    check(title === "p on s" && moved.includes("4\u202fkB"), "a chosen point leads to the page of its run", [title, moved]);
     await page.close();
 }
 
@@ -747,6 +876,11 @@ async function checkPicture(browser, name, isFrontWhole, width, colorScheme) {
     check(isFrontWhole ? names === 20 : names > 5, `${what}: points of the front are named`, names);
     const ticks = await page.evaluate(() => document.querySelectorAll("svg.study .c:not(.title)").length);
     check(ticks > 1, `${what}: the axis has words`, ticks);
+    await page.selectOption("#study-picture select >> nth=2", "a");
+    await page.selectOption("#study-filters select >> nth=0", "7");
+    const marks = await page.evaluate(() => [...document.querySelectorAll("svg.study .n")].map((e) => Number(e.textContent)));
+    check(marks[0] === 0 && marks.at(-1) >= 7 && marks.at(-1) <= 8, `${what}: an axis of one value is from 0 to it`, marks);
+    await page.selectOption("#study-filters select >> nth=0", "");
     await page.click("#points tbody tr:nth-child(3) td:first-child button");
     const told = await page.evaluate(() => document.getElementById("study-point").innerText);
     check(told.includes("1,000,002,000,000"), `${what}: its whole numbers are not rounded`, told);
@@ -793,6 +927,7 @@ async function main() {
     await checkFirstScreen(page);
     await checkSentences(page);
     await checkPictures(page);
+    await checkNodeNames(browser);
     await checkIds(page);
     await checkSorting(page);
     await checkTimeline(page);
@@ -815,7 +950,9 @@ async function main() {
         for (const [width, scheme] of [[400, "light"], [400, "dark"], [1400, "light"], [1400, "dark"]])
             await checkPicture(browser, name, width === 1400, width, scheme);
     await checkCompare(browser);
+    await checkUnits(browser);
     await checkStudy(browser);
+    await checkRunPages(browser);
     await checkMany(browser);
     await checkWithoutScripts(browser);
     const made = await open(browser, "program.html", {viewport: DESK});

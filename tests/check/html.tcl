@@ -12,6 +12,7 @@
 #   study.html   a study of 12 points, of which the front has three by construction
 #   wide.html    a study with long numbers, long words and long names, whose front has 20 points;
 #   odd.html     the same with more of one and less of the other as the better
+#   pages.html   a study with the pages of its runs beside it; its last point has no run
 #   facts.json   figures of run.html as the reports print them
 set folder [lindex $argv 0]
 
@@ -71,6 +72,19 @@ create_study corners -file [file join $folder corners.db] \
     -script {dict create late [expr {$a + $b}]us cost [expr {(4 - $a) * (10 + $b)}]}
 run_study corners
 write_report [file join $folder study.html] -study corners
+
+create_study pages -file [file join $folder pages.db] \
+    -parameters {bytes {1kB 4kB} link {25Gbps 100Gbps}} -metrics {{late time}} -script {
+        create_system -name s -topology ring -dims 4 -accel npu_v1 -link_bandwidth $link \
+            -link_latency 500ns
+        create_program p
+        add_transfer -from 0 -to 1 -bytes $bytes
+        if {$point < 4} run
+        set point 7
+        dict create late ${point}us
+    }
+run_study pages -pages [file join $folder pages]
+write_report [file join $folder pages.html] -study pages
 
 foreach {page metric sign} {wide lateness -1 odd rate 1} {
     set name "$page [string repeat long_ 30]\" & <b>"
