@@ -10,7 +10,6 @@
  * Not counted: the runtime's and the communication library's own memory, fragmentation. */
 #include <config.h>
 #include "training/plan_memory.h"
-
 #include "base/min_max.h"
 #include "training/plan_stages.h"
 #include "workloads/transformer/transformer.h"
@@ -152,32 +151,27 @@ static bool is_mostly_experts(const th_work_context *c)
 static const char *remedy(const th_work_context *c, int term)
 {
     const th_parallel_plan *p = c->p;
-    const bool can_shrink = p->batch.micro_batch > 1;
-    switch (term) {
-    case TH_MEMORY_ACTIVATIONS:
-        if (can_shrink)
-            return p->recompute == TH_RECOMPUTE_FULL
-                       ? "a smaller -micro_batch"
-                       : "a smaller -micro_batch or create_transformer -recompute full";
-        return p->recompute == TH_RECOMPUTE_FULL ? "a greater -tensor or -context"
-                                                 : "create_transformer -recompute full, a greater "
-                                                   "-tensor or -context";
-    case TH_MEMORY_BUFFERS:
+    const int32_t replicas = p->n.data * p->n.context;
+    const bool can_shrink = p->batch.micro_batch > 1, is_again = p->recompute == TH_RECOMPUTE_FULL;
+    static const int zero_of[] = {[TH_MEMORY_WEIGHTS] = 3, [TH_MEMORY_GRADIENTS] = 2, 1};
+    if (term == TH_MEMORY_ACTIVATIONS && can_shrink)
+        return is_again ? "a smaller -micro_batch" : "a smaller -micro_batch or -recompute full";
+    if (term == TH_MEMORY_ACTIVATIONS)
+        return is_again ? "a greater -tensor or -context"
+                        : "-recompute full, a greater -tensor or -context";
+    if (term == TH_MEMORY_BUFFERS)
         return can_shrink ? "a smaller -micro_batch or a greater -tensor" : "a greater -tensor";
-    case TH_MEMORY_STATES:
-        return p->n.zero == 0         ? (p->n.data > 1 ? "-zero 1" : "a greater -data with -zero 1")
-               : is_mostly_experts(c) ? "a greater -expert or -zero_group"
-                                      : "a greater -zero_group, -tensor or -pipeline";
-    default:
-        break;
-    }
+    const bool is_sharded = p->n.zero >= zero_of[term];
+    if (is_sharded && p->n.zero_group < replicas)
+        return "a greater -zero_group";
+    if (term == TH_MEMORY_STATES && !is_sharded)
+        return replicas > 1 ? "-zero 1" : "a greater -data with -zero 1";
     if (is_mostly_experts(c))
         return "a greater -expert, -expert_tensor or -pipeline";
-    return term == TH_MEMORY_WEIGHTS
-               ? (p->n.zero < 3 ? "a greater -tensor, -pipeline or -zero 3"
-                                : "a greater -tensor, -pipeline or -zero_group")
-               : (p->n.zero < 2 ? "a greater -tensor, -pipeline or -zero 2"
-                                : "a greater -tensor, -pipeline or -zero_group");
+    if (is_sharded || replicas == 1)
+        return "a greater -tensor, -pipeline or -data with ZeRO";
+    return term == TH_MEMORY_WEIGHTS ? "a greater -tensor, -pipeline or -zero 3"
+                                     : "a greater -tensor, -pipeline or -zero 2";
 }
 
 int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage,
