@@ -168,8 +168,10 @@ static const char *remedy(const th_work_context *c, int term)
         return replicas > 1 ? "-zero 1" : "a greater -data with -zero 1";
     if (is_mostly_experts(c))
         return "a greater -expert, -expert_tensor or -pipeline";
-    if (is_sharded || replicas == 1)
-        return "a greater -tensor, -pipeline or -data with ZeRO";
+    if (is_sharded)
+        return "a greater -tensor, -pipeline or -data";
+    if (replicas == 1)
+        return "a greater -tensor or -pipeline";
     return term == TH_MEMORY_WEIGHTS ? "a greater -tensor, -pipeline or -zero 3"
                                      : "a greater -tensor, -pipeline or -zero 2";
 }
