@@ -30,6 +30,7 @@ namespace eval ::tharsis::lib::hub::known {
         llama4 {period 4 dense intermediate_size_mlp shared intermediate_size given {head_dim 128}}
         nemotron_h {gated 0 more $n} kimi_linear {more $n}
     }
+    variable sparse {moe|mixtral|gpt_oss|minimax|kimi|deepseek_v[34]|llama4} ;# always have experts
     # Kinds that layer_types and letters of a pattern name.
     variable mixers {full_attention full attention full * full sliding_attention window
         chunked_attention window linear_attention linear mamba mamba mamba2 mamba M mamba
@@ -274,6 +275,7 @@ proc ::tharsis::lib::hub::read {path} {
         fail_unknown TCL-2966 "$path: model_type" [clip $type 40] [dict keys $known::families]
     }
     set family [dict get $known::families $type]
+    if {[regexp $known::sparse $type]} {dict set family experts {}}
     foreach {key value} [get $family given {}] {
         if {[lindex [get $config $key null] 0] eq "null"} {
             dict set config $key [list number $value]
@@ -287,7 +289,7 @@ proc ::tharsis::lib::hub::read {path} {
 
 # Experts: number, of a token, width, of all shared ones; width in which they work (0: the model's).
 proc ::tharsis::lib::hub::of_experts {family} {
-    set n [number {num_local_experts num_experts n_routed_experts} 0]
+    set n [number {num_local_experts num_experts n_routed_experts} [get $family experts 0]]
     if {$n == 0} {return {0 1 0 0 0}}
     set width [number {moe_intermediate_size intermediate_size}]
     set shared [number {n_shared_experts num_shared_experts} 0]

@@ -105,8 +105,7 @@ proc ::tharsis::lib::report_summary {o} {
             {link_utilization network=moved}}] events {*}[expr {$energy eq "" ? "" : "energy"}] \
             {*}[others run]]
         return [report summary Summary [list [table summary {} run $columns is_record 1\
-            notes [origin_notes]]] {*}[expr {[dict get $about is_step] ?
-                [list head [list [held_against]]] : ""}]]
+            notes [origin_notes]]] head [held_against]]
     }
     set columns [shown summary summary [expr {[dict get $about samples] > 1 ? "" :
         "batch_throughput"}]]

@@ -60,8 +60,9 @@ proc ::tharsis::lib::saved_head {runs {best ""}} {
     }]}]
     set more [expr {[llength $runs] - [llength $best]}]
     if {$own ne "" && $more > 0} {lappend lines "and $more more (-format json has all)"}
-    return [concat $head [precision_lines $runs] [head_lines runs [concat $shared $lines]] \
-        [model_lines $runs] [change_lines $best]]
+    return [concat $head [grouped_lines $runs precision precisions 2] \
+        [head_lines runs [concat $shared $lines]] \
+        [grouped_lines $runs unmeasured "held against" 1] [model_lines $runs] [change_lines $best]]
 }
 
 proc ::tharsis::lib::head_lines {key lines} {
@@ -72,17 +73,17 @@ proc ::tharsis::lib::head_lines {key lines} {
     }]
 }
 
-# Where these differ, a line for each: "int8: a, b".
-proc ::tharsis::lib::precision_lines {runs} {
+# Where runs have at least so many values of an attribute, a line for each: "int8: a, b".
+proc ::tharsis::lib::grouped_lines {runs attribute heading least} {
     set by [dict create]
     foreach run $runs {
-        set precision [dict get $run precision]
-        if {$precision ne ""} {dict lappend by $precision [clip [dict get $run name] 30]}
+        set value [dict get $run $attribute]
+        if {$value ne ""} {dict lappend by $value [clip [dict get $run name] 30]}
     }
-    if {[dict size $by] < 2} return
+    if {[dict size $by] < $least} return
     set lines {}
-    dict for {precision names} $by {lappend lines [clip "$precision: [join $names {, }]" 64]}
-    return [head_lines precisions $lines]
+    dict for {value names} $by {lappend lines [clip "$value: [join $names {, }]" 120]}
+    return [head_lines $heading $lines]
 }
 
 # What the models of the runs are known to be off by, in lines.
@@ -401,8 +402,9 @@ proc ::tharsis::lib::compare_tables {ids shown references} {
         lappend notes {within_error {within error of: its time or rate differs from that run's by\
             less than the largest known model error}}
     }
-    return [dict create tables [list [dict create name comparison rows $rows notes $notes columns \
-        [list {run run text} [list plan [expr {[join $plans {}] ne "" ? "plan" : ""}] text] \
+    return [dict create tables [list [dict create name comparison wraps_at plan rows $rows \
+        notes $notes columns [list {run run text} \
+            [list plan [expr {[join $plans {}] ne "" ? "plan" : ""}] text] \
             {*}[metric_columns run $shown $references] \
             [list within_error [expr {$any ? "within error of" : ""}] text] {system {} text} \
             {system_digest {} text} {workload_digest {} text} {changes {} text}]]]]
@@ -459,7 +461,9 @@ proc ::tharsis::lib::diff_inputs {a b} {
         }]
         if {[lindex $values 0] ne [lindex $values 1]} {lappend rows [list $what {*}$values]}
     }
-    return [dict create name inputs title "Inputs that differ" rows $rows columns [list \
+    lassign [plan_names [list [dict get $a plan] [dict get $b plan]]] of_a of_b
+    if {$of_a ne $of_b} {lappend rows [list plan $of_a $of_b]}
+    return [dict create name inputs title "Inputs that differ" wraps 1 rows $rows columns [list \
         {input input text} [list a [clip [dict get $a name] 24] text] \
         [list b [clip [dict get $b name] 24] text]]]
 }

@@ -287,6 +287,8 @@ proc ::tharsis::lib::study_head {s o table} {
         if {[dict exists $o maximize]} {append text "; maximized: [clip [dict get $o maximize] 80]"}
         lappend head [list line Pareto $text]
     }
+    set held [lmap key [lsort [dict keys $s "held *"]] {string range $key 5 end}]
+    lappend head {*}[head_lines "held against" $held]
     set version [dict get $s version]
     return [concat $head [line_of_errors $table] [list [list line version "tharsis $version"] \
         [list field version text $version]]]

@@ -81,10 +81,10 @@ proc ::tharsis::lib::study_finish {metrics pages answer} {
         if {$pages ne "" && ![catch {core::need run}]} {
             ::tharsis::write_report [file join $folder [page_of_point $digest $::tharsis::point]]
         }
-    } - options]} {return $figures}
+    } said options]} {return [list [dict get [core::about] unmeasured] {*}$figures]}
     lassign [dict get $options -errorcode] by area number text
     if {$by eq "THARSIS"} {return -code error [format "Error %s-%04d: %s" $area $number $text]}
-    return -options $options $figures
+    return -options $options $said
 }
 
 # The name has the digest of the study, so that no page is taken for that of another one.
@@ -110,7 +110,8 @@ proc ::tharsis::lib::own_figure {name kind type answer} {
     return [about "$name, in what the script returned" {core::study_figure $kind $value}]
 }
 
-# Ends of points, all in one transaction.
+# Ends of points, all in one transaction. Where a step of training is one that no published step was
+# measured like, the study keeps that, too.
 proc ::tharsis::lib::study_done {ends} {
     set metrics [dict get $study::run(study) metrics]
     set sql "UPDATE point SET status = ?, error = ?, mapping = ?"
@@ -121,14 +122,20 @@ proc ::tharsis::lib::study_done {ends} {
         append letters [string index irt $type]
     }
     append sql " WHERE point = ? AND status = 'waiting'"
+    set unmeasured [dict create]
     set no_figures [lmap metric $metrics {lindex [list "" "" $study::none] [lindex $metric 3]}]
     run_sql "BEGIN IMMEDIATE"
     foreach end $ends {
         lassign $end point state text mapping
         if {$state eq "stopped"} continue
         if {$mapping eq ""} {set mapping $study::none}
-        set row [expr {$state eq "done" ? [list done $study::none $mapping {*}$text] :
-            [list failed $text $mapping {*}$no_figures]}]
+        if {$state eq "done"} {
+            set figures [lassign $text said]
+            if {$said ne ""} {dict set unmeasured $said 1}
+            set row [list done $study::none $mapping {*}$figures]
+        } else {
+            set row [list failed $text $mapping {*}$no_figures]
+        }
         core::store_run $sql ${letters}i [list [list {*}$row $point]]
         if {[core::store_rows "SELECT changes()" "" {} i] != 1} {
             set path [dict get $study::run(study) path]
@@ -137,6 +144,9 @@ proc ::tharsis::lib::study_done {ends} {
         incr study::run(recorded)
         dict incr study::run(counts) waiting -1
         dict incr study::run(counts) $state
+    }
+    foreach text [dict keys $unmeasured] {
+        core::store_run "INSERT OR IGNORE INTO study VALUES (?, '')" t [list [list "held $text"]]
     }
     run_sql COMMIT
 }

@@ -83,12 +83,14 @@ proc ::tharsis::lib::step_head {} {
     return [list [list line verdict [step_verdict]] \
         [list line precision [dict get $about precision]] \
         [list line software [software_of [plan_keys [dict get $about plan]]]] \
-        [held_against] {line predicted "by the accelerator's data sheet"}]
+        {*}[held_against] {line predicted "by the accelerator's data sheet"}]
 }
 
-# What measured steps stand behind those of these accelerators.
+# What measured steps stand behind those of these accelerators. Where there are none, the head of
+# every report says so.
 proc ::tharsis::lib::held_against {} {
-    return [list line "held against" [dict get [core::about] held_against]]
+    set said [dict get [core::about] held_against]
+    return [expr {$said eq "" ? {} : [list [list line "held against" $said]]}]
 }
 
 # The parts that -software sets, as the plan has them.
@@ -109,8 +111,9 @@ proc ::tharsis::lib::plan_keys {text} {
     }]]
 }
 
-# What loses time, and what would help, by the keys of the plan.
-proc ::tharsis::lib::remedies {plan} {
+# What loses time, and what would help, by the keys of the plan. on_node: of the ranks of experts,
+# how many share a node; 0: the last stage has no experts, whose kernels no graph launches.
+proc ::tharsis::lib::remedies {plan on_node} {
     dict with plan {}
     set overlaps [lmap kind {data tensor pipeline} {expr {$kind in $overlap}}]
     lassign $overlaps data_overlaps tensor_overlaps pipeline_overlaps
@@ -126,14 +129,16 @@ proc ::tharsis::lib::remedies {plan} {
             "another -schedule" : "-overlap pipeline, or another -schedule"}] \
         exposed_tensor "messages of tensor ranks" $tensor_help \
         exposed_context "messages of context ranks" "fewer -context ranks" \
-        exposed_expert "the exchange of tokens" [expr {$expert_exchange eq "by_node" ?
-            "fewer -expert ranks, or those of one node" :
+        exposed_expert "the exchange of tokens" [expr {$pipeline > 1 && $schedule ne "dualpipe_v" ?
+            "-schedule dualpipe_v, or fewer -expert ranks" : $on_node in [list 1 $expert] ||
+            $expert_exchange eq "by_node" ? "fewer -expert ranks" :
             "-expert_exchange by_node, or fewer -expert ranks"}] \
         exposed_data "the exchange of weights and gradients" [expr {$data_overlaps ?
             "a larger -global_batch, or fewer replicas" : "-overlap data"}] \
         exposed_pipeline "messages between stages" [expr {$pipeline_overlaps ?
             "fewer stages" : "-overlap pipeline"}] \
-        work_host "the host that launches kernels" [expr {$launch eq "graph" ?
+        work_host "the host that launches kernels" [expr {$on_node > 0 ?
+            "more -expert ranks, or a larger -micro_batch" : $launch eq "graph" ?
             "a larger -micro_batch" : "-launch graph, or a larger -micro_batch"}] \
         work_overlap "what computation loses to messages beside it" "fewer bytes to exchange" \
         optimizer "the optimizer" [expr {$zero > 0 ? "more ranks in -zero_group" : "-zero 1"}]]
@@ -144,7 +149,10 @@ proc ::tharsis::lib::step_verdict {} {
     variable last_stage
     set step [row {SELECT makespan_ps FROM run}]
     set losses {}
-    foreach {figures what help} [remedies [plan_keys [dict get [core::about] plan]]] {
+    set about [core::about]
+    set on_node [expr {[row "SELECT work_tokens_ps FROM stages WHERE id = ($last_stage)"] > 0 ?
+        [dict get $about experts_on_node] : 0}]
+    foreach {figures what help} [remedies [plan_keys [dict get $about plan]] $on_node] {
         set sum [join [lmap f $figures {string cat $f _ps}] " + "]
         lappend losses [list [row "SELECT $sum FROM stages WHERE id = ($last_stage)"] $what $help]
     }

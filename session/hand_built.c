@@ -57,6 +57,14 @@ th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const
     return NULL;
 }
 
+void th_hand_built_describe_unmeasured(const th_hand_built *m, th_strbuf *out)
+{
+    const th_training_step *x = m ? m->step : NULL;
+    const char *precision = x ? th_step_precisions[x->plan.precision].name : NULL;
+    if (x && !th_generation_has_steps(x->device.generation, precision))
+        th_generation_describe(x->device.generation, precision, out);
+}
+
 /* One more owner; accepts NULL. */
 static th_hand_built *keep(th_hand_built *m)
 {

@@ -48,6 +48,9 @@ th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofli
 th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const th_work_context *c,
                                      const th_pipeline_schedule *schedule, th_plan_file *plan,
                                      th_error *err);
+/* Adds that no published step was measured on accelerators like those of a step of training;
+ * nothing where one was, or of another program (NULL: none). */
+void th_hand_built_describe_unmeasured(const th_hand_built *m, th_strbuf *out);
 /* Frees it when its last owner does; accepts NULL. */
 void th_hand_built_free(th_hand_built *m);
 

@@ -4,6 +4,7 @@
  * (Operations of a pair take turns, so that the order of the program is not that of the run.) */
 #include <config.h>
 #include "base/alloc.h"
+#include "base/min_max.h"
 #include "sim/program/result.h"
 #include "session/step_times.h"
 
@@ -17,20 +18,29 @@ typedef struct step_run {
     th_time busiest_ps; /* the longest that one node computes */
 } step_run;
 
-/* The time from the end of its last computation until computation t starts. */
-static void add_gap(const step_run *r, th_stage_times *f, int32_t t)
+/* The time from the end of what it did last until then, which task cause ends, or begins after. */
+static void add_wait(const step_run *r, th_stage_times *f, th_time until, int32_t cause)
 {
-    th_time until = r->times[t].start_ps;
-    int32_t cause = r->times[t].cause;
     while (until > f->end_ps && cause >= 0 && r->program->tasks[cause].kind != TH_TASK_COMPUTE) {
-        th_time start = r->times[cause].start_ps;
-        th_time from = start > f->end_ps ? start : f->end_ps;
-        f->exposed_ps[r->step->task[cause]] += until - from;
-        until = from;
+        const th_time start = th_max(r->times[cause].start_ps, f->end_ps);
+        f->exposed_ps[r->step->task[cause]] += until - start;
+        until = start;
         cause = r->times[cause].cause;
     }
-    th_time gap = until > f->end_ps ? until - f->end_ps : 0;
-    *(f->has_turned ? &f->drain_ps : &f->warm_up_ps) += gap;
+    *(f->has_turned ? &f->drain_ps : &f->warm_up_ps) += th_max(until - f->end_ps, 0);
+}
+
+/* Of weights that are gathered behind their update: the rank waits for it. */
+static void add_last_message(const step_run *r, int32_t t)
+{
+    int32_t from = t;
+    while (from >= 0 && r->program->tasks[from].kind != TH_TASK_COMPUTE)
+        from = r->times[from].cause;
+    if (from < 0 || r->step->task[from] != TH_STEP_OPTIMIZER)
+        return;
+    th_stage_times *f = &r->of[r->program->tasks[from].node];
+    add_wait(r, f, r->times[t].end_ps, t);
+    f->end_ps = th_max(f->end_ps, r->times[t].end_ps);
 }
 
 /* What it waited since it last computed forward is drain no more if it does so again. */
@@ -51,7 +61,7 @@ static void add_computation(step_run *r, int32_t t)
     th_stage_times *f = &r->of[r->program->tasks[t].node];
     th_time busy = r->times[t].end_ps - r->times[t].start_ps;
     const th_step_work *work = &r->step->work[r->step->work_of[t]];
-    add_gap(r, f, t);
+    add_wait(r, f, r->times[t].start_ps, r->times[t].cause);
     note_pass(r, f, t);
     *(r->step->task[t] == TH_STEP_OPTIMIZER ? &f->optimizer_ps : &f->compute_ps) += busy;
     f->work_ps[TH_WORK_OVERLAP] += busy;
@@ -60,8 +70,7 @@ static void add_computation(step_run *r, int32_t t)
         f->work_ps[TH_WORK_OVERLAP] -= work->ps[i];
     }
     f->end_ps = r->times[t].end_ps;
-    th_time sum = f->compute_ps + f->optimizer_ps;
-    r->busiest_ps = sum > r->busiest_ps ? sum : r->busiest_ps;
+    r->busiest_ps = th_max(r->busiest_ps, f->compute_ps + f->optimizer_ps);
 }
 
 /* Of the waits for other stages, what the busiest one computes longer. */
@@ -69,7 +78,7 @@ static void finish(const step_run *r, th_stage_times *f)
 {
     th_time longer = r->busiest_ps - f->compute_ps - f->optimizer_ps;
     f->drain_ps += r->elapsed_ps - f->end_ps;
-    f->imbalance_ps = longer < f->waiting_ps ? longer : f->waiting_ps;
+    f->imbalance_ps = th_min(longer, f->waiting_ps);
     f->waiting_ps -= f->imbalance_ps;
     f->bubble_ps = f->warm_up_ps + f->drain_ps + f->imbalance_ps + f->waiting_ps;
 }
@@ -113,6 +122,8 @@ const th_stage_times *th_session_stage_times(th_session *s, bool *has_failed)
         for (int32_t i = 0; i < n; i++)
             if (r.program->tasks[order[i]].kind == TH_TASK_COMPUTE)
                 add_computation(&r, order[i]);
+            else if (x->place_of[order[i]].micro_batch < 0)
+                add_last_message(&r, order[i]);
         pick_ranks(&r, s->system, out);
         sim->stage_times = out;
     } else {
@@ -121,12 +132,4 @@ const th_stage_times *th_session_stage_times(th_session *s, bool *has_failed)
     th_free(order);
     th_free(r.of);
     return sim->stage_times;
-}
-
-int32_t th_last_stage(const th_stage_times *of, int32_t n)
-{
-    int32_t last = 0;
-    for (int32_t i = 1; i < n; i++)
-        last = of[i].end_ps > of[last].end_ps ? i : last;
-    return last;
 }

@@ -290,18 +290,18 @@ static bool overlaps_tensor(const th_work_context *c)
 }
 
 /* Before and behind a part that tensor parallel ranks compute together. */
-static void enter_tensor(const th_work_context *c, th_pieces *out)
+static void enter_tensor(const th_work_context *c, bool overlaps, th_pieces *out)
 {
     if (c->p->sequence_parallel)
         communicate(c, out, TH_ALL_GATHER, TH_GROUP_TENSOR, element(c) * tokens(c) * c->t->hidden,
-                    overlaps_tensor(c));
+                    overlaps);
 }
 
-static void leave_tensor(const th_work_context *c, th_pieces *out)
+static void leave_tensor(const th_work_context *c, bool overlaps, th_pieces *out)
 {
     bool sp = c->p->sequence_parallel;
     communicate(c, out, sp ? TH_REDUCE_SCATTER : TH_ALL_REDUCE, TH_GROUP_TENSOR,
-                element(c) * tokens(c) * c->t->hidden, overlaps_tensor(c));
+                element(c) * tokens(c) * c->t->hidden, overlaps);
 }
 
 /* Keys and values of the whole sequence, while queries meet those that are here. */
@@ -369,18 +369,19 @@ static void add_half(const th_work_context *c, int32_t layer, const cost *x, boo
                      bool has_last, th_pieces *out)
 {
     const bool is_sparse = is_ffn && th_transformer_is_sparse(c->t, layer);
-    enter_tensor(c, out);
+    const bool overlaps = overlaps_tensor(c);
+    enter_tensor(c, overlaps, out);
     if (!is_ffn)
         gather_context(c, layer, out);
-    if (has_last && overlaps_tensor(c))
-        leave_tensor(c, out);
+    if (has_last && overlaps)
+        leave_tensor(c, overlaps, out);
     if (is_sparse)
         take_tokens(c, out);
     close_piece(c, out, x);
     if (is_sparse && has_last)
         return_tokens(c, out);
-    if (has_last && !overlaps_tensor(c))
-        leave_tensor(c, out);
+    if (has_last && !overlaps)
+        leave_tensor(c, overlaps, out);
 }
 
 /* has_last: up to the layer's result, else to the last tensor that a gradient needs. */
@@ -464,12 +465,18 @@ static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces 
 
 /* ---- embedding and output layer ---- */
 
+/* Tensor ranks hold words each: what they look up is added up, as are gradients of what logits are
+ * made of. */
 static void embedding(const th_work_context *c, th_pipeline_kind kind, th_pieces *out)
 {
     cost x = {.kernels = 2};
     x.bytes[TH_WORK_EMBEDDING] = 2.0 * element(c) * tokens(c) * c->t->hidden;
+    if (kind == TH_PIPELINE_BACKWARD)
+        enter_tensor(c, false, out);
     if (kind != TH_PIPELINE_WEIGHTS)
         close_piece(c, out, &x);
+    if (kind == TH_PIPELINE_FORWARD)
+        leave_tensor(c, false, out);
 }
 
 /* Loss and gradients of logits are of 32 bits, read and written; those of 16 are cast before (read
@@ -484,11 +491,15 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
     cost x = {.kernels = 5};
     x.s[TH_WORK_PRODUCTS] = pass_s(c, pass, &of) + (has_weights ? pass_s(c, PASS_WEIGHTS, &of) : 0);
     const double made = below_single(c), cast = made > 0 ? made + SINGLE : 0;
-    if (kind != TH_PIPELINE_WEIGHTS)
+    if (kind != TH_PIPELINE_WEIGHTS) {
         x.bytes[TH_WORK_LOGITS] =
             (2 * SINGLE + (kind == TH_PIPELINE_FORWARD ? cast : made)) * rows * columns;
+        enter_tensor(c, false, out);
+    }
     if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
         close_piece(c, out, &x);
+    if (kind == TH_PIPELINE_BACKWARD)
+        leave_tensor(c, false, out);
 }
 
 void th_layer_work(const th_work_context *c, int32_t layer, th_pipeline_kind kind, bool is_split,

@@ -115,7 +115,7 @@ static int exchange(th_lowering *l, int32_t at, const th_piece *x, th_error *err
             ps < 0 ? -1 : th_step_collective(l->tasks, at, &of[i], 0, th_lowering_waits_of(g), err);
         if (task[i] < 0)
             return -1;
-        longest = ps > longest ? ps : longest;
+        longest = th_max(longest, ps);
     }
     th_lowering_wait_for(g, task[0]);
     th_lowering_wait_also(g, n > 1 ? task[1] : NONE);
@@ -369,15 +369,13 @@ static int allocate(th_lowering *l, th_error *err)
 {
     const size_t stages = (size_t)l->all->shape.stages, layers = (size_t)l->c->t->layers + 2;
     const size_t n = (size_t)l->n_shares;
-    size_t n_ops = 0;
-    for (size_t i = 0; i < n; i++) {
-        const size_t of = th_pipeline_number(&l->all[i], TH_PIPELINE_N_KINDS, 0, 0);
-        n_ops = of > n_ops ? of : n_ops;
-    }
+    int64_t n_ops = 0;
+    for (size_t i = 0; i < n; i++)
+        n_ops = th_max(n_ops, (int64_t)th_pipeline_number(&l->all[i], TH_PIPELINE_N_KINDS, 0, 0));
     l->all_of_stage = th_alloc_array(n * stages, sizeof *l->all_of_stage);
     l->all_stages = th_alloc_array(n * stages, sizeof *l->all_stages);
     l->made = th_alloc_array((size_t)l->all->shape.chunks, sizeof *l->made);
-    l->came = th_alloc_array(n_ops, sizeof *l->came);
+    l->came = th_alloc_array((size_t)n_ops, sizeof *l->came);
     l->joint = th_alloc_array(n * layers, sizeof *l->joint);
     l->joint_layer = th_alloc_array(layers, sizeof *l->joint_layer);
     l->gathered = th_alloc_array(layers, sizeof *l->gathered);

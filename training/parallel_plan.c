@@ -239,9 +239,7 @@ int32_t th_plan_micro_batches(const th_parallel_plan *p)
     int32_t most = 0;
     for (int32_t i = 0; i < p->n_shares; i++)
         most = th_max(most, p->shares[i]);
-    if (most > 0)
-        return most;
-    return p->batch.global_batch / (p->batch.micro_batch * p->n.data);
+    return most > 0 ? most : p->batch.global_batch / (p->batch.micro_batch * p->n.data);
 }
 
 /* ---- shares ---- */
@@ -340,14 +338,10 @@ th_layer_range th_plan_layers(const th_parallel_plan *p, const th_transformer *t
         return (th_layer_range){first, p->own[step].layers};
     }
     if (p->layout == TH_LAYOUT_UNEVEN)
-        return (th_layer_range){step * each + (step < more ? step : more),
-                                each + (step < more ? 1 : 0)};
-    int32_t first = step * each - extra, end = first + each;
-    if (first < 0)
-        first = 0;
-    if (end > t->layers)
-        end = t->layers;
-    return (th_layer_range){first, end > first ? end - first : 0};
+        return (th_layer_range){step * each + th_min(step, more), each + (step < more)};
+    const int32_t first = th_max(step * each - extra, 0);
+    const int32_t end = th_min((step + 1) * each - extra, t->layers);
+    return (th_layer_range){first, th_max(end - first, 0)};
 }
 
 /* ---- groups ---- */

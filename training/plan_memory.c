@@ -153,31 +153,30 @@ static bool is_mostly_experts(const th_work_context *c)
 static const char *remedy(const th_work_context *c, int term)
 {
     const th_parallel_plan *p = c->p;
-    const bool can_shrink = p->batch.micro_batch > 1;
-    switch (term) {
-    case TH_MEMORY_ACTIVATIONS:
-        if (can_shrink)
-            return p->recompute == TH_RECOMPUTE_FULL
-                       ? "a smaller -micro_batch"
-                       : "a smaller -micro_batch or create_transformer -recompute full";
-        return p->recompute == TH_RECOMPUTE_FULL ? "a greater -tensor or -context"
-                                                 : "create_transformer -recompute full, a greater "
-                                                   "-tensor or -context";
-    case TH_MEMORY_BUFFERS:
+    const int32_t replicas = p->n.data * p->n.context;
+    const bool can_shrink = p->batch.micro_batch > 1, is_again = p->recompute == TH_RECOMPUTE_FULL;
+    static const int zero_of[] = {[TH_MEMORY_WEIGHTS] = 3, [TH_MEMORY_GRADIENTS] = 2, 1};
+    if (term == TH_MEMORY_ACTIVATIONS && can_shrink)
+        return is_again ? "a smaller -micro_batch" : "a smaller -micro_batch or -recompute full";
+    if (term == TH_MEMORY_ACTIVATIONS)
+        return is_again ? "a greater -tensor or -context"
+                        : "-recompute full, a greater -tensor or -context";
+    if (term == TH_MEMORY_BUFFERS)
         return can_shrink ? "a smaller -micro_batch or a greater -tensor" : "a greater -tensor";
-    case TH_MEMORY_STATES:
-        if (p->n.zero == 0 && p->n.data == 1)
-            return "a greater -data with -zero 1";
-        if (p->n.zero > 0 && is_mostly_experts(c))
-            return "a greater -expert or -zero_group";
-        break;
-    default:
-        break;
-    }
+    const bool is_sharded = p->n.zero >= zero_of[term];
+    if (is_sharded && p->n.zero_group < replicas)
+        return "a greater -zero_group";
+    if (term == TH_MEMORY_STATES && !is_sharded)
+        return replicas > 1 ? "-zero 3 with a greater -tensor or -pipeline"
+                            : "a greater -data with -zero 1";
     if (is_mostly_experts(c))
         return "a greater -expert, -expert_tensor or -pipeline";
-    return p->n.zero < 3 && p->n.zero_group > 1 ? "-zero 3 with a greater -tensor or -pipeline"
-                                                : "a greater -zero_group, -tensor or -pipeline";
+    if (is_sharded)
+        return "a greater -tensor, -pipeline or -data";
+    if (replicas == 1)
+        return "a greater -tensor or -pipeline";
+    return term == TH_MEMORY_WEIGHTS ? "a greater -tensor, -pipeline or -zero 3"
+                                     : "a greater -tensor, -pipeline or -zero 2";
 }
 
 int64_t th_plan_memory_most(const th_work_context *c, const th_pipeline_schedule *s, int32_t *stage,

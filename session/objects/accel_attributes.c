@@ -11,7 +11,7 @@ static const char *accel_state(int i)
     return names[i];
 }
 
-const char *th_accel_state_now(const th_session *s, int accel)
+static const char *state_now(const th_session *s, int accel)
 {
     const th_machine *m = s->simulation ? s->simulation->machine : NULL;
     if (m && th_machine_is_dead(m, accel))
@@ -86,7 +86,7 @@ static th_tiles tiles_of(const th_session *s, int accel)
     return th_machine_tiles(s->simulation->machine, accel);
 }
 
-TH_GETTER(state, th_text(th_accel_state_now(s, index)))
+TH_GETTER(state, th_text(state_now(s, index)))
 TH_GETTER(task, task_of(s, index) >= 0 ? th_count(task_of(s, index)) : th_absent(TH_KIND_COUNT))
 TH_GETTER(queue_depth, s->simulation ? th_count(th_machine_waiting(s->simulation->machine, index))
                                      : th_absent(TH_KIND_COUNT))

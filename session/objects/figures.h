@@ -57,10 +57,4 @@ th_saved_run *th_saved_run_of(th_session *s, const char *name);
 /* A figure of saved_runs by its name. */
 th_quantity th_saved_run_figure(const th_saved_run *run, const char *name);
 
-/* program_figures.c: of a rank of the session's trace, by the present run; -1: not finished. */
-typedef struct th_rank_times {
-    th_time finish_ps, exposed_ps;
-} th_rank_times;
-th_rank_times th_rank_times_of(const th_session *s, int32_t rank);
-
 #endif

@@ -76,8 +76,6 @@ int th_attribute_find(th_class class, const char *name, th_error *err);
 /* Its value now. Text is valid until the next call. 0 or -1. */
 int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err);
 
-/* What the accelerator does now, a value of its attribute "state". */
-const char *th_accel_state_now(const th_session *s, int accel);
 /* "conv2_1 on accel/0", "conv2_1: host -> 3". */
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out);
 /* The name of the node of an execution trace that a task of the program is. NULL: it is none. */

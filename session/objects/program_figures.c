@@ -3,6 +3,7 @@
  * own: sets, models, ranks, jobs, messages, dependencies, and the improvements of a search. */
 #include <config.h>
 #include "base/alloc.h"
+#include "base/min_max.h"
 #include "mapper/evaluate/deadline.h"
 #include "session/objects/class_attributes.h"
 #include "session/objects/figures.h"
@@ -205,14 +206,19 @@ static int32_t count_ranks(const th_session *s)
                          : 0;
 }
 
-static th_rank_times times_of_tasks(const th_program *p, const th_task_result *times, int32_t first,
-                                    int32_t n)
+/* Of a rank of a trace, by the present run; -1: not finished. */
+typedef struct rank_times {
+    th_time finish_ps, exposed_ps;
+} rank_times;
+
+static rank_times times_of_tasks(const th_program *p, const th_task_result *times, int32_t first,
+                                 int32_t n)
 {
-    th_rank_times t = {0, 0};
+    rank_times t = {0, 0};
     for (int32_t i = first; i < first + n; i++) {
         if (times[i].end_ps < 0)
-            return (th_rank_times){-1, -1};
-        t.finish_ps = times[i].end_ps > t.finish_ps ? times[i].end_ps : t.finish_ps;
+            return (rank_times){-1, -1};
+        t.finish_ps = th_max(t.finish_ps, times[i].end_ps);
         if (p->tasks[i].kind == TH_TASK_COMPUTE)
             t.exposed_ps -= times[i].end_ps - times[i].start_ps;
     }
@@ -220,7 +226,7 @@ static th_rank_times times_of_tasks(const th_program *p, const th_task_result *t
     return t;
 }
 
-th_rank_times th_rank_times_of(const th_session *s, int32_t rank)
+static rank_times times_of_rank(const th_session *s, int32_t rank)
 {
     static const th_time ps_per_ns = 1000;
     const th_simulation *sim = s->simulation;
@@ -229,8 +235,8 @@ th_rank_times th_rank_times_of(const th_session *s, int32_t rank)
                               trace_of(s)->ranks[rank].first, trace_of(s)->ranks[rank].n_nodes);
     const th_astra_rank_times *r = &sim->ranks[rank];
     if (r->finish_ns < 0 || r->finish_ns * ps_per_ns > th_machine_now(sim->machine))
-        return (th_rank_times){-1, -1};
-    return (th_rank_times){r->finish_ns * ps_per_ns, (int64_t)r->exposed_ns * ps_per_ns};
+        return (rank_times){-1, -1};
+    return (rank_times){r->finish_ns * ps_per_ns, (int64_t)r->exposed_ns * ps_per_ns};
 }
 
 static void rank_row(th_session *s, int32_t row, th_quantity *cells)
@@ -238,7 +244,7 @@ static void rank_row(th_session *s, int32_t row, th_quantity *cells)
     const th_training_step *x = step_of(s);
     int32_t n = x ? th_plan_stage_ranks(&x->plan) : 1;
     bool has_times = trace_of(s) && s->simulation;
-    th_rank_times t = has_times ? th_rank_times_of(s, row) : (th_rank_times){-1, -1};
+    rank_times t = has_times ? times_of_rank(s, row) : (rank_times){-1, -1};
     cells[0] = th_count(x ? th_plan_accel(&x->plan, row / n, row % n) : row);
     cells[1] = x ? th_count(row / n) : th_absent(TH_KIND_COUNT);
     cells[2] = th_text(!has_times ? NULL : t.finish_ps >= 0 ? "finished" : "not_finished");

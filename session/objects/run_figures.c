@@ -2,6 +2,7 @@
 /* run_figures.c - the figures of a whole run: those of report_summary, and what was run. */
 #include <config.h>
 #include <string.h>
+#include "base/min_max.h"
 #include "session/objects/class_attributes.h"
 #include "session/objects/figures.h"
 #include "session/model_error.h"
@@ -128,10 +129,8 @@ static void put_step(const th_session *session, const th_training_step *x, const
     double model = tokens * th_transformer_operations(&x->model, b->sequence, !x->model.is_encoder);
     double again = x->plan.recompute >= TH_RECOMPUTE_NEEDED ? 4.0 / 3 : 1;
     int64_t memory = 0;
-    for (int32_t i = 0; i < x->plan.n.pipeline; i++) {
-        int64_t of_stage = th_plan_memory_sum(&x->memory[i]);
-        memory = of_stage > memory ? of_stage : memory;
-    }
+    for (int32_t i = 0; i < x->plan.n.pipeline; i++)
+        memory = th_max(memory, th_plan_memory_sum(&x->memory[i]));
     const th_quantity all[N_OF_STEP] = {th_rate(th_ratio(tokens, s)),
                                         th_rate(th_ratio(tokens, s * x->n_ranks)),
                                         tokens_per_joule(session, tokens, s),

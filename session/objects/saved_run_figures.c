@@ -44,6 +44,7 @@ static const th_attribute run_attributes[] = {
           "its inputs, their interval in ps, micro-batches, and inputs at once"),
     INPUT("samples", TH_KIND_COUNT, "of an input"),
     INPUT("plan", TH_KIND_TEXT, "of a step of training, with the keys of its file"),
+    INPUT("unmeasured", TH_KIND_TEXT, "of a step like which none was measured: what there is"),
     {.name = NULL},
 };
 static const th_attribute object_attributes[] = {
@@ -176,7 +177,8 @@ static void keep_inputs(th_saving *x)
              (long long)stream->interval_ps, (int)stream->micro_batches, (int)stream->in_flight);
     const th_run_options ran = th_simulation_ran(sim);
     bool is_searched = s->search.type && !s->search.type->is_baseline;
-    th_strbuf plan = TH_STRBUF_INIT;
+    th_strbuf plan = TH_STRBUF_INIT, unmeasured = TH_STRBUF_INIT;
+    th_hand_built_describe_unmeasured(s->hand_built, &unmeasured);
     if (s->hand_built && s->hand_built->plan)
         th_fields_write(th_plan_fields, s->hand_built->plan, (th_fields_form){"", "; ", false},
                         &plan);
@@ -199,11 +201,13 @@ static void keep_inputs(th_saving *x)
         th_text(text),
         th_count(s->workload ? th_workload_samples(s->workload) : 0),
         th_text(s->hand_built && s->hand_built->plan ? plan.text : NULL),
+        th_text(unmeasured.text),
     };
     for (size_t i = 0; !x->failed && i < sizeof all / sizeof *all; i++)
         keep(x, all[i]);
-    x->failed |= plan.failed;
+    x->failed |= plan.failed || unmeasured.failed;
     th_strbuf_clear(&plan);
+    th_strbuf_clear(&unmeasured);
 }
 
 static void keep_run(th_saving *x)
@@ -220,6 +224,7 @@ static void keep_run(th_saving *x)
 
 th_saved_run *th_saved_run_of(th_session *s, const char *name)
 {
+    th_error ignored;
     const th_result *result = th_run_result(s);
     th_saving x = {s, th_alloc_zero(1, sizeof *x.run), NULL, false};
     if (!result || !x.run) {
@@ -233,8 +238,9 @@ th_saved_run *th_saved_run_of(th_session *s, const char *name)
     x.failed = !x.run->name || !x.run->arena || !x.run->events;
     keep_run(&x);
     keep_objects(&x, TH_SAVED_LAYERS, TH_CLASS_LAYER, s->workload ? s->workload->n_layers : 0);
-    keep_objects(&x, TH_SAVED_ACCELS, TH_CLASS_ACCEL, s->system->n_accels);
-    keep_objects(&x, TH_SAVED_LINKS, TH_CLASS_LINK, s->system->n_links);
+    const bool has_all = th_session_need_every_rank(s, &ignored) == 0; /* else most would idle */
+    keep_objects(&x, TH_SAVED_ACCELS, TH_CLASS_ACCEL, has_all ? s->system->n_accels : 0);
+    keep_objects(&x, TH_SAVED_LINKS, TH_CLASS_LINK, has_all ? s->system->n_links : 0);
     if (!x.failed)
         return x.run;
     th_saved_run_free(x.run);

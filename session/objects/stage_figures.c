@@ -2,6 +2,7 @@
 /* stage_figures.c - the stages of a step of training as a class of figures: their memory and
  * layers, and, once the step is done, what they do and wait for (session/step_times.h). */
 #include <config.h>
+#include "base/min_max.h"
 #include "session/objects/class_attributes.h"
 #include "session/objects/figures.h"
 #include "session/step_times.h"
@@ -30,7 +31,7 @@ static const th_attribute stage_attributes[] = {
     {"memory_share", TH_KIND_SHARE, "memory / memory of the accelerator", .heading = "share"},
     {"layers", TH_KIND_TEXT, "first and last of each chunk"},
     {"accels", TH_KIND_TEXT, "numbers, in the order of the ranks", .heading = "accelerators"},
-    TIME("end", end_ps, "end of its last computation, of its rank that ends last", NULL),
+    TIME("end", end_ps, "of its rank that ends last, and of the messages behind it", NULL),
     TIME("compute", compute_ps, "time that it computes", "computation"),
     TIME("optimizer", optimizer_ps, "its update of weights", NULL),
     TIME("bubble", bubble_ps, "waits for what other stages compute: the sum of the next four",
@@ -112,12 +113,18 @@ enum { MEMORY = 1, LAYERS = 3 + TH_N_MEMORY_TERMS, TIMES = LAYERS + 2 };
 static void stage_row(th_session *s, int32_t row, th_quantity *cells)
 {
     const th_training_step *x = step_of(s);
-    int64_t sum = th_plan_memory_sum(&x->memory[row]);
-    cells[0] = th_count(th_plan_stage_ranks(&x->plan));
+    const int32_t n = th_plan_stage_ranks(&x->plan);
+    const int64_t sum = th_plan_memory_sum(&x->memory[row]);
+    int64_t room = INT64_MAX; /* of the accelerator that has least */
+    for (int32_t i = 0; i < n; i++)
+        room = th_min(
+            room,
+            s->system->nodes[s->system->accel_node[th_plan_accel(&x->plan, row, i)]].a.dram_bytes);
+    cells[0] = th_count(n);
     for (int i = 0; i < TH_N_MEMORY_TERMS; i++)
         cells[MEMORY + i] = th_bytes(x->memory[row].of[i]);
     cells[LAYERS - 2] = th_bytes(sum);
-    cells[LAYERS - 1] = th_share(th_ratio((double)sum, (double)x->device.memory_bytes));
+    cells[LAYERS - 1] = th_share(th_ratio((double)sum, (double)room));
     th_strbuf layers = TH_STRBUF_INIT, accels = TH_STRBUF_INIT;
     add_stage_layers(x, row, &layers);
     add_stage_accels(x, row, &accels);

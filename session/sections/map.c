@@ -117,6 +117,18 @@ static void head_changes(const th_session *s, th_report *r)
     th_property_event_list_free(changes);
 }
 
+/* Wherever a time of a step stands. */
+static void head_unmeasured(const th_session *s, th_report *r)
+{
+    th_strbuf said = TH_STRBUF_INIT;
+    th_hand_built_describe_unmeasured(s->hand_built, &said);
+    if (said.text) {
+        th_report_head_line(r, "held against", said.text);
+        th_report_head_field(r, "held_against", th_text(said.text));
+    }
+    th_strbuf_clear(&said);
+}
+
 int th_section_head(th_session *s, th_report *r, th_error *err)
 {
     char digest[20];
@@ -127,5 +139,6 @@ int th_section_head(th_session *s, th_report *r, th_error *err)
     head_changes(s, r);
     th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
     head_fields(s, r, digest);
+    head_unmeasured(s, r);
     return 0;
 }

@@ -164,8 +164,11 @@ static int add_step(th_session *s, const th_result *x, th_strbuf *out, th_error 
     const th_stage_times *times = th_session_stage_times(s, &has_failed);
     if (!times)
         return th_error_no_memory(err);
+    int32_t last = 0; /* the first of equals */
+    for (int32_t i = 1; i < step->plan.n.pipeline; i++)
+        last = times[i].end_ps > times[last].end_ps ? i : last;
     add_row(s, &th_figures_of_run, 0, "step", out);
-    add_row(s, &th_figures_of_stages, th_last_stage(times, step->plan.n.pipeline), "stage", out);
+    add_row(s, &th_figures_of_stages, last, "stage", out);
     return add_sentence(s, out, err);
 }
 

@@ -74,6 +74,11 @@ static void put(Tcl_Obj *dict, const char *key, int64_t n)
     Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_NewWideIntObj(n));
 }
 
+static void put_text(Tcl_Obj *dict, const char *key, const char *text)
+{
+    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_NewStringObj(text ? text : "", -1));
+}
+
 /* Has the program collectives of a trace for which system.json names no algorithm of ours? */
 static bool chooses_algorithms(const th_session *s, const th_program *p)
 {
@@ -91,22 +96,25 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
     if (s->hand_built && s->hand_built->plan)
         th_fields_write(th_plan_fields, s->hand_built->plan, (th_fields_form){"", "; ", false},
                         &plan);
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("plan", -1),
-                   Tcl_NewStringObj(plan.text ? plan.text : "", -1));
+    put_text(dict, "plan", plan.text);
     th_strbuf_clear(&plan);
 }
 
-/* The precision of a step, and what measured steps of it and of its accelerators there are. */
+/* The precision of a step, and what measured steps of it and of its accelerators there are, or that
+ * there are none. */
 static void put_provenance(Tcl_Obj *dict, const th_session *s)
 {
     const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
     const char *precision = x ? th_step_precisions[x->plan.precision].name : "";
     th_strbuf said = TH_STRBUF_INIT;
-    if (x)
+    th_hand_built_describe_unmeasured(s->hand_built, &said);
+    const bool is_measured = x && !said.text;
+    put(dict, "experts_on_node", x ? th_plan_experts_on_node(s->system, &x->plan) : 0);
+    put_text(dict, "precision", precision);
+    put_text(dict, "unmeasured", said.text);
+    if (is_measured)
         th_generation_describe(x->device.generation, precision, &said);
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("precision", -1), Tcl_NewStringObj(precision, -1));
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("held_against", -1),
-                   Tcl_NewStringObj(said.text ? said.text : "", -1));
+    put_text(dict, "held_against", is_measured ? said.text : NULL);
     th_strbuf_clear(&said);
 }
 
@@ -117,10 +125,8 @@ static int run_about(th_call *c)
     const th_session *s = c->session;
     const th_program *p = th_session_program(s);
     Tcl_Obj *dict = Tcl_NewDictObj();
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("hand_built", -1),
-                   Tcl_NewStringObj(s->hand_built ? s->hand_built->name : "", -1));
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj("version", -1),
-                   Tcl_NewStringObj(PACKAGE_VERSION, -1));
+    put_text(dict, "hand_built", s->hand_built ? s->hand_built->name : NULL);
+    put_text(dict, "version", PACKAGE_VERSION);
     put(dict, "samples", s->workload ? th_workload_samples(s->workload) : 0);
     put(dict, "models", s->workload ? s->workload->n_models : 0);
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);

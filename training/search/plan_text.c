@@ -16,7 +16,7 @@ void th_plan_describe(const th_parallel_plan *p, th_strbuf *out)
     if (n->context > 1)
         th_strbuf_printf(out, " -context %d", (int)n->context);
     th_strbuf_printf(out, " -pipeline %d", (int)n->pipeline);
-    if (n->pipeline > 1)
+    if (n->pipeline > 1 || p->schedule != th_pipeline_find("1f1b"))
         th_strbuf_printf(out, " -schedule %s", p->schedule->name);
     if (n->chunks > 1)
         th_strbuf_printf(out, " -virtual %d", (int)n->chunks);

@@ -14,7 +14,7 @@
 
 enum { PLAN_ZERO_GROUP = PLAN_N_SHARED, PLAN_STAGES, PLAN_SHARES, PLAN_IGNORE_MEMORY, PLAN_MERGE };
 
-static const char *schedule_name(int i)
+const char *th_plan_schedule_name(int i)
 {
     return th_pipeline_types[i].name;
 }
@@ -50,7 +50,7 @@ static const th_option plan_options[] = {
                         .names = th_plan_recompute_names},
     [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_FILE, "NAME",
                        "Pipeline schedule, or a file with one (1f1b; with -virtual interleaved).",
-                       .choice = schedule_name},
+                       .choice = th_plan_schedule_name},
     TH_PLAN_SHARED_OPTIONS,
     [PLAN_ZERO_GROUP] = DEGREE("-zero_group", "Sharded over so many ranks (all of them)."),
     [PLAN_STAGES] =

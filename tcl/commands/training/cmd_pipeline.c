@@ -6,6 +6,7 @@
 #include "session/objects/objects.h"
 #include "session/sections/sections.h"
 #include "tcl/command.h"
+#include "tcl/commands/training/plan_options.h"
 #include "tcl/program_options.h"
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
@@ -25,17 +26,12 @@ enum {
     PIPELINE_ACCELS
 };
 
-static const char *schedule_name(int i)
-{
-    return th_pipeline_types[i].name;
-}
-
 static const th_option pipeline_options[] = {
     [PIPELINE_SCHEDULE] =
         {"-schedule", TH_OPTION_FILE, "NAME",
          "gpipe, 1f1b, interleaved, zb_h1, zb_h2, zbv, dualpipe_v, or a file with a line of "
          "operations per stage (docs/formats.md).",
-         .choice = schedule_name, .required = true},
+         .choice = th_plan_schedule_name, .required = true},
     [PIPELINE_STAGES] = {"-stages", TH_OPTION_INTEGER, "N",
                          "Stages, on as many accelerators (all of them; of a file its lines).", 1,
                          TH_STAGES_MAX},

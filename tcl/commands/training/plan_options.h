@@ -36,6 +36,7 @@ enum {
 };
 
 const char *th_plan_fitted_name(int i); /* of a number; NULL after the last */
+const char *th_plan_schedule_name(int i);
 
 /* clang-format off */
 #define TH_PLAN_SHARED_OPTIONS                                                                     \

@@ -508,7 +508,7 @@ TEST(one_rank_stands_for_all)
         bool sequence, data, tensor;
         int64_t longer_ppm;
     } plans[] = {{1, 8, {8, 1, 1, 1, 1, 1, 1, 0, 1}, false, false, false, 1},
-                 {1, 8, {8, 1, 1, 1, 1, 1, 1, 0, 1}, true, false, true, 1},
+                 {1, 8, {8, 1, 1, 1, 1, 1, 1, 0, 1}, true, false, false, 1},
                  {2, 4, {4, 1, 1, 1, 2, 1, 1, 1, 2}, true, true, false, 1},
                  {2, 4, {4, 2, 1, 1, 1, 1, 1, 0, 1}, false, false, false, 1},
                  {2, 4, {1, 1, 1, 1, 8, 1, 1, 3, 8}, false, true, false, 1},
@@ -516,6 +516,7 @@ TEST(one_rank_stands_for_all)
                  {2, 4, {2, 1, 1, 2, 2, 1, 1, 1, 4}, false, false, false, 1},
                  {2, 4, {1, 1, 1, 1, 8, 8, 1, 1, 8}, false, false, false, 1},
                  {2, 4, {1, 2, 1, 1, 4, 4, 1, 1, 4}, false, false, false, 1},
+                 {1, 8, {8, 1, 1, 1, 1, 1, 1, 0, 1}, true, false, true, 20000},
                  {2, 4, {2, 2, 1, 1, 2, 1, 1, 1, 2}, true, true, true, 20000},
                  {1, 8, {2, 4, 1, 1, 1, 1, 1, 0, 1}, false, false, false, 20000},
                  {2, 4, {1, 1, 1, 1, 8, 4, 1, 1, 8}, false, true, false, 20000}};
