@@ -274,7 +274,7 @@ proc ::tharsis::lib::man_options {options} {
 
 proc ::tharsis::lib::man_command {command} {
     lassign $command name - - alias_of
-    if {$alias_of ne ""} {return ".SS [roff $name]\nShort for $alias_of.\n"}
+    if {$alias_of ne ""} {return ".SS [roff $name]\nThe same as $alias_of.\n"}
     set row [core::command $name]
     dict with row {}
     set text ".SS [roff $name]\n.B [roff [string map {\n " "} $synopsis]]\n"
@@ -352,7 +352,7 @@ proc ::tharsis::lib::markdown_page {name} {
     set text "# $name\n\n[capital $summary].\n\n```\n    [wrap [split $synopsis \n] 4 8]```\n\n"
     if {$help ne ""} {append text $help \n\n}
     foreach command [core::commands] {
-        if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is short for it.\n\n"}
+        if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is the same command.\n\n"}
     }
     if {$options ne ""} {append text "| option | meaning |\n|---|---|\n"}
     if {$shared ne ""} {

@@ -571,6 +571,7 @@ const th_command th_workload_commands[] = {
      "create_transformer.",
      .run = run_read_mapping, .kinds = mapping_words, .needs = {th_session_need_system},
      .not_while_running = true},
+    {.name = "read_plan", .group = "training", .alias_of = "read_mapping"},
     {"check_setup", GROUP, "", 0, 0, NULL, "check the inputs; return 1 if all is well",
      "Warnings go to standard error. With a mapping, checks that it fits into the memories; "
      "without one, that the parameters could. Tells the kinds of layers that an accelerator cannot "

@@ -118,9 +118,10 @@ const th_command th_write_commands[] = {
      "dropped. Returns the mapping's digest.",
      .run = run_select_mapping, .kinds = front_words, .needs = {th_session_need_front},
      .not_while_running = true},
-    {"write_mapping", "map", "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
+    {"write_mapping", "map", "FILE", 1, 1, NULL, "write the mapping, or the plan, to a file",
      "After parallel_plan, the file holds the plan with all its numbers. Missing folders are "
      "created. Returns FILE.",
      .text = text_of_mapping},
+    {.name = "write_plan", .group = "training", .alias_of = "write_mapping"},
     {.name = NULL},
 };

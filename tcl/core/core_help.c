@@ -67,7 +67,7 @@ static int run_commands(th_call *c)
                                      TH_LIB_LIST(text_of(row->name), text_of(row->group),
                                                  row->summary
                                                      ? text_of(row->summary)
-                                                     : Tcl_ObjPrintf("short for %s", row->alias_of),
+                                                     : Tcl_ObjPrintf("the same as %s", row->alias_of),
                                                  text_of(row->alias_of)));
     Tcl_SetObjResult(c->interp, all);
     return 0;
