@@ -44,6 +44,26 @@ namespace eval ::tharsis::lib::help {
         {congestion} {report_links report_critical_path}
         {compare} {report_compare report_diff save_run write_plot}
     }
+    # What many options of a command are about, where a help has no room for all of them in full. An
+    # option stands under the first question whose patterns have it.
+    variable questions {
+        {What may a mapping be?} {-space -sets -allow -forbid -complete -chunks -design* -survive*}
+        {What must it keep to?} {-deadline -keep_late -memory -ignore_memory -objective -max_links}
+        {How long does the search take, and where does it begin?} {-evaluations -seconds -steps
+            -stop_gap -threads -start -initial -checkpoint -unequal}
+        {What runs on which network?} {-network -inputs -interval -micro_batches -batch -forward}
+        {How are the ranks divided?} {-tensor -pipeline -virtual -context -expert -expert_tensor
+            -data -zero* -sequence_parallel -micro_batch -schedule -layout -order -stages -shares}
+        {How do accelerators compute?} {-precision -kernels -attention -launch -software -gradients
+            -frozen -numbers -recompute -overlap -expert_exchange -merge}
+        {What is an attention?} {-kv_heads -head_dim -*_rank -rope_dim -value_dim -window* -qk_norm
+            -attention_dropout}
+        {What are the other layers?} {-*ffn -gated -experts -top_k -dense_layers -expert_skew -tied
+            -bias -norm_size -other_parameters -config -layer_*}
+        {How is it connected?} {-island -nics -switches_reduce -reduction_* -half_duplex -host
+            -host_bandwidth -host_latency -stripes_from}
+        {What does it cost, and when does it fail?} {-link_cost -*_mtbf}
+    }
     # Of docs/pictures/, which scripts/pictures.tcl makes.
     variable pictures {
         report_utilization {utilization {write_plot FILE -of utilization}}
@@ -62,7 +82,8 @@ proc ::tharsis::lib::help {o} {
     if {[dict exists $o markdown]} {return [markdown_pages [dict get $o markdown]]}
     if {$words ne ""} {
         set row [core::command [lindex $words 0]]
-        set text [expr {$row eq "" ? [search_help [lindex $words 0]] : [help_of $row]}]
+        set text [expr {$row eq "" ? [search_help [lindex $words 0]] :
+            [help_of $row [dict exists $o all]]}]
     } else {
         set text [expr {[dict exists $o man] ? [man_page] :
             [dict exists $o all] ? [help_all] : [help_first]}]
@@ -114,11 +135,18 @@ proc ::tharsis::lib::divide {options} {
     return [list $shared $own]
 }
 
-proc ::tharsis::lib::explain {options} {
-    set forms [lmap o $options {dict get $o form}]
-    set width [lindex [lsort -integer [lmap form $forms {string length $form}]] end]
-    return [join [lmap form $forms o $options {
-        entry $form [option_help $o] [expr {6 + $width}]
+# Options and their texts: in full, or a line for each.
+proc ::tharsis::lib::explain {options {in_brief 0}} {
+    set widths [lmap o $options {
+        set n [string length [dict get $o form]]
+        expr {$in_brief && $n > 24 ? 0 : $n}
+    }]
+    set width [lindex [lsort -integer $widths] end]
+    return [join [lmap o $options n $widths {
+        set form [dict get $o form]
+        set room [expr {74 - ($n ? $width : [string length $form])}]
+        entry "$form  " [expr {$in_brief ? [brief [option_help $o] $room] : [option_help $o]}] \
+            [expr {6 + $width}]
     }] ""]
 }
 
@@ -144,22 +172,85 @@ proc ::tharsis::lib::columns_of_command {command} {
     return $tables
 }
 
-proc ::tharsis::lib::help_of {row} {
-    dict with row {}
-    lassign [divide $options] shared own
-    set text "$name - $summary\n\n    [wrap [split $synopsis \n] 4 8]"
-    if {$options ne ""} {append text \n [explain $own]}
-    if {$shared ne ""} {
-        append text "    [wrap [list {*}[lmap o $shared {dict get $o name}] {("help -all")}] 4 4]"
+# The most used options of a command, which are those of its example (the first eight), or its first
+# ones, and the others.
+proc ::tharsis::lib::by_use {options example} {
+    set words [regexp -all -inline {\S+} $example]
+    lassign {} used others
+    foreach o $options {
+        set is_used [expr {[dict get $o name] in $words && [llength $used] < 8}]
+        lappend [expr {$is_used ? "used" : "others"}] $o
     }
+    if {$used eq ""} {return [list [lrange $options 0 2] [lrange $options 3 end]]}
+    return [list $used $others]
+}
+
+# QUESTION OPTIONS ..., in the order of the questions; a few options need none.
+proc ::tharsis::lib::by_question {options} {
+    set questions [expr {[llength $options] < 10 ? "" : $help::questions}]
+    foreach {question patterns} [list {*}$questions "Other options" *] {
+        lassign {} group left
+        foreach o $options {
+            set fits [lmap x $patterns {if {![string match $x [dict get $o name]]} continue; set x}]
+            lappend [expr {$fits eq "" ? "left" : "group"}] $o
+        }
+        if {$group ne ""} {lappend all $question $group}
+        set options $left
+    }
+    return $all
+}
+
+# As much of a text as there is room for, up to the end of a clause; "..." says that it goes on.
+proc ::tharsis::lib::brief {text room} {
+    if {[string length $text] <= $room} {return $text}
+    set cut [string range $text 0 $room-4]
+    foreach {end least} [list {[.;:,] | (?=\()} [expr {$room / 3}] { } 0] {
+        foreach at [lreverse [regexp -all -inline -indices $end $cut]] {
+            set said [string range $cut 0 [lindex $at 0]-1]
+            if {[string length $said] > $least &&
+                [regexp -all {\(} $said] == [regexp -all {\)} $said]} {return "$said ..."}
+        }
+    }
+    return ...
+}
+
+# The first screen says what the command does, its most used options and an example. Where the
+# options in full leave no room for that, they are divided: the most used ones, and the others by
+# questions. Returns {USAGE OPTIONS QUESTIONS}, QUESTIONS empty where they are not.
+proc ::tharsis::lib::parts_of_help {row full} {
+    dict with row {}
+    set own [lindex [divide $options] 1]
+    set words [split $synopsis \n]
+    set usage "    [wrap $words 4 8]"
+    set lines [llength [split $usage[explain $own]$example \n]]
+    lassign [by_use $own $example] used others
+    if {$full || $lines <= 20 || $others eq ""} {return [list $usage $own {}]}
+    set left_out [lmap o $others {string cat ? [dict get $o form] ?}]
+    set kept [lmap word $words {if {$word in $left_out} continue; set word}]
+    return [list "    [wrap [list {*}$kept {?OPTION ...?}] 4 8]" $used [by_question $others]]
+}
+
+proc ::tharsis::lib::help_of {row {full 0}} {
+    dict with row {}
+    lassign [parts_of_help $row $full] usage first questions
+    set text "$name - $summary\n\n$usage"
+    if {$first ne ""} {append text \n [explain $first [expr {$questions ne ""}]]}
+    if {$example ne ""} {append text "\nExample:\n" [indented $example]}
     if {$help ne ""} {append text \n [wrap [regexp -all -inline {[^ ]+} $help] 0 0]}
+    foreach {question rest} $questions {append text "\n$question\n[explain $rest 1]"}
+    if {$questions ne ""} {
+        append text "\n\"help -all $name\" explains every option in full.\n"
+    }
+    set shared [lindex [divide $options] 0]
+    if {$shared ne ""} {
+        append text "\n    [wrap [list {*}[lmap o $shared {dict get $o name}] {("help -all")}] 4 4]"
+    }
     dict for {table columns} [columns_of_command $name] {
         append text "\nColumns of $table:\n"
         foreach {column meaning} $columns {
             append text [entry "[format %-20s $column]  " $meaning 26]
         }
     }
-    if {$example ne ""} {append text "\nExample:\n" [indented $example]}
     return $text
 }
 
@@ -348,7 +439,8 @@ At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.
 proc ::tharsis::lib::markdown_page {name} {
     set row [core::command $name]
     dict with row {}
-    lassign [divide $options] shared own
+    set shared [lindex [divide $options] 0]
+    lassign [parts_of_help $row 0] - first questions
     set text "# $name\n\n[capital $summary].\n\n```\n    [wrap [split $synopsis \n] 4 8]```\n\n"
     if {$help ne ""} {append text $help \n\n}
     foreach command [core::commands] {
@@ -359,7 +451,10 @@ proc ::tharsis::lib::markdown_page {name} {
         append text "| [lmap o $shared {string cat `[dict get $o name]`}] | \[options of\
             reports](../commands.md#options-of-reports) |\n"
     }
-    if {$options ne ""} {append text [markdown_options $own] \n}
+    if {$options ne ""} {append text [markdown_options $first] \n}
+    foreach {question rest} $questions {
+        append text "## $question\n\n| option | meaning |\n|---|---|\n[markdown_options $rest]\n"
+    }
     set tables [columns_of_command $name]
     if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
     dict for {table columns} $tables {

@@ -15,7 +15,8 @@
 enum { HELP_ALL, HELP_MAN, HELP_MARKDOWN };
 
 static const th_option help_options[] = {
-    [HELP_ALL] = {"-all", TH_OPTION_FLAG, NULL, "Lists all commands, by groups."},
+    [HELP_ALL] = {"-all", TH_OPTION_FLAG, NULL,
+                  "Lists all commands, by groups; with a command, explains all of its options."},
     [HELP_MAN] = {"-man", TH_OPTION_FLAG, NULL, "Prints the whole reference as a manual page."},
     [HELP_MARKDOWN] = {"-markdown", TH_OPTION_TEXT, "FOLDER",
                        "Writes the whole reference as Markdown: FOLDER/commands.md, and "
