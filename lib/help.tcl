@@ -307,18 +307,49 @@ proc ::tharsis::lib::have_word {texts word} {
     return [expr {$stem in [lmap other $others {stem $other}]}]
 }
 
-# What one may search for: commands, the words of their names, and topics.
-proc ::tharsis::lib::known_words {} {
+# KIND PLACE WORD ..., of all that has a name and is no command.
+proc ::tharsis::lib::named_things {} {
     foreach command [core::commands] {
-        lassign $command name
-        lappend words $name {*}[split $name _]
+        lassign $command name - - alias_of
+        if {$alias_of ne ""} continue
+        set row [core::command $name]
+        foreach o [list {*}[lindex [divide [dict get $row options]] 1] {*}[dict get $row kinds]] {
+            set option [dict get $o name]
+            lappend all Options "$name $option" [string trimleft $option -]
+            set values [dict get $o names]
+            if {[dict get $o is_file]} {lappend values {*}[core::files $name $option]}
+            foreach value $values {lappend all Values "$name $option $value" $value}
+        }
     }
-    foreach {topic -} $help::topics {lappend words {*}$topic}
-    return [lsort -unique $words]
+    return [list {*}$all {*}[core::words]]
+}
+
+# What one may search for: commands, topics and things, and the words of their names.
+proc ::tharsis::lib::known_words {} {
+    set names [lmap command [core::commands] {lindex $command 0}]
+    foreach {topic -} $help::topics {lappend names {*}$topic}
+    foreach {- - name} [named_things] {lappend names $name}
+    foreach name $names {lappend parts {*}[split $name _]}
+    foreach name [list {*}$names {*}$parts] {dict set words [string tolower $name] {}}
+    return [dict keys $words]
+}
+
+# Where the things are that have the word in their names: some of each kind.
+proc ::tharsis::lib::places {word} {
+    lassign {} places text
+    foreach {kind place name} [named_things] {
+        set parts [string tolower [list $name {*}[split $name _]]]
+        if {[stem $word] in [lmap part $parts {stem $part}]} {dict lappend places $kind $place}
+    }
+    dict for {kind all} $places {
+        set more [expr {[llength $all] > 9 ? ", [expr {[llength $all] - 9}] more" : ""}]
+        append text [entry $kind [join [lrange $all 0 8] {, }]$more 22]
+    }
+    return $text
 }
 
 # First the commands that are about the word, by their names, groups, summaries, options and topics;
-# then those whose help has it.
+# then those whose help has it, and what has it in its name.
 proc ::tharsis::lib::search_help {text} {
     set word [string tolower $text]
     set all [core::commands]
@@ -338,14 +369,17 @@ proc ::tharsis::lib::search_help {text} {
             append others [help_line $command]
         }
     }
-    if {"$about$others" eq ""} {
-        set near [core::nearest $word [known_words]]
-        if {$near ne "" && $near ne $word} {
-            return "Nothing is about \"[clip $text 40]\". About \"$near\":\n[search_help $near]"
-        }
-        fail_unknown TCL-0060 command $text [lmap command $all {lindex $command 0}]
+    set parts {}
+    foreach {heading part} [list "" $about "Mentioned in the help of\n" $others \
+        "In the names of\n" [places $word]] {
+        if {$part ne ""} {lappend parts [expr {$parts eq "" ? "" : $heading}]$part}
     }
-    return $about[expr {"" in [list $about $others] ? "" : "\nMentioned in the help of\n"}]$others
+    if {$parts ne ""} {return [join $parts \n]}
+    set near [core::nearest $word [known_words]]
+    if {$near ne "" && $near ne $word} {
+        return "Nothing is about \"[clip $text 40]\". About \"$near\":\n[search_help $near]"
+    }
+    fail_unknown TCL-0060 command $text [lmap command $all {lindex $command 0}]
 }
 
 # ---- a manual page, in the macros of man(7) ----

@@ -7,9 +7,10 @@
 #include "tcl/tcl_session.h"
 
 typedef struct th_file_kind {
-    const char *what;           /* for messages: "system" */
-    const char *extension;      /* ".cfg" */
-    const char *const *folders; /* below the source tree and the data folder; ends in NULL */
+    const char *what;            /* for messages: "system" */
+    const char *extension;       /* ".cfg" */
+    const char *const *folders;  /* below the source tree and the data folder; ends in NULL */
+    const char *(*other)(int i); /* names of what is no file, but may be meant; NULL: none */
 } th_file_kind;
 
 extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_astra_network_file,
