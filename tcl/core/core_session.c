@@ -96,11 +96,12 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
     th_strbuf_clear(&plan);
 }
 
-/* The precision of a step, and what measured steps of it and of its accelerators there are. */
+/* The precision, and of a step what measured steps of it and of its accelerators there are. */
 static void put_provenance(Tcl_Obj *dict, const th_session *s)
 {
     const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
-    const char *precision = x ? th_step_precisions[x->plan.precision].name : "";
+    char precision[60];
+    th_session_precision(s, precision, sizeof precision);
     th_strbuf said = TH_STRBUF_INIT;
     if (x)
         th_generation_describe(x->device.generation, precision, &said);
