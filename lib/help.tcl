@@ -44,24 +44,21 @@ namespace eval ::tharsis::lib::help {
         {congestion} {report_links report_critical_path}
         {compare} {report_compare report_diff save_run write_plot}
     }
-    # What many options of a command are about, where a help has no room for all of them in full. An
-    # option stands under the first question whose patterns have it.
+    # What many options of a command are about; an option stands under the first that has it.
     variable questions {
-        {What may a mapping be?} {-space -sets -allow -forbid -complete -chunks -design* -survive*}
+        {What may be used?} {-space -sets -allow -forbid -complete -chunks -design* -survive*}
         {What must it keep to?} {-deadline -keep_late -memory -ignore_memory -objective -max_links}
         {How long does the search take, and where does it begin?} {-evaluations -seconds -steps
             -stop_gap -threads -start -initial -checkpoint -unequal}
         {What runs on which network?} {-network -inputs -interval -micro_batches -batch -forward}
-        {How are the ranks divided?} {-tensor -pipeline -virtual -context -expert -expert_tensor
-            -data -zero* -sequence_parallel -micro_batch -schedule -layout -order -stages -shares}
+        {How are the ranks divided?} {-tensor -pipeline -virtual -context -expert(_tensor)? -data
+            -zero* -sequence_parallel -micro_batch -schedule -layout -order -stages -shares}
         {How do accelerators compute?} {-precision -kernels -attention -launch -software -gradients
             -frozen -numbers -recompute -overlap -expert_exchange -merge}
-        {What is an attention?} {-kv_heads -head_dim -*_rank -rope_dim -value_dim -window* -qk_norm
-            -attention_dropout}
-        {What are the other layers?} {-*ffn -gated -experts -top_k -dense_layers -expert_skew -tied
-            -bias -norm_size -other_parameters -config -layer_*}
-        {How is it connected?} {-island -nics -switches_reduce -reduction_* -half_duplex -host
-            -host_bandwidth -host_latency -stripes_from}
+        {What shape has the model?} {-kv_heads -head_dim -*_rank -(rope|value)_dim -window* -qk_norm
+            -attention_dropout -*ffn -gated -experts -top_k -dense_layers -expert_skew -tied -bias
+            -norm_size -other_parameters -config -layer_*}
+        {How is it connected?} {-island -nics -switches* -reduct* -half* -host(_[bl]*)? -stripes*}
         {What does it cost, and when does it fail?} {-link_cost -*_mtbf}
     }
     # Of docs/pictures/, which scripts/pictures.tcl makes.
@@ -137,16 +134,13 @@ proc ::tharsis::lib::divide {options} {
 
 # Options and their texts: in full, or a line for each.
 proc ::tharsis::lib::explain {options {in_brief 0}} {
-    set widths [lmap o $options {
-        set n [string length [dict get $o form]]
-        expr {$in_brief && $n > 24 ? 0 : $n}
-    }]
-    set width [lindex [lsort -integer $widths] end]
-    return [join [lmap o $options n $widths {
-        set form [dict get $o form]
-        set room [expr {74 - ($n ? $width : [string length $form])}]
-        entry "$form  " [expr {$in_brief ? [brief [option_help $o] $room] : [option_help $o]}] \
-            [expr {6 + $width}]
+    set width [lindex [lsort -integer [lmap o $options {string length [dict get $o form]}]] end]
+    if {$in_brief && $width > 26} {set width 26}
+    return [join [lmap o $options {
+        set form [format %-*s $width [dict get $o form]]
+        set text [option_help $o]
+        if {$in_brief} {set text [brief $text [expr {74 - [string length $form]}]]}
+        entry "$form  " $text [expr {6 + $width}]
     }] ""]
 }
 
@@ -176,26 +170,19 @@ proc ::tharsis::lib::columns_of_command {command} {
 # ones, and the others.
 proc ::tharsis::lib::by_use {options example} {
     set words [regexp -all -inline {\S+} $example]
-    lassign {} used others
-    foreach o $options {
-        set is_used [expr {[dict get $o name] in $words && [llength $used] < 8}]
-        lappend [expr {$is_used ? "used" : "others"}] $o
-    }
-    if {$used eq ""} {return [list [lrange $options 0 2] [lrange $options 3 end]]}
-    return [list $used $others]
+    set used [lrange [lmap o $options {expr {[dict get $o name] in $words ? $o : [continue]}}] 0 7]
+    if {$used eq ""} {set used [lrange $options 0 2]}
+    return [list $used [lmap o $options {expr {$o in $used ? [continue] : $o}}]]
 }
 
 # QUESTION OPTIONS ..., in the order of the questions; a few options need none.
 proc ::tharsis::lib::by_question {options} {
     set questions [expr {[llength $options] < 10 ? "" : $help::questions}]
     foreach {question patterns} [list {*}$questions "Other options" *] {
-        lassign {} group left
-        foreach o $options {
-            set fits [lmap x $patterns {if {![string match $x [dict get $o name]]} continue; set x}]
-            lappend [expr {$fits eq "" ? "left" : "group"}] $o
-        }
+        set fits "^([join [string map {* .*} $patterns] |])$"
+        set group [lmap o $options {expr {[regexp $fits [dict get $o name]] ? $o : [continue]}}]
         if {$group ne ""} {lappend all $question $group}
-        set options $left
+        set options [lmap o $options {expr {$o in $group ? [continue] : $o}}]
     }
     return $all
 }
@@ -238,9 +225,7 @@ proc ::tharsis::lib::help_of {row {full 0}} {
     if {$example ne ""} {append text "\nExample:\n" [indented $example]}
     if {$help ne ""} {append text \n [wrap [regexp -all -inline {[^ ]+} $help] 0 0]}
     foreach {question rest} $questions {append text "\n$question\n[explain $rest 1]"}
-    if {$questions ne ""} {
-        append text "\n\"help -all $name\" explains every option in full.\n"
-    }
+    if {$questions ne ""} {append text "\n\"help -all $name\" explains every option in full.\n"}
     set shared [lindex [divide $options] 0]
     if {$shared ne ""} {
         append text "\n    [wrap [list {*}[lmap o $shared {dict get $o name}] {("help -all")}] 4 4]"
@@ -480,15 +465,13 @@ proc ::tharsis::lib::markdown_page {name} {
     foreach command [core::commands] {
         if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is short for it.\n\n"}
     }
-    if {$options ne ""} {append text "| option | meaning |\n|---|---|\n"}
+    if {$options ne ""} {append text [set head "| option | meaning |\n|---|---|\n"]}
     if {$shared ne ""} {
         append text "| [lmap o $shared {string cat `[dict get $o name]`}] | \[options of\
             reports](../commands.md#options-of-reports) |\n"
     }
     if {$options ne ""} {append text [markdown_options $first] \n}
-    foreach {question rest} $questions {
-        append text "## $question\n\n| option | meaning |\n|---|---|\n[markdown_options $rest]\n"
-    }
+    foreach {question x} $questions {append text "## $question\n\n$head[markdown_options $x]\n"}
     set tables [columns_of_command $name]
     if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
     dict for {table columns} $tables {

@@ -39,7 +39,7 @@ proc ::tharsis::lib::create_study {o} {
         make_file $path $s [cells_of $s]
     } else {
         set there [read_definition $path]
-        if {$study::precision ni [dict get $there metrics]} {set s [without_precision $s]}
+        if {$study::precision ni [dict get $there metrics]} {set s [with_precision $s 0]}
         compare_studies $there $s
     }
     dict set study::all [dict get $s name] [list $path 1]
@@ -91,15 +91,11 @@ proc ::tharsis::lib::study_list {option text} {
     return [elements $text STUDY-0052 "$option \"$said\": must be a list"]
 }
 
-# Files of older versions have none, nor studies with that name for something else.
-proc ::tharsis::lib::with_precision {s} {
-    return [dict replace $s metrics [list {*}[dict get $s metrics] $study::precision]]
-}
-proc ::tharsis::lib::without_precision {s} {
-    return [dict replace $s metrics [lmap metric [dict get $s metrics] {
-        if {$metric eq $study::precision} continue
-        set metric
-    }]]
+# With that metric, or (0) without it, as files of older versions, and studies where a parameter or
+# another metric has its name.
+proc ::tharsis::lib::with_precision {s {n 1}} {
+    return [dict replace $s metrics [list {*}[lsearch -all -inline -exact -not \
+        [dict get $s metrics] $study::precision] {*}[lrepeat $n $study::precision]]]
 }
 
 # Each an axis of its own.
@@ -304,7 +300,7 @@ proc ::tharsis::lib::digest_of {s} {
         lappend items t $name w $axis
         foreach value $values {lappend items t $value}
     }
-    foreach metric [dict get [without_precision $s] metrics] {
+    foreach metric [dict get [with_precision $s 0] metrics] {
         lassign $metric - kind column
         lappend items t $kind t $column
     }

@@ -12,7 +12,7 @@ proc ::tharsis::lib::reported_study {name} {
     if {$study::precision ni [dict get $s metrics]} {return $s}
     set all [core::store_rows "SELECT DISTINCT precision FROM point WHERE precision > ''" "" {} t]
     if {[llength $all] > 1} {return $s}
-    return [dict replace [without_precision $s] shared [lindex $all 0 0]]
+    return [dict replace [with_precision $s 0] shared [lindex $all 0]]
 }
 
 proc ::tharsis::lib::report_study {o} {
@@ -279,9 +279,8 @@ proc ::tharsis::lib::study_head {s o table} {
         [list field study text $name] [list field digest text $digest] \
         [list field study_seed count $seed] [list line points $points]]
     dict for {state n} $counts {lappend head [list field $state count $n]}
-    set shared [get $s shared ""]
-    if {$shared ne ""} {
-        lappend head [list line precision $shared] [list field precision text $shared]
+    foreach x [get $s shared {}] {
+        lappend head [list line precision $x] [list field precision text $x]
     }
     if {[dict exists $o where]} {lappend head [list line where [dict get $o where]]}
     if {[dict exists $o pareto]} {

@@ -20,12 +20,12 @@ static const char *const mapping_folders[] = {"scripts", "scripts/experiments", 
 static const char *const device_folders[] = {"predictor", NULL};
 static const char *const model_folders[] = {"predictor/models", NULL};
 
-static const char *pod_name(int i)
+const char *th_pod_name(int i)
 {
     return th_pods[i].name;
 }
 
-const th_file_kind th_system_file = {"system", ".cfg", system_folders, pod_name};
+const th_file_kind th_system_file = {"system", ".cfg", system_folders, th_pod_name};
 const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
 const th_file_kind th_onnx_workload_file = {"workload", ".onnx", workload_folders};
 const th_file_kind th_scalesim_workload_file = {"topology", ".csv", workload_folders};

@@ -17,6 +17,8 @@ extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_
     th_astra_system_file, th_onnx_workload_file, th_scalesim_workload_file, th_schedule_file,
     th_devices_file, th_measurements_file, th_predictor_file;
 
+const char *th_pod_name(int i); /* of topology/generate/pods.h; NULL after the last */
+
 /* The path for the C library, referenced: the caller drops it. NULL with near misses in err. */
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err);
 

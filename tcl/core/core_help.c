@@ -3,7 +3,6 @@
  * session has, by beginnings of names. Completion creates nothing: tasks are offered only once the
  * mapping has been lowered. */
 #include <config.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -106,28 +105,23 @@ static int run_report_options(th_call *c)
     return 0;
 }
 
-static void put_word(Tcl_Obj *all, const char *kind, const char *where, const char *word)
+static void put_word(Tcl_Obj *all, const char *kind, const char *of, const char *word)
 {
     Tcl_ListObjAppendList(
-        NULL, all, TH_LIB_LIST(text_of(kind), Tcl_ObjPrintf("%s%s", where, word), text_of(word)));
+        NULL, all, TH_LIB_LIST(text_of(kind), Tcl_ObjPrintf("%s.%s", of, word), text_of(word)));
 }
 
-/* words: KIND PLACE WORD ... of what is no command, option or value of one: properties of objects,
- * designs and their keys. */
+/* words: KIND PLACE WORD ..., of what is no command, option or value of one. */
 static int run_words(th_call *c)
 {
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
-    char where[TH_ERROR_TEXT_MAX];
     for (int k = 0; k < TH_N_CLASSES; k++)
-        for (const th_attribute *a = th_attributes_of((th_class)k); a->name; a++) {
-            snprintf(where, sizeof where, "%s.", th_class_name((th_class)k));
-            put_word(all, "Properties", where, a->name);
-        }
+        for (const th_attribute *a = th_attributes_of((th_class)k); a->name; a++)
+            put_word(all, "Properties", th_class_name((th_class)k), a->name);
     for (const th_design_type *const *d = th_design_types; *d; d++) {
-        put_word(all, "Designs", "type = ", (*d)->name);
-        snprintf(where, sizeof where, "%s: ", (*d)->name);
+        put_word(all, "Designs", "type", (*d)->name);
         for (const th_design_key *key = (*d)->keys; key->name; key++)
-            put_word(all, "Keys of designs", where, key->name);
+            put_word(all, "Keys of designs", (*d)->name, key->name);
     }
     Tcl_SetObjResult(c->interp, all);
     return 0;

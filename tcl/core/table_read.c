@@ -86,15 +86,13 @@ static Tcl_Obj *told(bool is_told, const char *kind, Tcl_Obj *value)
 
 /* ---- JSON ---- */
 
-/* The kinds behind NAME: in "NAME:KIND KIND;..."; NULL: it is not there. */
+/* The kinds behind ";NAME:" in the members; NULL: it is not there. */
 static const char *kinds_of(const char *members, const char *name)
 {
-    for (size_t n = strlen(name); *members != '\0'; members += strspn(members, ";")) {
-        if (strncmp(members, name, n) == 0 && members[n] == ':')
-            return members + n + 1;
-        members += strcspn(members, ";");
-    }
-    return NULL;
+    char key[60]; /* longer than any of them */
+    snprintf(key, sizeof key, ";%s:", name);
+    const char *at = strstr(members, key);
+    return at ? at + strlen(key) : NULL;
 }
 
 /* That a value, or an element of it, is of another kind; NULL: it is not. jansson bounds the
@@ -166,7 +164,7 @@ Tcl_Obj *th_table_json(const char *path, const th_strbuf *text, const char *only
         return NULL;
     }
     if (only && json_is_array(root)) /* the first member */
-        root = json_pack("{s#:o}", only, (int)strcspn(only, ":"), root);
+        root = json_pack("{s#:o}", only + 1, (int)strcspn(only, ":") - 1, root);
     Tcl_Obj *made = root ? of_json(root, only, is_told) : NULL;
     if (!made)
         th_error_no_memory(err);

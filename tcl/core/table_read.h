@@ -15,7 +15,7 @@ typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
  * FILE:LINE in err. */
 Tcl_Obj *th_table_read(const char *path, th_table_format format, bool is_told, size_t size_max,
                        Tcl_Obj **about, th_error *err);
-/* The same of JSON in a text. only: of objects these members, "NAME:KIND;NAME:list KIND;...", of
+/* The same of JSON in a text. only: of objects these members, ";NAME:KIND;NAME:list KIND", of
  * which the last one of a name counts; one of another kind is left out, and the member "" says what
  * is wrong with the last of these. A list as the root is the first member. NULL: all, once each. */
 Tcl_Obj *th_table_json(const char *path, const th_strbuf *text, const char *only, bool is_told,

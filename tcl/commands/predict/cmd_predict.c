@@ -94,7 +94,7 @@ static int read_columns(th_call *c, const char ***out)
 
 /* What lib/profile.tcl reads of a trace: a few of its members, for traces are large. */
 static const char trace_members[] =
-    "traceEvents:list object;deviceProperties:list object;cat:text;name:text;dur:number;"
+    ";traceEvents:list object;deviceProperties:list object;cat:text;name:text;dur:number;"
     "args:object;External id:number;external id:number;device:number;id:number;"
     "Input Dims:list list;Input type:list text;Concrete Inputs:list text";
 
