@@ -44,6 +44,23 @@ namespace eval ::tharsis::lib::help {
         {congestion} {report_links report_critical_path}
         {compare} {report_compare report_diff save_run write_plot}
     }
+    # What many options of a command are about; an option stands under the first that has it.
+    variable questions {
+        {What may be used?} {-space -sets -allow -forbid -complete -chunks -design* -survive*}
+        {What must it keep to?} {-deadline -keep_late -memory -ignore_memory -objective -max_links}
+        {How long does the search take, and where does it begin?} {-evaluations -seconds -steps
+            -stop_gap -threads -start -initial -checkpoint -unequal}
+        {What runs on which network?} {-network -inputs -interval -micro_batches -batch -forward}
+        {How are the ranks divided?} {-tensor -pipeline -virtual -context -expert(_tensor)? -data
+            -zero* -sequence_parallel -micro_batch -schedule -layout -order -stages -shares}
+        {How do accelerators compute?} {-precision -kernels -attention -launch -software -gradients
+            -frozen -numbers -recompute -overlap -expert_exchange -merge}
+        {What shape has the model?} {-kv_heads -head_dim -*_rank -(rope|value)_dim -window* -qk_norm
+            -attention_dropout -*ffn -gated -experts -top_k -dense_layers -expert_skew -tied -bias
+            -norm_size -other_parameters -config -layer_*}
+        {How is it connected?} {-island -nics -switches* -reduct* -half* -host(_[bl]*)? -stripes*}
+        {What does it cost, and when does it fail?} {-link_cost -*_mtbf}
+    }
     # Of docs/pictures/, which scripts/pictures.tcl makes.
     variable pictures {
         report_utilization {utilization {write_plot FILE -of utilization}}
@@ -62,7 +79,8 @@ proc ::tharsis::lib::help {o} {
     if {[dict exists $o markdown]} {return [markdown_pages [dict get $o markdown]]}
     if {$words ne ""} {
         set row [core::command [lindex $words 0]]
-        set text [expr {$row eq "" ? [search_help [lindex $words 0]] : [help_of $row]}]
+        set text [expr {$row eq "" ? [search_help [lindex $words 0]] :
+            [help_of $row [dict exists $o all]]}]
     } else {
         set text [expr {[dict exists $o man] ? [man_page] :
             [dict exists $o all] ? [help_all] : [help_first]}]
@@ -114,11 +132,15 @@ proc ::tharsis::lib::divide {options} {
     return [list $shared $own]
 }
 
-proc ::tharsis::lib::explain {options} {
-    set forms [lmap o $options {dict get $o form}]
-    set width [lindex [lsort -integer [lmap form $forms {string length $form}]] end]
-    return [join [lmap form $forms o $options {
-        entry $form [option_help $o] [expr {6 + $width}]
+# Options and their texts: in full, or a line for each.
+proc ::tharsis::lib::explain {options {in_brief 0}} {
+    set width [lindex [lsort -integer [lmap o $options {string length [dict get $o form]}]] end]
+    if {$in_brief && $width > 26} {set width 26}
+    return [join [lmap o $options {
+        set form [format %-*s $width [dict get $o form]]
+        set text [option_help $o]
+        if {$in_brief} {set text [brief $text [expr {74 - [string length $form]}]]}
+        entry "$form  " $text [expr {6 + $width}]
     }] ""]
 }
 
@@ -144,22 +166,76 @@ proc ::tharsis::lib::columns_of_command {command} {
     return $tables
 }
 
-proc ::tharsis::lib::help_of {row} {
-    dict with row {}
-    lassign [divide $options] shared own
-    set text "$name - $summary\n\n    [wrap [split $synopsis \n] 4 8]"
-    if {$options ne ""} {append text \n [explain $own]}
-    if {$shared ne ""} {
-        append text "    [wrap [list {*}[lmap o $shared {dict get $o name}] {("help -all")}] 4 4]"
+# The most used options of a command, which are those of its example (the first eight), or its first
+# ones, and the others.
+proc ::tharsis::lib::by_use {options example} {
+    set words [regexp -all -inline {\S+} $example]
+    set used [lrange [lmap o $options {expr {[dict get $o name] in $words ? $o : [continue]}}] 0 7]
+    if {$used eq ""} {set used [lrange $options 0 2]}
+    return [list $used [lmap o $options {expr {$o in $used ? [continue] : $o}}]]
+}
+
+# QUESTION OPTIONS ..., in the order of the questions; a few options need none.
+proc ::tharsis::lib::by_question {options} {
+    set questions [expr {[llength $options] < 10 ? "" : $help::questions}]
+    foreach {question patterns} [list {*}$questions "Other options" *] {
+        set fits "^([join [string map {* .*} $patterns] |])$"
+        set group [lmap o $options {expr {[regexp $fits [dict get $o name]] ? $o : [continue]}}]
+        if {$group ne ""} {lappend all $question $group}
+        set options [lmap o $options {expr {$o in $group ? [continue] : $o}}]
     }
+    return $all
+}
+
+# As much of a text as there is room for, up to the end of a clause; "..." says that it goes on.
+proc ::tharsis::lib::brief {text room} {
+    if {[string length $text] <= $room} {return $text}
+    set cut [string range $text 0 $room-4]
+    foreach {end least} [list {[.;:,] | (?=\()} [expr {$room / 3}] { } 0] {
+        foreach at [lreverse [regexp -all -inline -indices $end $cut]] {
+            set said [string range $cut 0 [lindex $at 0]-1]
+            if {[string length $said] > $least &&
+                [regexp -all {\(} $said] == [regexp -all {\)} $said]} {return "$said ..."}
+        }
+    }
+    return ...
+}
+
+# The first screen says what the command does, its most used options and an example. Where the
+# options in full leave no room for that, they are divided: the most used ones, and the others by
+# questions. Returns {USAGE OPTIONS QUESTIONS}, QUESTIONS empty where they are not.
+proc ::tharsis::lib::parts_of_help {row full} {
+    dict with row {}
+    set own [lindex [divide $options] 1]
+    set words [split $synopsis \n]
+    set usage "    [wrap $words 4 8]"
+    set lines [llength [split $usage[explain $own]$example \n]]
+    lassign [by_use $own $example] used others
+    if {$full || $lines <= 20 || $others eq ""} {return [list $usage $own {}]}
+    set left_out [lmap o $others {string cat ? [dict get $o form] ?}]
+    set kept [lmap word $words {if {$word in $left_out} continue; set word}]
+    return [list "    [wrap [list {*}$kept {?OPTION ...?}] 4 8]" $used [by_question $others]]
+}
+
+proc ::tharsis::lib::help_of {row {full 0}} {
+    dict with row {}
+    lassign [parts_of_help $row $full] usage first questions
+    set text "$name - $summary\n\n$usage"
+    if {$first ne ""} {append text \n [explain $first [expr {$questions ne ""}]]}
+    if {$example ne ""} {append text "\nExample:\n" [indented $example]}
     if {$help ne ""} {append text \n [wrap [regexp -all -inline {[^ ]+} $help] 0 0]}
+    foreach {question rest} $questions {append text "\n$question\n[explain $rest 1]"}
+    if {$questions ne ""} {append text "\n\"help -all $name\" explains every option in full.\n"}
+    set shared [lindex [divide $options] 0]
+    if {$shared ne ""} {
+        append text "\n    [wrap [list {*}[lmap o $shared {dict get $o name}] {("help -all")}] 4 4]"
+    }
     dict for {table columns} [columns_of_command $name] {
         append text "\nColumns of $table:\n"
         foreach {column meaning} $columns {
             append text [entry "[format %-20s $column]  " $meaning 26]
         }
     }
-    if {$example ne ""} {append text "\nExample:\n" [indented $example]}
     return $text
 }
 
@@ -216,18 +292,49 @@ proc ::tharsis::lib::have_word {texts word} {
     return [expr {$stem in [lmap other $others {stem $other}]}]
 }
 
-# What one may search for: commands, the words of their names, and topics.
-proc ::tharsis::lib::known_words {} {
+# KIND PLACE WORD ..., of all that has a name and is no command.
+proc ::tharsis::lib::named_things {} {
     foreach command [core::commands] {
-        lassign $command name
-        lappend words $name {*}[split $name _]
+        lassign $command name - - alias_of
+        if {$alias_of ne ""} continue
+        set row [core::command $name]
+        foreach o [list {*}[lindex [divide [dict get $row options]] 1] {*}[dict get $row kinds]] {
+            set option [dict get $o name]
+            lappend all Options "$name $option" [string trimleft $option -]
+            set values [dict get $o names]
+            if {[dict get $o is_file]} {lappend values {*}[core::files $name $option]}
+            foreach value $values {lappend all Values "$name $option $value" $value}
+        }
     }
-    foreach {topic -} $help::topics {lappend words {*}$topic}
-    return [lsort -unique $words]
+    return [list {*}$all {*}[core::words]]
+}
+
+# What one may search for: commands, topics and things, and the words of their names.
+proc ::tharsis::lib::known_words {} {
+    set names [lmap command [core::commands] {lindex $command 0}]
+    foreach {topic -} $help::topics {lappend names {*}$topic}
+    foreach {- - name} [named_things] {lappend names $name}
+    foreach name $names {lappend parts {*}[split $name _]}
+    foreach name [list {*}$names {*}$parts] {dict set words [string tolower $name] {}}
+    return [dict keys $words]
+}
+
+# Where the things are that have the word in their names: some of each kind.
+proc ::tharsis::lib::places {word} {
+    lassign {} places text
+    foreach {kind place name} [named_things] {
+        set parts [string tolower [list $name {*}[split $name _]]]
+        if {[stem $word] in [lmap part $parts {stem $part}]} {dict lappend places $kind $place}
+    }
+    dict for {kind all} $places {
+        set more [expr {[llength $all] > 9 ? ", [expr {[llength $all] - 9}] more" : ""}]
+        append text [entry $kind [join [lrange $all 0 8] {, }]$more 22]
+    }
+    return $text
 }
 
 # First the commands that are about the word, by their names, groups, summaries, options and topics;
-# then those whose help has it.
+# then those whose help has it, and what has it in its name.
 proc ::tharsis::lib::search_help {text} {
     set word [string tolower $text]
     set all [core::commands]
@@ -247,14 +354,17 @@ proc ::tharsis::lib::search_help {text} {
             append others [help_line $command]
         }
     }
-    if {"$about$others" eq ""} {
-        set near [core::nearest $word [known_words]]
-        if {$near ne "" && $near ne $word} {
-            return "Nothing is about \"[clip $text 40]\". About \"$near\":\n[search_help $near]"
-        }
-        fail_unknown TCL-0060 command $text [lmap command $all {lindex $command 0}]
+    set parts {}
+    foreach {heading part} [list "" $about "Mentioned in the help of\n" $others \
+        "In the names of\n" [places $word]] {
+        if {$part ne ""} {lappend parts [expr {$parts eq "" ? "" : $heading}]$part}
     }
-    return $about[expr {"" in [list $about $others] ? "" : "\nMentioned in the help of\n"}]$others
+    if {$parts ne ""} {return [join $parts \n]}
+    set near [core::nearest $word [known_words]]
+    if {$near ne "" && $near ne $word} {
+        return "Nothing is about \"[clip $text 40]\". About \"$near\":\n[search_help $near]"
+    }
+    fail_unknown TCL-0060 command $text [lmap command $all {lindex $command 0}]
 }
 
 # ---- a manual page, in the macros of man(7) ----
@@ -348,18 +458,20 @@ At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.
 proc ::tharsis::lib::markdown_page {name} {
     set row [core::command $name]
     dict with row {}
-    lassign [divide $options] shared own
+    set shared [lindex [divide $options] 0]
+    lassign [parts_of_help $row 0] - first questions
     set text "# $name\n\n[capital $summary].\n\n```\n    [wrap [split $synopsis \n] 4 8]```\n\n"
     if {$help ne ""} {append text $help \n\n}
     foreach command [core::commands] {
         if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is the same command.\n\n"}
     }
-    if {$options ne ""} {append text "| option | meaning |\n|---|---|\n"}
+    if {$options ne ""} {append text [set head "| option | meaning |\n|---|---|\n"]}
     if {$shared ne ""} {
         append text "| [lmap o $shared {string cat `[dict get $o name]`}] | \[options of\
             reports](../commands.md#options-of-reports) |\n"
     }
-    if {$options ne ""} {append text [markdown_options $own] \n}
+    if {$options ne ""} {append text [markdown_options $first] \n}
+    foreach {question x} $questions {append text "## $question\n\n$head[markdown_options $x]\n"}
     set tables [columns_of_command $name]
     if {$tables ne ""} {append text "## Columns\n\nBy their names in csv, without the unit.\n"}
     dict for {table columns} $tables {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # profile.tcl - traces of PyTorch's profiler (Kineto; Chrome's JSON) as measurements of format
 # tharsis.
-#   profile::own PATH ROOT HAS_DEVICE IS_LIST -> {TEXT NOTES}: sums up the kernels by the operator
-#   that launched them ("External id"), then a row for each operator whose kind and shapes are known
+#   profile::own PATH ROOT HAS_DEVICE -> {TEXT NOTES}: sums up the kernels by the operator that
+#   launched them ("External id"), then a row for each operator whose kind and shapes are known
+# The reader of the file knows the kinds of members: what is wrong with one of an object is its
+# member "" (tcl/core/table_read.h).
 # An operator that calls others has no kernels of its own, so that no kernel counts twice.
 namespace eval ::tharsis::lib::profile {namespace path {::tharsis::lib ::tharsis}}
 namespace eval ::tharsis::lib::profile::known {
@@ -15,16 +17,23 @@ namespace eval ::tharsis::lib::profile::known {
         stride_h stride_w pad_h pad_w precision phase time_us group}
 }
 
+proc ::tharsis::lib::profile::check {where object {list ""}} {
+    set fault [get $object "" ""]
+    if {$fault eq "" && $list ne "" && ![dict exists $object $list]} {
+        set fault "must have the list \"$list\" of a profiler"
+    }
+    if {$fault ne ""} {fail PRED-0610 "$where: $fault"}
+}
+
 # What the list of that name has of an operator's input; empty: nothing.
 proc ::tharsis::lib::profile::input {arguments name i} {
-    set list [get $arguments $name ""]
-    return [expr {[string is list $list] ? [lindex $list $i] : ""}]
+    return [lindex [get $arguments $name ""] $i]
 }
 
 # The lengths of an input with n axes; empty: it has others, or they are not known.
 proc ::tharsis::lib::profile::lengths {arguments i n} {
     set lengths [input $arguments "Input Dims" $i]
-    if {![string is list $lengths] || [llength $lengths] != $n} return
+    if {[llength $lengths] != $n} return
     foreach length $lengths {if {![string is entier -strict $length] || $length < 1} return}
     return $lengths
 }
@@ -73,48 +82,44 @@ proc ::tharsis::lib::profile::id_of {arguments} {
 }
 
 # Names by number, as fields of a row.
-proc ::tharsis::lib::profile::devices {root} {
+proc ::tharsis::lib::profile::devices {path devices} {
     set names {}
-    set devices [get $root deviceProperties ""]
-    if {![string is list $devices]} return
     foreach device $devices {
+        check "$path: a device" $device
         set name [get $device name ""]
         if {[string first \" $name] < 0} {dict set names [get $device id 0] [clip $name 100]}
     }
     return $names
 }
 
-proc ::tharsis::lib::profile::own {path root has_device is_list} {
-    set events [expr {$is_list ? $root : [get $root traceEvents "\{"]}]
-    set events [elements $events PRED-0610 "$path: must have the list \"traceEvents\" of a\
-        profiler"]
-    set devices [expr {$is_list ? "" : [devices $root]}]
+proc ::tharsis::lib::profile::own {path root has_device} {
+    check $path $root traceEvents
+    set devices [devices $path [get $root deviceProperties ""]]
     set operators {}
-    foreach event $events {
-        switch -- [string tolower [get $event cat ""]] {
-            cpu_op {lappend operators $event}
-            kernel {
-                set arguments [get $event args ""]
-                set id [id_of $arguments]
-                set us [get $event dur 0]
-                if {![string is entier -strict $id] || ![string is double -strict $us] \
-                    || $us <= 0} continue
-                if {![info exists sum($id)]} {
-                    set sum($id) 0.0
-                    set device($id) [get $devices [get $arguments device 0] ""]
-                }
-                set sum($id) [expr {$sum($id) + $us}]
-            }
+    set n -1
+    foreach event [dict get $root traceEvents] {
+        incr n
+        set kind [string tolower [get $event cat ""]]
+        if {$kind ni {cpu_op kernel ""}} continue
+        check "$path: traceEvents\[$n]" $event
+        if {$kind eq ""} continue
+        set arguments [get $event args ""]
+        check "$path: traceEvents\[$n].args" $arguments
+        set id [id_of $arguments]
+        set us [get $event dur 0]
+        if {$kind eq "cpu_op"} {lappend operators [get $event name ""] $id $arguments}
+        if {$kind eq "cpu_op" || ![string is entier -strict $id] || $us <= 0} continue
+        if {![info exists sum($id)]} {
+            set sum($id) 0.0
+            set device($id) [get $devices [get $arguments device 0] ""]
         }
+        set sum($id) [expr {$sum($id) + $us}]
     }
     set out [join $known::columns ,][expr {$has_device ? "" : ",device"}]\n
     set rows 0
     set others 0
     set unknown 0
-    foreach event $operators {
-        set arguments [get $event args ""]
-        set id [id_of $arguments]
-        set name [get $event name ""]
+    foreach {name id arguments} $operators {
         if {![info exists sum($id)]} continue
         if {![dict exists $known::operators $name]} {
             incr others

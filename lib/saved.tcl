@@ -216,7 +216,7 @@ proc ::tharsis::lib::best_runs {o runs first table} {
         }
     }
     set ranked [expr {$column ne "" && $kind eq "text" ?
-        [lsort -index 0 $ranked] : [lsort -real $way -index 0 $ranked]}]
+        [lsort -dictionary -index 0 $ranked] : [lsort -real $way -index 0 $ranked]}]
     set best [lrange [concat [lmap x $ranked {lindex $x 1}] $others] 0 $most-1]
     return [list [concat $left $best] $by]
 }

@@ -15,6 +15,7 @@ namespace eval ::tharsis::lib::study {
     variable columns_max 32 ;# parameters, and metrics
     variable application 0x54487374 format 2 ;# of format 1 throughput is batches per second
     variable states {waiting done failed}
+    variable precision {precision text precision 2 0} ;# of the workload: a metric of every study
     variable kinds {text count time bytes bandwidth share change rate mean number energy}
     variable tables {
         {CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID}
@@ -37,7 +38,9 @@ proc ::tharsis::lib::create_study {o} {
     if {![core::store_is_there $path] || ![open_file $path]} {
         make_file $path $s [cells_of $s]
     } else {
-        compare_studies [read_definition $path] $s
+        set there [read_definition $path]
+        if {$study::precision ni [dict get $there metrics]} {set s [with_precision $s 0]}
+        compare_studies $there $s
     }
     dict set study::all [dict get $s name] [list $path 1]
     return [dict get $s name]
@@ -74,6 +77,7 @@ proc ::tharsis::lib::study_of_options {o} {
     set metrics [study_list -metrics [dict get $o metrics]]
     dict set s metrics [lmap metric $metrics {study_metric $metric}]
     check_study $s
+    if {![catch {check_study [with_precision $s]}]} {set s [with_precision $s]}
     set globals [core::globals]
     foreach name [parameter_names $s] {
         fail_if {$name in $globals} STUDY-0057 "parameter \"$name\": is a variable of Tcl, and must\
@@ -85,6 +89,13 @@ proc ::tharsis::lib::study_of_options {o} {
 proc ::tharsis::lib::study_list {option text} {
     set said [clip $text 80]
     return [elements $text STUDY-0052 "$option \"$said\": must be a list"]
+}
+
+# With that metric, or (0) without it, as files of older versions, and studies where a parameter or
+# another metric has its name.
+proc ::tharsis::lib::with_precision {s {n 1}} {
+    return [dict replace $s metrics [list {*}[lsearch -all -inline -exact -not \
+        [dict get $s metrics] $study::precision] {*}[lrepeat $n $study::precision]]]
 }
 
 # Each an axis of its own.
@@ -289,7 +300,7 @@ proc ::tharsis::lib::digest_of {s} {
         lappend items t $name w $axis
         foreach value $values {lappend items t $value}
     }
-    foreach metric [dict get $s metrics] {
+    foreach metric [dict get [with_precision $s 0] metrics] {
         lassign $metric - kind column
         lappend items t $kind t $column
     }

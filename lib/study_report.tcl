@@ -6,8 +6,17 @@
 # name, status, metrics, mapping, error, by. A parameter whose values are all numbers, times, sizes
 # or bandwidths is a column of that kind.
 
+# A study for a report: its points' precision is a column where they differ, else the key shared.
+proc ::tharsis::lib::reported_study {name} {
+    set s [open_study $name]
+    if {$study::precision ni [dict get $s metrics]} {return $s}
+    set all [core::store_rows "SELECT DISTINCT precision FROM point WHERE precision > ''" "" {} t]
+    if {[llength $all] > 1} {return $s}
+    return [dict replace [with_precision $s 0] shared [lindex $all 0]]
+}
+
 proc ::tharsis::lib::report_study {o} {
-    set s [open_study [lindex [dict get $o words] 0]]
+    set s [reported_study [lindex [dict get $o words] 0]]
     set tables [study_table $s $o]
     return [dict create name study title Study own_head 1 arranged 1 \
         head [study_head $s $o [lindex $tables 0]] tables $tables]
@@ -17,7 +26,7 @@ proc ::tharsis::lib::report_study {o} {
 # words and as the points have them (render/html/html.h). A point links to the page of its run that
 # run_study -pages wrote beside FILE, in a folder of its name.
 proc ::tharsis::lib::study_page {name file} {
-    set s [open_study $name]
+    set s [reported_study $name]
     lassign [study_table $s {}] points
     set folder [file rootname $file]
     dict set points columns [linsert [dict get $points columns] end {{run page} {} text}]
@@ -45,7 +54,7 @@ proc ::tharsis::lib::study_page {name file} {
 # Of a picture: columns {NAME HEADING KIND}, rows in which absent values are empty, the first
 # metric, and those that the script returns.
 proc ::tharsis::lib::study_plot_table {name o} {
-    set s [open_study $name]
+    set s [reported_study $name]
     set table [lindex [study_table $s [dict remove $o maximize]] 0]
     set metrics [dict get $s metrics]
     return [list [lmap column [dict get $table columns] {lreplace $column 1 1 [lindex $column 0]}] \
@@ -279,6 +288,9 @@ proc ::tharsis::lib::study_head {s o table} {
         [list field study text $name] [list field digest text $digest] \
         [list field study_seed count $seed] [list line points $points]]
     dict for {state n} $counts {lappend head [list field $state count $n]}
+    foreach x [get $s shared {}] {
+        lappend head [list line precision $x] [list field precision text $x]
+    }
     if {[dict exists $o where]} {lappend head [list line where [dict get $o where]]}
     if {[dict exists $o pareto]} {
         set n [llength [dict get $table rows]]

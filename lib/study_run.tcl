@@ -94,11 +94,12 @@ proc ::tharsis::lib::study_figures {metrics answer} {
     set of_run ""
     return [lmap metric $metrics {
         lassign $metric name kind - type is_own
-        if {!$is_own && $of_run eq ""} {set of_run [core::run_figures]}
+        set is_precision [expr {$metric eq $study::precision}]
+        if {!$is_own && !$is_precision && $of_run eq ""} {set of_run [core::run_figures]}
         if {$is_own} {
             own_figure $name $kind $type $answer
         } else {
-            dict get $of_run $name
+            dict get [expr {$is_precision ? [core::about] : $of_run}] $name
         }
     }]
 }

@@ -130,9 +130,11 @@ char *th_session_precision(const th_session *s, char *out, size_t size)
 {
     unsigned found = 0;
     size_t n = 0;
-    out[0] = '\0';
-    if (s->hand_built && s->hand_built->step)
+    if (s->hand_built && s->hand_built->step) {
         snprintf(out, size, "%s", th_step_precisions[s->hand_built->step->plan.precision].name);
+        return out;
+    }
+    out[0] = '\0';
     for (int l = 0; s->workload && l < s->workload->n_layers; l++)
         for (int t = 0; t < TH_N_TENSORS; t++)
             found |= 1u << s->workload->layers[l].precision[t];

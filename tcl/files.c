@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/alloc.h"
+#include "topology/generate/pods.h"
 
 static const char *const system_folders[] = {"topology/systems", NULL};
 static const char *const workload_folders[] = {"workloads/models", NULL};
@@ -19,7 +20,12 @@ static const char *const mapping_folders[] = {"scripts", "scripts/experiments", 
 static const char *const device_folders[] = {"predictor", NULL};
 static const char *const model_folders[] = {"predictor/models", NULL};
 
-const th_file_kind th_system_file = {"system", ".cfg", system_folders};
+const char *th_pod_name(int i)
+{
+    return th_pods[i].name;
+}
+
+const th_file_kind th_system_file = {"system", ".cfg", system_folders, th_pod_name};
 const th_file_kind th_workload_file = {"workload", ".cfg", workload_folders};
 const th_file_kind th_onnx_workload_file = {"workload", ".onnx", workload_folders};
 const th_file_kind th_scalesim_workload_file = {"topology", ".csv", workload_folders};
@@ -160,6 +166,8 @@ static void not_found(th_session *s, const th_file_kind *kind, const char *name,
     }
     Tcl_Obj *all = th_file_names(s, kind), **element;
     Tcl_Size n;
+    for (int i = 0; kind->other && kind->other(i); i++)
+        Tcl_ListObjAppendElement(NULL, all, Tcl_NewStringObj(kind->other(i), -1));
     Tcl_ListObjGetElements(NULL, all, &n, &element);
     const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
     if (!names) {

@@ -7,14 +7,17 @@
 #include "tcl/tcl_session.h"
 
 typedef struct th_file_kind {
-    const char *what;           /* for messages: "system" */
-    const char *extension;      /* ".cfg" */
-    const char *const *folders; /* below the source tree and the data folder; ends in NULL */
+    const char *what;            /* for messages: "system" */
+    const char *extension;       /* ".cfg" */
+    const char *const *folders;  /* below the source tree and the data folder; ends in NULL */
+    const char *(*other)(int i); /* names of what is no file, but may be meant; NULL: none */
 } th_file_kind;
 
 extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_astra_network_file,
     th_astra_system_file, th_onnx_workload_file, th_scalesim_workload_file, th_schedule_file,
     th_devices_file, th_measurements_file, th_predictor_file;
+
+const char *th_pod_name(int i); /* of topology/generate/pods.h; NULL after the last */
 
 /* The path for the C library, referenced: the caller drops it. NULL with near misses in err. */
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err);

@@ -2,6 +2,7 @@
 /* quantity.c - see quantity.h. */
 #include <config.h>
 #include "session/table/quantity.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,12 +210,37 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
     return failed;
 }
 
+/* As "lsort -dictionary" of Tcl: numbers in texts by their values, "run2" before "run10", letters
+ * whatever their case; where only leading zeros or cases differ, by the first of these. */
+static int compare_texts(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    for (int second = 0;;) {
+        int order = tolower((unsigned char)*a) - tolower((unsigned char)*b), n = 1, m = 1;
+        int difference = (unsigned char)*a - (unsigned char)*b;
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            int zeros = (int)strspn(a, "0"), others = (int)strspn(b, "0");
+            n = zeros + (int)strspn(a + zeros, digits);
+            m = others + (int)strspn(b + others, digits);
+            difference = zeros - others;
+            order = n - m - difference;
+            if (order == 0)
+                order = strncmp(a + zeros, b + others, (size_t)(n - zeros));
+        }
+        second = second ? second : difference;
+        if (order != 0 || *a == '\0')
+            return order ? order : second;
+        a += n;
+        b += m;
+    }
+}
+
 int th_quantity_compare(const th_quantity *a, const th_quantity *b)
 {
     if (a->is_absent || b->is_absent)
         return (int)b->is_absent - (int)a->is_absent;
     if (a->kind == TH_KIND_TEXT) {
-        int order = strcmp(a->text, b->text);
+        int order = compare_texts(a->text, b->text);
         return (order > 0) - (order < 0);
     }
     if (th_kind_is_real(a->kind))

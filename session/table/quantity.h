@@ -55,7 +55,7 @@ void th_quantity_format(const th_quantity *q, th_strbuf *out);
 void th_format_seconds(double s, int digits, char *out, size_t size);
 /* Reads the literal of a filter of this kind ("10us", "0.5", "idle"). 0 or -1. */
 int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error *err);
-/* -1, 0, 1; absent values come before all others. */
+/* -1, 0, 1; absent values come before all others; numbers in texts have their order. */
 int th_quantity_compare(const th_quantity *a, const th_quantity *b);
 bool th_kind_is_real(th_kind kind);
 const char *th_kind_name(th_kind kind); /* "time" */

@@ -27,13 +27,14 @@ static const char *algorithm_name(int i)
 
 const th_option th_map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
-                       "The search (nsga2 for a Pareto front, else the first), or a baseline.",
+                       "Search or baseline (portfolio; of Pareto fronts nsga2).",
                        .choice = algorithm_name},
     [MAP_OBJECTIVE] =
         {"-objective", TH_OPTION_TEXT, "WHAT", .most = TH_MANY,
-         .help = "What is minimised: latency (the makespan), throughput (the time between "
-                 "batches), energy (of the whole run) or edp (energy times latency). "
-                 "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
+         .help = "Minimised: latency (the default), throughput, energy or edp. Latency is the "
+                 "makespan, throughput the time between batches, energy that of the whole run, edp "
+                 "energy times latency. {latency 1 energy 0.5} is the weighted sum of these in s, "
+                 "s, J and J s: a "
                  "weight says what one of them is worth. {pareto latency energy} is a Pareto "
                  "front: its first mapping is taken, select_mapping takes others.",
          .choice = th_objective_name},

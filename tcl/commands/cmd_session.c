@@ -15,7 +15,8 @@
 enum { HELP_ALL, HELP_MAN, HELP_MARKDOWN };
 
 static const th_option help_options[] = {
-    [HELP_ALL] = {"-all", TH_OPTION_FLAG, NULL, "Lists all commands, by groups."},
+    [HELP_ALL] = {"-all", TH_OPTION_FLAG, NULL,
+                  "Lists all commands, by groups; with a command, explains all of its options."},
     [HELP_MAN] = {"-man", TH_OPTION_FLAG, NULL, "Prints the whole reference as a manual page."},
     [HELP_MARKDOWN] = {"-markdown", TH_OPTION_TEXT, "FOLDER",
                        "Writes the whole reference as Markdown: FOLDER/commands.md, and "
@@ -167,7 +168,8 @@ const th_command th_session_commands[] = {
      "list commands, find those about a word, or explain one",
      "WORD is a command (\"COMMAND -help\" prints the same), or any other word: help then lists "
      "the commands whose name, summary or options have the word, and those whose help mentions it. "
-     "Endings do not matter: stepping finds step. A misspelt word finds the nearest one.",
+     "Endings do not matter: stepping finds step. Options, values, properties, files and designs "
+     "with the word in their names are listed too. A misspelt word finds the nearest one.",
      .run = th_lib_run_help, .ignores_run = true},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
     {"set_threads", GROUP, "?N?", 0, 1, NULL, "set the number of threads, and return it",

@@ -339,12 +339,7 @@ static const th_option create_system_options[] = {
     {.name = NULL},
 };
 
-static const char *pod_name(int i)
-{
-    return th_pods[i].name;
-}
-
-static const th_option pod_words[] = {{"POD", TH_OPTION_CHOICE, .choice = pod_name},
+static const th_option pod_words[] = {{"POD", TH_OPTION_CHOICE, .choice = th_pod_name},
                                       {.name = NULL}};
 
 enum { LARGEST_DIM = TH_MAX_ACCELS };

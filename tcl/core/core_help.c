@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 #include "session/table/legend.h"
+#include "sim/design/design.h"
 #include "tcl/core/lib_report.h"
 #include "tcl/files.h"
 #include "tcl/objects/object_name.h"
@@ -101,6 +102,28 @@ static int run_command(th_call *c)
 static int run_report_options(th_call *c)
 {
     Tcl_SetObjResult(c->interp, options_of(th_table_options));
+    return 0;
+}
+
+static void put_word(Tcl_Obj *all, const char *kind, const char *of, const char *word)
+{
+    Tcl_ListObjAppendList(
+        NULL, all, TH_LIB_LIST(text_of(kind), Tcl_ObjPrintf("%s.%s", of, word), text_of(word)));
+}
+
+/* words: KIND PLACE WORD ..., of what is no command, option or value of one. */
+static int run_words(th_call *c)
+{
+    Tcl_Obj *all = Tcl_NewListObj(0, NULL);
+    for (int k = 0; k < TH_N_CLASSES; k++)
+        for (const th_attribute *a = th_attributes_of((th_class)k); a->name; a++)
+            put_word(all, "Properties", th_class_name((th_class)k), a->name);
+    for (const th_design_type *const *d = th_design_types; *d; d++) {
+        put_word(all, "Designs", "type", (*d)->name);
+        for (const th_design_key *key = (*d)->keys; key->name; key++)
+            put_word(all, "Keys of designs", (*d)->name, key->name);
+    }
+    Tcl_SetObjResult(c->interp, all);
     return 0;
 }
 
@@ -261,6 +284,7 @@ const th_command th_core_help_commands[] = {
     TH_CORE_ROW("commands", "", 0, 0, run_commands),
     TH_CORE_ROW("command", "NAME", 1, 1, run_command),
     TH_CORE_ROW("report_options", "", 0, 0, run_report_options),
+    TH_CORE_ROW("words", "", 0, 0, run_words),
     TH_CORE_ROW("legends", "COMMAND", 1, 1, run_legends),
     TH_CORE_ROW("objects", "WORD", 1, 1, run_objects),
     TH_CORE_ROW("attributes", "OBJECT", 1, 1, run_attributes),

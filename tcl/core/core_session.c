@@ -105,7 +105,8 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
 static void put_provenance(Tcl_Obj *dict, const th_session *s)
 {
     const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
-    const char *precision = x ? th_step_precisions[x->plan.precision].name : "";
+    char precision[60];
+    th_session_precision(s, precision, sizeof precision);
     th_strbuf said = TH_STRBUF_INIT;
     th_hand_built_describe_unmeasured(s->hand_built, &said);
     const bool is_measured = x && !said.text;

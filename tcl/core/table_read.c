@@ -86,7 +86,34 @@ static Tcl_Obj *told(bool is_told, const char *kind, Tcl_Obj *value)
 
 /* ---- JSON ---- */
 
-/* jansson bounds the depth. */
+/* The kinds behind ";NAME:" in the members; NULL: it is not there. */
+static const char *kinds_of(const char *members, const char *name)
+{
+    char key[60]; /* longer than any of them */
+    snprintf(key, sizeof key, ";%s:", name);
+    const char *at = strstr(members, key);
+    return at ? at + strlen(key) : NULL;
+}
+
+/* That a value, or an element of it, is of another kind; NULL: it is not. jansson bounds the
+ * depth. */
+static Tcl_Obj *fault_of(const char *name, const json_t *value, const char *kinds)
+{
+    static const char *const known[] = {"object", "list",  "text",  "number",
+                                        "number", "truth", "truth", "null"}; /* as json_type */
+    const char *kind = known[json_typeof(value)];
+    int n = (int)strcspn(kinds, " ;");
+    if (strncmp(kind, kinds, (size_t)n) != 0)
+        return Tcl_ObjPrintf("%s: must be of kind %.*s, not %s", name, n, kinds, kind);
+    Tcl_Obj *fault = NULL;
+    for (size_t i = 0; kinds[n] == ' ' && !fault && i < json_array_size(value); i++) {
+        char element[60];
+        snprintf(element, sizeof element, "%s[%zu]", name, i);
+        fault = fault_of(element, json_array_get(value, i), kinds + n + 1);
+    }
+    return fault;
+}
+
 static Tcl_Obj *of_json(const json_t *value, const char *only, bool is_told)
 {
     const char *key;
@@ -96,8 +123,14 @@ static Tcl_Obj *of_json(const json_t *value, const char *only, bool is_told)
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         made = Tcl_NewDictObj();
-        json_object_foreach((json_t *)value, key, member) if (!only || th_name_is_among(only, key))
-            Tcl_DictObjPut(NULL, made, text_of(key), of_json(member, only, is_told));
+        json_object_foreach((json_t *)value, key, member)
+        {
+            const char *kinds = only ? kinds_of(only, key) : "";
+            Tcl_Obj *fault = only && kinds ? fault_of(key, member, kinds) : NULL;
+            if (kinds)
+                Tcl_DictObjPut(NULL, made, text_of(fault ? "" : key),
+                               fault ? fault : of_json(member, only, is_told));
+        }
         return told(is_told, "object", made);
     case JSON_ARRAY:
         made = Tcl_NewListObj(0, NULL);
@@ -130,7 +163,11 @@ Tcl_Obj *th_table_json(const char *path, const th_strbuf *text, const char *only
                      problem.line > 0 ? problem.line : 1, problem.text);
         return NULL;
     }
-    Tcl_Obj *made = of_json(root, only, is_told);
+    if (only && json_is_array(root)) /* the first member */
+        root = json_pack("{s#:o}", only + 1, (int)strcspn(only, ":") - 1, root);
+    Tcl_Obj *made = root ? of_json(root, only, is_told) : NULL;
+    if (!made)
+        th_error_no_memory(err);
     json_decref(root);
     return made;
 }

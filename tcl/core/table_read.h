@@ -15,8 +15,9 @@ typedef enum { TH_TABLE_CSV, TH_TABLE_JSON, TH_TABLE_YAML } th_table_format;
  * FILE:LINE in err. */
 Tcl_Obj *th_table_read(const char *path, th_table_format format, bool is_told, size_t size_max,
                        Tcl_Obj **about, th_error *err);
-/* The same of JSON in a text; of objects only members whose names are among these that ";" divides
- * (th_name_is_among), of which the last one counts. NULL: all, each name once. */
+/* The same of JSON in a text. only: of objects these members, ";NAME:KIND;NAME:list KIND", of
+ * which the last one of a name counts; one of another kind is left out, and the member "" says what
+ * is wrong with the last of these. A list as the root is the first member. NULL: all, once each. */
 Tcl_Obj *th_table_json(const char *path, const th_strbuf *text, const char *only, bool is_told,
                        th_error *err);
 /* CSV with a line of headings, in text, which is changed: the rows, each the number of its line and

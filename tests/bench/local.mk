@@ -46,7 +46,7 @@ EXTRA_DIST += \
 	tests/bench/quality/mappings/h2h_cnn_lstm_0.125.map \
 	tests/bench/quality/mappings/h2h_cnn_lstm_0.5.map \
 	tests/bench/quality/mappings/resnet101_fattree.map
-EXTRA_DIST += tests/bench/auto.tcl tests/bench/auto_large.tcl tests/bench/collectives.tcl tests/bench/cost.tcl tests/bench/growth.tcl tests/bench/large.tcl tests/bench/large_searches.tcl tests/bench/networks.tcl tests/bench/operators.tcl tests/bench/predictor.tcl tests/bench/query.tcl tests/bench/reports.tcl tests/bench/scale.tcl tests/bench/searches.tcl tests/bench/shared_links.tcl tests/bench/speedup.tcl tests/bench/stand.tcl tests/bench/traces.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
+EXTRA_DIST += tests/bench/auto.tcl tests/bench/auto_large.tcl tests/bench/collectives.tcl tests/bench/cost.tcl tests/bench/growth.tcl tests/bench/large.tcl tests/bench/large_searches.tcl tests/bench/networks.tcl tests/bench/operators.tcl tests/bench/predictor.tcl tests/bench/profiler.tcl tests/bench/query.tcl tests/bench/reports.tcl tests/bench/scale.tcl tests/bench/searches.tcl tests/bench/shared_links.tcl tests/bench/speedup.tcl tests/bench/stand.tcl tests/bench/traces.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
 	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
 

@@ -93,8 +93,10 @@ static int read_columns(th_call *c, const char ***out)
 }
 
 /* What lib/profile.tcl reads of a trace: a few of its members, for traces are large. */
-static const char trace_members[] = "traceEvents;deviceProperties;cat;name;dur;args;External id;"
-                                    "device;id;Input Dims;Input type;Concrete Inputs";
+static const char trace_members[] =
+    ";traceEvents:list object;deviceProperties:list object;cat:text;name:text;dur:number;"
+    "args:object;External id:number;external id:number;device:number;id:number;"
+    "Input Dims:list list;Input type:list text;Concrete Inputs:list text";
 
 /* What the file holds; of a table that lib/measured.tcl knows, and of a trace, its rows in format
  * tharsis. 0 or -1. */
@@ -112,9 +114,8 @@ static int measured_text(th_call *c, const char *path, th_strbuf *text, th_strbu
     if (!what)
         return -1;
     Tcl_Obj *words[] = {Tcl_NewStringObj(path, -1), what,
-                        Tcl_NewIntObj(th_call_has(c, READ_DEVICE)), Tcl_NewIntObj(first == '[')};
-    int failed = is_trace ? th_lib_read(c, "profile::own", 4, words, &own, notes)
-                          : th_lib_read(c, "measured::own", 3, words, &own, notes);
+                        Tcl_NewIntObj(th_call_has(c, READ_DEVICE))};
+    int failed = th_lib_read(c, is_trace ? "profile::own" : "measured::own", 3, words, &own, notes);
     if (failed || own.length == 0) {
         th_strbuf_clear(&own);
         return failed;
