@@ -159,7 +159,7 @@ proc ::tharsis::lib::simulate_checkpoint {o} {
     core::need system
     set nodes [get $o storage [get_nodes -filter {kind == host} -quiet]]
     fail_if {[llength $nodes] == 0} TCL-1111 "-storage: the system has no host: name the nodes that\
-        checkpoints are written to"
+        checkpoints are written to (get_nodes lists those that there are)"
     set i 0
     foreach accel [get_accels] {
         set node [lindex $nodes [expr {$i % [llength $nodes]}]]

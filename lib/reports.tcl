@@ -512,6 +512,9 @@ proc ::tharsis::lib::mapped_layers {is_merged} {
     }
     return [dict create tables [list [rows_of $table [lmap line $lines {
         lassign $line first last count set strategy extents
+        if {[regexp {^[^/]+/} $first model] && [string first $model $last] == 0} {
+            set last [string range $last [string length $model] end]
+        }
         set shard [concat {*}[lmap d $dims e $extents {expr {$e > 1 ? "$d$e" : ""}}]]
         list [expr {$count > 1 ? "[clip $first 96] .. [clip $last 96]" : [clip $first 96]}] $count \
             $set $strategy [expr {$shard eq "" ? 1 : $shard}]

@@ -228,6 +228,9 @@ static int resolve_path(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
     }
     for (int i = 0; i < NAMES_MAX && (names[i] = th_option_choice(o, i)); i++)
         ;
+    if (!names[0])
+        return th_error_set(&c->err, "TCL-2333", "%s \"%s\": no such file", o->name,
+                            Tcl_GetString(word));
     snprintf(what, sizeof what, "%s, a file or a name,", o->name);
     return th_error_unknown(&c->err, "TCL-2333", what, Tcl_GetString(word), names);
 }
@@ -544,9 +547,13 @@ int th_options_check_together(th_call *c)
     const th_option *options = c->command->options, *kinds = c->command->kinds;
     for (const th_option *o = options; o && o->name; o++) {
         bool is_given = th_call_has(c, (int)(o - options));
-        if (o->required && !is_given && !(o->unless && first_given(c, o->unless)))
-            return th_error_set(&c->err, "TCL-0008", "%s %s: is required%s%s", o->name, o->value,
-                                o->unless ? ", or " : "", o->unless ? o->unless : "");
+        if (o->required && !is_given && !(o->unless && first_given(c, o->unless))) {
+            const char *first = o->unless ? o->unless : "", *second = strchr(first, ' ');
+            return th_error_set(&c->err, "TCL-0008", "%s %s: is required%s%.*s%s%s", o->name,
+                                o->value, *first ? ", or " : "",
+                                second ? (int)(second - first) : (int)strlen(first), first,
+                                second ? " or" : "", second ? second : "");
+        }
         if (is_given && check_together(c, o) != 0)
             return -1;
     }
