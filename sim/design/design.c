@@ -174,7 +174,8 @@ static int missing_keys(const th_design_block *block, const th_design_key *first
     th_strbuf others = TH_STRBUF_INIT;
     for (const th_design_key *key = first + 1; key->name; key++)
         if (key->required && !find_param(block, key->name))
-            th_strbuf_printf(&others, "%s%s", others.length > 0 ? ", " : "; also missing: ", key->name);
+            th_strbuf_printf(&others, "%s%s",
+                             others.length > 0 ? ", " : "; also missing: ", key->name);
     th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s%s", block->file,
                  block->line, block->name, first->name, first->meaning,
                  others.text ? others.text : "");
