@@ -222,15 +222,12 @@ static int resolve_path(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
     enum { NAMES_MAX = 32 };
     const char *names[NAMES_MAX + 1] = {NULL}, *path = Tcl_FSGetNativePath(word);
     char what[80];
-    if (path && th_file_is_there(path)) {
+    if (path && (th_file_is_there(path) || !th_option_choice(o, 0))) {
         v->path = th_alloc_string(path);
         return v->path ? 0 : th_error_no_memory(&c->err);
     }
     for (int i = 0; i < NAMES_MAX && (names[i] = th_option_choice(o, i)); i++)
         ;
-    if (!names[0])
-        return th_error_set(&c->err, "TCL-2333", "%s \"%s\": no such file", o->name,
-                            Tcl_GetString(word));
     snprintf(what, sizeof what, "%s, a file or a name,", o->name);
     return th_error_unknown(&c->err, "TCL-2333", what, Tcl_GetString(word), names);
 }

@@ -189,9 +189,8 @@ static void add_left_out(const th_layout *l, th_strbuf *out)
         if (l->prefix[c])
             add_paragraph(l->table.report, 0,
                           th_report_printf(l->table.report,
-                                           "%s: without \"%s\", with which %s begin.",
-                                           l->table.columns[c].title, l->prefix[c],
-                                           l->table.n_hidden > 0 ? "these" : "all"),
+                                           "%s: without \"%s\", with which these begin.",
+                                           l->table.columns[c].title, l->prefix[c]),
                           out);
 }
 
