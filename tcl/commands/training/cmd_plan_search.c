@@ -36,7 +36,7 @@ static const th_option search_options[] = {
     [PLAN_ZERO] = ONLY("-zero", "{N ...}", 0, 3, "ZeRO stages: only these."),
     [PLAN_SEQUENCE_PARALLEL] = ONLY("-sequence_parallel", "{0|1 ...}", 0, 1,
                                     "Only without (0) or with it (1), where ranks share products."),
-    [PLAN_MICRO_BATCH] = ONLY("-micro_batch", "{N ...}", 1, 1 << 16, "Sequences of a micro-batch: only these numbers."),
+    [PLAN_MICRO_BATCH] = ONLY("-micro_batch", "{N ...}", 1, 1 << 16, "Its sequences: only these."),
     [PLAN_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "{WHAT ...}",
                         .help = "What is computed again: only these (all).", .least = 1,
                         .most = TH_MANY, .names = th_plan_recompute_names},
