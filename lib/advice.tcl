@@ -11,13 +11,17 @@ proc ::tharsis::lib::report_advice {o} {
     set wanted [get $o changes $kinds]
     set items [list_changes $wanted [dict create {*}[get $o costs {}]]]
     fail_if {[llength $items] == 0} TCL-0737 "-changes: none of them can be made in this system"
+    set budget [get $o budget ""]
+    set items [within_budget $items $budget]
+    fail_if {[llength $items] == 0} TCL-0738 "-budget $budget: no change is known to\
+        cost so little: the file's cost, -link_cost and -costs say what things cost"
     lassign [core::goal] objective column has_throughput needs_energy
     core::check_columns [advice_table $items {} {}]
     set evaluations [get $o evaluations 500]
     set search [list $evaluations [get $o seed ""]]
     set results [core::try purchases [lmap item $items {lindex $item 3}] {*}$search]
     set baseline [lindex $results 0]
-    set pairs [list_pairs $items $results [get $o pairs 0]]
+    set pairs [within_budget [list_pairs $items $results [get $o pairs 0]] $budget]
     if {$pairs ne ""} {
         lappend results {*}[lrange [core::try purchases [lmap pair $pairs {lindex $pair 3}] \
             {*}$search] 1 end]
@@ -29,10 +33,12 @@ proc ::tharsis::lib::report_advice {o} {
         [list field objective text $objective] [list field evaluations count $evaluations] \
         [list field baseline [lindex $column 2] [lindex $baseline 4]] \
         [list field baseline_lateness time [lindex $baseline 7]]]
+    if {$budget ne ""} {lappend head [list line budget [format %.10g $budget]]}
     if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
     set table [advice_table $items $baseline [lrange $results 1 end]]
     return [dict create name advice title Advice is_kept 1 arranged 1 \
-        head [concat [sentences [advice_sentences [dict get $table rows] $pairs]] $head] \
+        head [concat [sentences [concat [advice_sentences [dict get $table rows] $pairs] \
+            [late_sentence $baseline $results]]] $head] \
         tables [list $table]]
 }
 
@@ -45,6 +51,13 @@ proc ::tharsis::lib::list_changes {wanted costs} {
     return [concat {*}[lmap kind {
         accelerator bandwidth dram_bandwidth clock memory design topology
     } {expr {$kind in $wanted ? [list_$kind $x] : ""}}]]
+}
+
+proc ::tharsis::lib::within_budget {items budget} {
+    return [lmap item $items {
+        if {$budget ne "" && ([lindex $item 2] eq "" || [lindex $item 2] > $budget)} continue
+        set item
+    }]
 }
 
 # One more of each kind, or as many as its topology needs.
@@ -352,6 +365,14 @@ proc ::tharsis::lib::advice_sentences {rows pairs} {
     return [list [expr {$noise > 0 ?
         "no change gains more than the noise of the search, [percent $noise]" :
         "no change gains anything"}]]
+}
+
+# Where the baseline is late and stays so under each change that can be mapped.
+proc ::tharsis::lib::late_sentence {baseline results} {
+    foreach result [linsert $results 0 $baseline] {
+        if {[lindex $result 0] eq "" && [lindex $result 7] == 0} return
+    }
+    return [list "none of these changes meets all deadlines"]
 }
 
 proc ::tharsis::lib::advice_sentence {text row {alone ""}} {

@@ -10,8 +10,10 @@ proc ::tharsis::lib::report_reliability {o} {
     dict with x {}
     set sums [simulate_training $x $interval]
     set head {}
-    lappend head [list line duration [dict get $o duration]] [list field failure_seed count $seed] \
-        [list field detection_s number $detection] [list field step_s number $step]
+    set trains [expr {[dict exists $o tokens] ? ", which trains [dict get $o tokens] tokens" : ""}]
+    lappend head [list line duration [core::quantity duration $duration]$trains] \
+        [list field failure_seed count $seed] [list field detection_s number $detection] \
+        [list field step_s number $step]
     return [dict create name reliability title Reliability head $head arranged 3 tables \
         [list [training_figures $x $sums] [training_times $x $sums] [training_failures $x $sums] \
             [training_intervals $x]]]
@@ -99,7 +101,8 @@ proc ::tharsis::lib::seconds_of {o name otherwise} {
 }
 
 proc ::tharsis::lib::training_run {o kinds} {
-    set duration [seconds_of $o duration 0]
+    set training [time_of_tokens $o]
+    set duration [seconds_of $o duration $training]
     lassign [checkpoint_of $o] write stall restart
     set detection [seconds_of $o detection_time 0]
     set repair [seconds_of $o repair_time Inf]
@@ -123,6 +126,26 @@ proc ::tharsis::lib::training_run {o kinds} {
     }
     dict set x interval [check_interval $x $wanted]
     check_draws $runs $draws
+    return [expr {$training eq "" ? $x : [lasting_for $x $training]}]
+}
+
+# The time that training -tokens takes when nothing fails.
+proc ::tharsis::lib::time_of_tokens {o} {
+    if {![dict exists $o tokens]} return
+    set rate [row {SELECT tokens_per_s FROM run}]
+    fail_if {![is_within $rate 1e-300 1e300]} TCL-1174 "-tokens: needs a finished step of training"
+    return [expr {[dict get $o tokens] / $rate}]
+}
+
+# The run, as long as its runs train so much in the mean: the share that trains hardly depends on
+# the length.
+proc ::tharsis::lib::lasting_for {x training} {
+    foreach round {1 2 3} {
+        set share [lindex [simulate_training $x [dict get $x interval]] 0]
+        fail_if {$share < 0.01} TCL-1175 "-tokens: less than 1 % of the time trains"
+        dict set x duration [expr {$training / $share}]
+        check_draws [dict get $x runs] [lindex [training_forms $x [dict get $x interval]] 0]
+    }
     return $x
 }
 
@@ -159,7 +182,7 @@ proc ::tharsis::lib::simulate_checkpoint {o} {
     core::need system
     set nodes [get $o storage [get_nodes -filter {kind == host} -quiet]]
     fail_if {[llength $nodes] == 0} TCL-1111 "-storage: the system has no host: name the nodes that\
-        checkpoints are written to"
+        checkpoints are written to (get_nodes lists those that there are)"
     set i 0
     foreach accel [get_accels] {
         set node [lindex $nodes [expr {$i % [llength $nodes]}]]

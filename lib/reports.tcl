@@ -451,7 +451,8 @@ proc ::tharsis::lib::links_by_job {o} {
 proc ::tharsis::lib::report_ranks {o} {
     set reasons [core::rank_reasons]
     set table [table ranks {} ranks {{rank rank count id} state finish exposed
-        {reason "what is left" text NULL}} wraps 1 absent -]
+        {reason "what is left" text NULL}} wraps 1 absent - notes {{exposed
+        {exposed: until its finish without computation}}}]
     return [report ranks Ranks [list [rows_of $table [lmap row [core::rows [dict get $table \
         query]] reason $reasons {lreplace $row 4 4 $reason}]]] arranged 1]
 }
@@ -478,9 +479,12 @@ proc ::tharsis::lib::sets_table {} {
     if {!$overlaps || !$has_run} {lappend hides begin end}
     set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
     set idle [idle_sentences]
-    set notes [expr {$idle eq "" ? {} : [list notes [lmap text $idle {list {} $text}]]}]
+    set notes [lmap text $idle {list {} $text}]
+    if {[row {SELECT count(*) > 0 FROM sets WHERE design = 'own'}]} {
+        lappend notes {design {own: each of its accelerators has its own design}}
+    }
     return [dict create tables [list [table sets "Sets of accelerators" sets \
-        [lrange [shown mapping sets $hides] 0 end-$is_equal] {*}$notes]]]
+        [lrange [shown mapping sets $hides] 0 end-$is_equal] notes $notes]]]
 }
 
 # Merged: neighbours of the same set, strategy and part of an output share a line, which has the
@@ -512,8 +516,9 @@ proc ::tharsis::lib::mapped_layers {is_merged} {
     return [dict create tables [list [rows_of $table [lmap line $lines {
         lassign $line first last count set strategy extents
         set shard [concat {*}[lmap d $dims e $extents {expr {$e > 1 ? "$d$e" : ""}}]]
-        list [expr {$count > 1 ? "[clip $first 96] .. [clip $last 96]" : [clip $first 96]}] $count \
-            $set $strategy [expr {$shard eq "" ? 1 : $shard}]
+        set range "[clip $first 96] .. [clip $last 96]"
+        list [expr {$count > 1 ? [regsub {^([^/]+/)(.*) \.\. \1} $range {\1\2 .. }] :
+            [clip $first 96]}] $count $set $strategy [expr {$shard eq "" ? 1 : $shard}]
     }]]]]
 }
 

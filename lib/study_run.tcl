@@ -30,7 +30,7 @@ proc ::tharsis::lib::run_study {o} {
             "a study, whose points" [get $o seconds 0] $is_safe] ::tharsis::lib::study_next \
             ::tharsis::lib::study_done ::tharsis::lib::study_progress] &&
             [dict get $study::run(counts) waiting] > 0} {
-            return [core::interrupted "interrupted; run_study goes on"]
+            return [core::interrupted "interrupted; run_study continues it"]
         }
     }
     return [report_outcome $is_safe]

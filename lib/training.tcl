@@ -80,9 +80,10 @@ proc ::tharsis::lib::step_parts {} {
 
 proc ::tharsis::lib::step_head {} {
     set about [core::about]
-    return [list [list line verdict [step_verdict]] \
+    set plan [plan_keys [dict get $about plan]]
+    return [list [list line verdict [step_verdict]] [list line plan [plan_text $plan]] \
         [list line precision [dict get $about precision]] \
-        [list line software [software_of [plan_keys [dict get $about plan]]]] \
+        [list line software [software_of $plan]] \
         {*}[held_against] {line predicted "by the accelerator's data sheet"}]
 }
 
@@ -176,6 +177,16 @@ proc ::tharsis::lib::step_verdict {} {
 set ::tharsis::lib::plan_words {
     tensor TP pipeline PP virtual VP context CP expert EP expert_tensor ETP data DP zero ZeRO
     micro_batch MB global_batch GB
+}
+
+# All that divides the work: "TP 8 PP 4 DP 2 ZeRO 1 MB 1 GB 64, schedule 1f1b, recompute none".
+proc ::tharsis::lib::plan_text {plan} {
+    variable plan_words
+    set words [concat {*}[lmap {key word} $plan_words {
+        if {[get $plan $key 1] == 1 && $key ni {zero micro_batch global_batch}} continue
+        list $word [dict get $plan $key]
+    }]]
+    return "$words, schedule [dict get $plan schedule], recompute [dict get $plan recompute]"
 }
 
 # Of plans, texts that name each by what is not the same in all: "TP 8 PP 4". What is no plan has

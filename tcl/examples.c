@@ -193,7 +193,8 @@ static const th_example examples[] = {
             "run -network packet -inputs 2\n"},
     {"step", "restart\nstep 100\nstep -layer\nstep 5 -tile -of accel/0\n"},
     {"where", "restart\nrun -until 1ms\nwhere\nputs [where -brief]\n"},
-    {"now", "puts \"stopped at [now]\"\n"},
+    {"now", "puts \"stopped at [now]\"\n"
+            "puts \"[format %.3f [expr {[now -exact] / 1e12}]] s\"\n"},
     {"restart", "restart\nrun -until 1ms\n"},
     {"stop", "restart\n"
              "add_breakpoint -on task_end -of layer/c1 -continue -do {\n"

@@ -222,7 +222,7 @@ static int resolve_path(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
     enum { NAMES_MAX = 32 };
     const char *names[NAMES_MAX + 1] = {NULL}, *path = Tcl_FSGetNativePath(word);
     char what[80];
-    if (path && th_file_is_there(path)) {
+    if (path && (th_file_is_there(path) || !th_option_choice(o, 0))) {
         v->path = th_alloc_string(path);
         return v->path ? 0 : th_error_no_memory(&c->err);
     }
@@ -544,9 +544,13 @@ int th_options_check_together(th_call *c)
     const th_option *options = c->command->options, *kinds = c->command->kinds;
     for (const th_option *o = options; o && o->name; o++) {
         bool is_given = th_call_has(c, (int)(o - options));
-        if (o->required && !is_given && !(o->unless && first_given(c, o->unless)))
-            return th_error_set(&c->err, "TCL-0008", "%s %s: is required%s%s", o->name, o->value,
-                                o->unless ? ", or " : "", o->unless ? o->unless : "");
+        if (o->required && !is_given && !(o->unless && first_given(c, o->unless))) {
+            const char *first = o->unless ? o->unless : "", *second = strchr(first, ' ');
+            return th_error_set(&c->err, "TCL-0008", "%s %s: is required%s%.*s%s%s", o->name,
+                                o->value, *first ? ", or " : "",
+                                second ? (int)(second - first) : (int)strlen(first), first,
+                                second ? " or" : "", second ? second : "");
+        }
         if (is_given && check_together(c, o) != 0)
             return -1;
     }

@@ -142,9 +142,11 @@ static int too_late(const th_search *s, th_error *err)
 {
     const th_metrics *m = &s->best_fitness.metrics;
     char deadline[100] = "deadlines of its models", time[64], took[64], late[64];
+    const th_time past = m->latency_ps - s->problem.goal.deadline_ps;
     if (s->problem.goal.deadline_ps > 0)
-        snprintf(deadline, sizeof deadline, "deadline of %s",
-                 th_format_time(s->problem.goal.deadline_ps, time, sizeof time));
+        snprintf(deadline, sizeof deadline, "deadline of %s%s",
+                 th_format_time(s->problem.goal.deadline_ps, time, sizeof time),
+                 m->lateness_ps > (past > 0 ? past : 0) ? " and those of its models" : "");
     th_format_time(m->latency_ps, took, sizeof took);
     th_format_time(m->lateness_ps, late, sizeof late);
     return th_error_set(err, "MAP-0114",

@@ -189,7 +189,7 @@ static void add_left_out(const th_layout *l, th_strbuf *out)
         if (l->prefix[c])
             add_paragraph(l->table.report, 0,
                           th_report_printf(l->table.report,
-                                           "%s: without \"%s\", with which all begin.",
+                                           "%s: without \"%s\", with which these begin.",
                                            l->table.columns[c].title, l->prefix[c]),
                           out);
 }

@@ -168,6 +168,21 @@ const th_design_key *th_design_key_find(const th_design_type *type, const char *
     return key ? key : find_key(th_energy_keys, name);
 }
 
+/* The first key that is missing, what it means, and the names of the others. */
+static int missing_keys(const th_design_block *block, const th_design_key *first, th_error *err)
+{
+    th_strbuf others = TH_STRBUF_INIT;
+    for (const th_design_key *key = first + 1; key->name; key++)
+        if (key->required && !find_param(block, key->name))
+            th_strbuf_printf(&others, "%s%s",
+                             others.length > 0 ? ", " : "; also missing: ", key->name);
+    th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s%s", block->file,
+                 block->line, block->name, first->name, first->meaning,
+                 others.text ? others.text : "");
+    th_strbuf_clear(&others);
+    return -1;
+}
+
 /* Reads values and texts, by the indices of their keys. */
 static int read_keys(const th_design_block *block, const th_design_key *keys, double *value,
                      const char **text, th_error *err)
@@ -176,9 +191,7 @@ static int read_keys(const th_design_block *block, const th_design_key *keys, do
         const th_param *p = find_param(block, keys[i].name);
         value[i] = keys[i].default_value;
         if (!p && keys[i].required)
-            return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s",
-                                block->file, block->line, block->name, keys[i].name,
-                                keys[i].meaning);
+            return missing_keys(block, &keys[i], err);
         if (p && read_key(block, &keys[i], p, &value[i], err))
             return -1;
         text[i] = p ? p->text : NULL;

@@ -3,7 +3,7 @@
 #include <config.h>
 #include "tcl/report_call.h"
 
-enum { EVALUATIONS = REPORT_N_OPTIONS, SEED, CHANGES, COSTS, PAIRS };
+enum { EVALUATIONS = REPORT_N_OPTIONS, SEED, CHANGES, COSTS, PAIRS, BUDGET };
 
 static const th_option advice_options[] = {
     TABLE_OPTIONS,
@@ -27,6 +27,8 @@ static const th_option advice_options[] = {
                "Then tries each two of the N changes that gain most alone, together (0); one "
                "topology is among them at most.",
                0, 16},
+    [BUDGET] = {"-budget", TH_OPTION_NUMBER, "COST",
+                "Only changes, and pairs, whose cost is known and at most this.", .high = 1e15},
     {.name = NULL},
 };
 

@@ -406,6 +406,10 @@ static int run_inject_fault(th_call *c)
         failed = th_property_events_add(c->session, events.all, events.n, true, &c->err);
     th_fault_events_clear(&events);
     th_free(times);
+    const th_simulation *sim = c->session->simulation;
+    if (!failed && sim && th_machine_is_done(sim->machine))
+        th_warn(c, "TCL-3146",
+                "the run has ended, and no fault changes it any more: restart first");
     return failed ? -1 : 0;
 }
 

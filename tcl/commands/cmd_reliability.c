@@ -6,6 +6,7 @@
 
 enum {
     RELIABILITY_DURATION = REPORT_N_OPTIONS,
+    RELIABILITY_TOKENS,
     RELIABILITY_FAILURES,
     RELIABILITY_STEP,
     RELIABILITY_INTERVAL,
@@ -25,7 +26,11 @@ static const th_option options[] = {
     TABLE_OPTIONS,
     [RELIABILITY_DURATION] = {"-duration", TH_OPTION_DURATION, "TIME",
                               "Length of the training run: 54d, 2000h.", .range = TH_ABOVE,
-                              .required = true},
+                              .required = true, .unless = "-tokens", .without = "-tokens"},
+    [RELIABILITY_TOKENS] = {"-tokens", TH_OPTION_NUMBER, "N",
+                            "Instead of -duration: until so many tokens (1e12) are trained, in the "
+                            "mean of the runs, at the tokens per second of the step that was run.",
+                            .low = 1, .high = 1e18},
     [RELIABILITY_FAILURES] =
         {"-failures", TH_OPTION_TEXT, "LIST",
          "Kinds of failures, each {NAME UNITS MTBF ?shape K? ?spare 0|1?}: so many units, each of "
@@ -44,7 +49,8 @@ static const th_option options[] = {
                            "From the start of a checkpoint until it is complete.", .required = true,
                            .unless = "-checkpoint_bytes", .without = "-checkpoint_bytes"},
     [RELIABILITY_BYTES] = {"-checkpoint_bytes", TH_OPTION_BYTES, "SIZE",
-                           "Instead of it: what every accelerator writes; the time is simulated on "
+                           "Instead of it: what every accelerator writes (weights and "
+                           "states in report_memory); the time is simulated on "
                            "the network of the system. A restart then also reads it."},
     [RELIABILITY_STORAGE] = {"-storage", TH_OPTION_NODE, "NODES",
                              "Nodes that checkpoints are written to, in turn (all hosts).",

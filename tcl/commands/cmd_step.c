@@ -271,10 +271,19 @@ static int run_run(th_call *c)
 
 /* ---- now, restart, stop, save_run ---- */
 
+static const th_option now_options[] = {
+    {"-exact", TH_OPTION_FLAG, NULL, "A number of ps, to calculate with."},
+    {.name = NULL},
+};
+
 static int run_now(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
-    th_call_return_time(c, sim ? th_machine_now(sim->machine) : 0);
+    th_time now = sim ? th_machine_now(sim->machine) : 0;
+    if (th_call_has(c, 0))
+        Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(now));
+    else
+        th_call_return_time(c, now);
     return 0;
 }
 
@@ -366,7 +375,7 @@ const th_command th_step_commands[] = {
      "command begins it anew.",
      .run = run_run, .kinds = run_words, .needs = {th_session_need_program},
      .not_while_running = true},
-    {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
+    {"now", GROUP, "", 0, 0, now_options, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0, with the same mapping and options",
      "Breakpoints and faults stay and happen again. Changes by set_property are undone. An open "
      "trace begins anew.",

@@ -51,7 +51,8 @@ static const char usage_text[] =
     "  -version    print the version and exit\n"
     "  -help       print this and exit\n"
     "Without SCRIPT commands are read from standard input; \"help\" lists them. With -exit or\n"
-    "-batch the first that fails ends the program with status 1, unless a person types them.\n";
+    "-batch the first that fails ends the program with status 1, unless a person types them.\n"
+    "What they return is printed where a person types; elsewhere \"puts [get_links]\" prints it.\n";
 
 static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -410,10 +411,15 @@ static int count_ranks(th_trace *t, const char *prefix, th_error *err)
                (th_trace_path(t->prefix, t->n_ranks, path), th_file_is_there(path)))
             t->n_ranks++;
     }
+    struct stat is;
     if (t->n_ranks == 0)
         return th_error_set(err, "WORK-0312",
-                            "%s.0.et: is not there: a trace has a file PREFIX.RANK.et for every "
-                            "rank from 0 on",
+                            th_file_stat(prefix, &is) ? "%s.0.et: is not there: a trace has a file "
+                                                        "PREFIX.RANK.et for every rank from 0 on"
+                            : S_ISDIR(is.st_mode)
+                                ? "%s: the folder has no rank.0.et"
+                                : "%s: is a file: must be the PREFIX of files PREFIX.RANK.et "
+                                  "(read_measurements reads a trace of PyTorch's profiler)",
                             prefix);
     for (int32_t i = 1; i <= t->n_ranks + GAP_MAX; i++) {
         th_trace_path(t->prefix, t->n_ranks + i, path);

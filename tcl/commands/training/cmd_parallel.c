@@ -304,7 +304,10 @@ int th_call_make_plan(th_call *c, th_plan_file *f)
     th_hand_built *made = NULL;
     const int full = f->ignores_memory ? 0 : th_plan_memory_check(&work, schedules.of, &c->err);
     if (full > 0)
-        th_warn(c, "TCL-1520", "%s", c->err.text);
+        th_warn(c, "TCL-1520", "%s%s", c->err.text,
+                strcmp(c->command->name, "search_plan") == 0
+                    ? "; -memory 100% takes plans that fit by the estimate"
+                    : "");
     if (full >= 0)
         warn_of_unmeasured(c, &work);
     if (full >= 0)

@@ -23,19 +23,22 @@ static const char *schedule_name(int i)
     }
 
 static const th_option search_options[] = {
-    [PLAN_TENSOR] = ONLY("-tensor", "{N ...}", 1, 1 << 16, "Only these (all that divide)."),
-    [PLAN_PIPELINE] = ONLY("-pipeline", "{N ...}", 1, 1 << 16, "The same."),
-    [PLAN_VIRTUAL] = ONLY("-virtual", "{N ...}", 1, 1 << 16, "The same."),
-    [PLAN_CONTEXT] = ONLY("-context", "{N ...}", 1, 1 << 16, "The same."),
-    [PLAN_EXPERT] = ONLY("-expert", "{N ...}", 1, 1 << 16, "The same."),
-    [PLAN_EXPERT_TENSOR] = ONLY("-expert_tensor", "{N ...}", 1, 1 << 16, "The same."),
-    [PLAN_DATA] = ONLY("-data", "{N ...}", 1, 1 << 16, "The same."),
-    [PLAN_ZERO] = ONLY("-zero", "{N ...}", 0, 3, "The same."),
+    [PLAN_TENSOR] = ONLY("-tensor", "{N ...}", 1, 1 << 16,
+                         "Ranks that share products: only these numbers (all that divide)."),
+    [PLAN_PIPELINE] = ONLY("-pipeline", "{N ...}", 1, 1 << 16, "Pipeline stages: only these."),
+    [PLAN_VIRTUAL] = ONLY("-virtual", "{N ...}", 1, 1 << 16, "Chunks of a stage: only these."),
+    [PLAN_CONTEXT] =
+        ONLY("-context", "{N ...}", 1, 1 << 16, "Ranks that share sequences: only these."),
+    [PLAN_EXPERT] = ONLY("-expert", "{N ...}", 1, 1 << 16, "Ranks that share experts: only these."),
+    [PLAN_EXPERT_TENSOR] =
+        ONLY("-expert_tensor", "{N ...}", 1, 1 << 16, "Ranks that share an expert: only these."),
+    [PLAN_DATA] = ONLY("-data", "{N ...}", 1, 1 << 16, "Replicas: only these."),
+    [PLAN_ZERO] = ONLY("-zero", "{N ...}", 0, 3, "ZeRO stages: only these."),
     [PLAN_SEQUENCE_PARALLEL] = ONLY("-sequence_parallel", "{0|1 ...}", 0, 1,
                                     "Only without (0) or with it (1), where ranks share products."),
-    [PLAN_MICRO_BATCH] = ONLY("-micro_batch", "{N ...}", 1, 1 << 16, "As -tensor."),
+    [PLAN_MICRO_BATCH] = ONLY("-micro_batch", "{N ...}", 1, 1 << 16, "Its sequences: only these."),
     [PLAN_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "{WHAT ...}",
-                        .help = "Only these: none, selective, needed, full (all).", .least = 1,
+                        .help = "What is computed again: only these (all).", .least = 1,
                         .most = TH_MANY, .names = th_plan_recompute_names},
     [PLAN_SCHEDULE] = {"-schedule", TH_OPTION_CHOICE, "{NAME ...}",
                        .help = "Only these pipeline schedules (all).", .least = 1, .most = TH_MANY,
@@ -241,13 +244,13 @@ static void show(void *own, const th_plan_search *x)
     char time[40];
     const th_plan_findings f = th_plan_search_found(x);
     if (f.n == 0)
-        th_progress_show(p, "search_plan: bounds");
+        th_progress_show(p, "search_plan: bounds the plans from below");
     else if (f.bound > 0)
-        th_progress_show(p, "search_plan: best %s, %lld evaluations, gap to the bound %.2f %%",
+        th_progress_show(p, "search_plan: best %s, %lld plans simulated, gap to the bound %.2f %%",
                          th_format_time(f.of[0].step_ps, time, sizeof time),
                          (long long)f.evaluations, 100 * fmax(0, f.of[0].values[0] / f.bound - 1));
     else
-        th_progress_show(p, "search_plan: best %s, %lld evaluations, stages of their own",
+        th_progress_show(p, "search_plan: best %s, %lld plans simulated, stages of their own",
                          th_format_time(f.of[0].step_ps, time, sizeof time),
                          (long long)f.evaluations);
 }
