@@ -463,7 +463,7 @@ proc ::tharsis::lib::markdown_page {name} {
     set text "# $name\n\n[capital $summary].\n\n```\n    [wrap [split $synopsis \n] 4 8]```\n\n"
     if {$help ne ""} {append text $help \n\n}
     foreach command [core::commands] {
-        if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is the same command.\n\n"}
+        if {[lindex $command 3] eq $name} {append text "`[lindex $command 0]` is the same.\n\n"}
     }
     if {$options ne ""} {append text [set head "| option | meaning |\n|---|---|\n"]}
     if {$shared ne ""} {

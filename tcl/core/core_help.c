@@ -64,12 +64,12 @@ static int run_commands(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int f = 0; th_command_families[f]; f++)
         for (const th_command *row = th_command_families[f]; row->name; row++)
-            Tcl_ListObjAppendElement(NULL, all,
-                                     TH_LIB_LIST(text_of(row->name), text_of(row->group),
-                                                 row->summary
-                                                     ? text_of(row->summary)
-                                                     : Tcl_ObjPrintf("the same as %s", row->alias_of),
-                                                 text_of(row->alias_of)));
+            Tcl_ListObjAppendElement(
+                NULL, all,
+                TH_LIB_LIST(text_of(row->name), text_of(row->group),
+                            row->summary ? text_of(row->summary)
+                                         : Tcl_ObjPrintf("the same as %s", row->alias_of),
+                            text_of(row->alias_of)));
     Tcl_SetObjResult(c->interp, all);
     return 0;
 }
