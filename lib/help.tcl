@@ -214,7 +214,8 @@ proc ::tharsis::lib::parts_of_help {row full} {
     if {$full || $lines <= 20 || $others eq ""} {return [list $usage $own {}]}
     set left_out [lmap o $others {string cat ? [dict get $o form] ?}]
     set kept [lmap word $words {if {$word in $left_out} continue; set word}]
-    return [list "    [wrap [list {*}$kept {?OPTION ...?}] 4 8]" $used [by_question $others]]
+    set kept [linsert $kept [expr {"?> FILE?" in $kept ? "end-2" : "end"}] "?OPTION ...?"]
+    return [list "    [wrap $kept 4 8]" $used [by_question $others]]
 }
 
 proc ::tharsis::lib::help_of {row {full 0}} {

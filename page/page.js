@@ -102,8 +102,7 @@ th.rove = function (box, selector) {
         if (!ways[e.key]) return here.dispatchEvent(new MouseEvent("click", {bubbles: true}));
         const all = [...box.querySelectorAll(selector)].sort((a, b) => a.dataset.at - b.dataset.at);
         const next = all[(all.indexOf(here) + ways[e.key] + all.length) % all.length];
-        here.setAttribute("tabindex", "-1");
-        next.setAttribute("tabindex", "0");
+        for (const one of all) one.setAttribute("tabindex", one === next ? "0" : "-1");
         return next.focus();
     });
 };

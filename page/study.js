@@ -383,7 +383,7 @@ th.showStudy = function ({tables: [points, definition, names, ...words]}) {
         state.chosen = -1;
         th.find("study-point").replaceChildren();
         show();
-        if (wasIn) (markerAt(row) || rowOf.get(numberOf(row)).querySelector("button")).focus();
+        if (wasIn) (markerAt(row) || rowOf.get(numberOf(row))?.querySelector("button"))?.focus();
     }
     addEventListener("keydown", (e) => e.key === "Escape" && e.target.tagName !== "SELECT" && state.chosen >= 0 && unchoose());
 

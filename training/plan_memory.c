@@ -149,6 +149,12 @@ static bool is_mostly_experts(const th_work_context *c)
            th_layer_parameters_of_rank(c, last) > 2 * th_layer_parameters_of_rank(&without, last);
 }
 
+/* Ranks that take unlike shares exchange no weights (check_shares). */
+static int zero_most(const th_parallel_plan *p)
+{
+    return p->n_shares > 0 ? 2 : 3;
+}
+
 /* What makes the term smaller under this plan, where no greater -zero by itself does. */
 static const char *remedy(const th_work_context *c, int term)
 {
@@ -167,13 +173,14 @@ static const char *remedy(const th_work_context *c, int term)
     if (is_sharded && p->n.zero_group < replicas)
         return "a greater -zero_group";
     if (term == TH_MEMORY_STATES && !is_sharded)
-        return replicas > 1 ? "-zero 3 with a greater -tensor or -pipeline"
-                            : "a greater -data with -zero 1";
+        return replicas == 1      ? "a greater -data with -zero 1"
+               : zero_most(p) < 3 ? "-zero 2 with a greater -tensor or -pipeline"
+                                  : "-zero 3 with a greater -tensor or -pipeline";
     if (is_mostly_experts(c))
         return "a greater -expert, -expert_tensor or -pipeline";
     if (is_sharded)
         return "a greater -tensor, -pipeline or -data";
-    if (replicas == 1)
+    if (replicas == 1 || zero_of[term] > zero_most(p))
         return "a greater -tensor or -pipeline";
     return term == TH_MEMORY_WEIGHTS ? "a greater -tensor, -pipeline or -zero 3"
                                      : "a greater -tensor, -pipeline or -zero 2";
@@ -206,7 +213,7 @@ static int32_t zero_that_fits(const th_work_context *c, const th_pipeline_schedu
     th_work_context with = *c;
     double fill = 2;
     with.p = &p;
-    while (fill > 1 && p.n.zero < 3 && p.n.zero_group > 1) {
+    while (fill > 1 && p.n.zero < zero_most(&p) && p.n.zero_group > 1) {
         p.n.zero++;
         th_plan_memory_most(&with, s, NULL, &fill);
     }

@@ -28,7 +28,7 @@ static const th_option advice_options[] = {
                "topology is among them at most.",
                0, 16},
     [BUDGET] = {"-budget", TH_OPTION_NUMBER, "COST",
-                "Only changes, and pairs, whose cost is known and at most this.", .high = 1e15},
+                "Only what is known to cost at most this: changes and pairs.", .high = 1e15},
     {.name = NULL},
 };
 

@@ -73,7 +73,7 @@ const th_option th_map_options[] = {
                       "The run must end by this time, whatever the objective.", .minimum = 1},
     [MAP_KEEP_LATE] =
         {"-keep_late", TH_OPTION_FLAG, NULL,
-         "If no mapping meets the deadline, returns the least late one instead of an error."},
+         "Returns the least late mapping where none meets the deadline, not an error."},
     [MAP_START] = {"-start", TH_OPTION_FILE, "FILE", .file = &th_mapping_file,
                    .names = TH_NAMES("current"),
                    .help =

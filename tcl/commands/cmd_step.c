@@ -183,9 +183,10 @@ static const th_option run_options[] = {
     [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time.",
                    .without = "-for"},
     [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For this much simulated time from now."},
-    [RUN_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
-                     "Of an execution trace: nodes that wait for what never comes, and messages "
-                     "that nobody receives, are a warning, as ASTRA-sim has it, not an error."},
+    [RUN_LENIENT] =
+        {"-lenient", TH_OPTION_FLAG, NULL,
+         "Nodes of a trace that wait for what never comes are a warning, not an error, as "
+         "in ASTRA-sim; so are messages that nobody receives."},
     [RUN_NETWORK] = TH_NETWORK_OPTION,
     TH_STREAM_OPTIONS(RUN_STREAM),
     {.name = NULL},

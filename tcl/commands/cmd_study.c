@@ -126,8 +126,7 @@ const th_command th_study_commands[] = {
     {"report_study", GROUP, "STUDY", 1, 1, report_options,
      "print the points of a study, or its Pareto front",
      "The precision of the workloads stands in the head, or, where points differ, in a column. "
-     "Other "
-     "processes may run the study at the same time.",
+     "Other processes may run the study at the same time.",
      .run = th_lib_run, .is_report = true},
     {.name = NULL},
 };

@@ -202,8 +202,8 @@ enum {
 #define CALIBRATE_OPTION                                                                           \
     {                                                                                              \
         "-calibrate", TH_OPTION_TEXT, "NAME",                                                      \
-            "Set of measurements, about twenty per kind and phase, on devices that training did "  \
-            "not have, or had with another host."                                                  \
+            "Measurements on devices that training did not have, or had with another host, about " \
+            "twenty per kind and phase: the name of their set."                                    \
     }
 
 static const char *learner_name(int i)

@@ -76,13 +76,13 @@ const char *th_plan_schedule_name(int i);
          .names = th_plan_attention_names},                                                        \
     [PLAN_LAUNCH] =                                                                                \
         {"-launch", TH_OPTION_CHOICE, "HOW",                                                       \
-         "The host launches kernels one by one from python or from compiled code, or as a graph, " \
-         "in host_python, host_kernel or host_graph of -numbers each; auto (the default): "        \
+         "How the host launches kernels: one by one from python or from compiled code, or as a "   \
+         "graph, in host_python, host_kernel or host_graph of -numbers each; auto (the default): " \
          "eager kernels from Python, fused ones from compiled code.",                              \
          .names = th_plan_launch_names},                                                           \
     [PLAN_SOFTWARE] = {"-software", TH_OPTION_CHOICE, "YEAR",                                      \
-                       "What is not said of -kernels, -attention, -launch and -overlap is that "   \
-                       "of releases of a year, in this order: 2022 eager, fused_softmax, python, " \
+                       "Releases of a year, for what is not said of -kernels, -attention, "        \
+                       "-launch and -overlap, in this order: 2022 eager, fused_softmax, python, "  \
                        "none; 2024 fused, portable, compiled, {data}; 2026 fused, fused, graph, "  \
                        "{data tensor pipeline} (docs/models/training.md says why).",               \
                        .names = th_software_names},                                                \
