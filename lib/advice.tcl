@@ -192,12 +192,8 @@ proc ::tharsis::lib::list_topology {x} {
 
 proc ::tharsis::lib::topology_item {fabric type dims n rate} {
     lassign $fabric n_cables - cable cable_cost
-    if {$rate != $cable} {
-        set cost 0
-    } else {
-        set is_known [expr {$n == $n_cables || $cable_cost > 0}]
-        set cost [expr {$is_known ? ($n - $n_cables) * $cable_cost : ""}]
-    }
+    set is_known [expr {$n == $n_cables || $cable_cost > 0}]
+    set cost [expr {$rate != $cable ? 0 : $is_known ? ($n - $n_cables) * $cable_cost : ""}]
     return [list topology "$type [join $dims x]: $n x [core::quantity bandwidth $rate]" $cost \
         [list topology $type $dims $rate]]
 }

@@ -11,7 +11,6 @@
 # values from one place to another (each: none are); also, where medium is 1, links of one medium.
 proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
     lassign {} by_value values
-    set is_mixed 0 ;# is a medium in several groups?
     set i -1
     foreach row $rows {
         incr i
@@ -23,19 +22,18 @@ proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
         set value [expr {$key ne "each" ? [lrange $row {*}$key] : $medium ? [lindex $row 1] : $i}]
         dict lappend by_value $value $i
         lappend values $value
-        if {$medium && [lindex $values [lindex $row 1]] ne $value} {set is_mixed 1}
     }
-    return [expr {$is_mixed ? [merge_media $rows $values $by_value] : [dict values $by_value]}]
+    return [expr {$medium ? [merge_media $rows $values $by_value] : [dict values $by_value]}]
 }
 
 # The groups where each gets also the rest of the links that share a medium with its first member.
 proc ::tharsis::lib::merge_media {rows values by_value} {
+    lassign {} by_medium all groups
     for {set i 0} {$i < [llength $rows]} {incr i} {
         if {[lindex $values $i] eq "-"} continue
         dict lappend by_medium [lindex $rows $i 1] $i
         lappend all $i
     }
-    set groups {}
     foreach i $all {
         if {[info exists is_taken($i)]} continue
         set group {}
