@@ -9,7 +9,7 @@ proc ::tharsis::lib::report_advice {o} {
     core::need mapping
     set kinds {accelerator bandwidth dram_bandwidth clock memory design topology}
     set wanted [get $o changes $kinds]
-    set items [list_changes $wanted [dict create {*}[get $o costs {}]]]
+    set items [list_changes [keep kind $kinds {$kind in $wanted}] [get $o costs {}]]
     fail_if {[llength $items] == 0} TCL-0737 "-changes: none of them can be made in this system"
     set budget [get $o budget ""]
     set items [within_budget $items $budget]
@@ -36,10 +36,10 @@ proc ::tharsis::lib::report_advice {o} {
     if {$budget ne ""} {lappend head [list line budget [format %.10g $budget]]}
     if {[dict exists $o seed]} {lappend head [list field search_seed count [dict get $o seed]]}
     set table [advice_table $items $baseline [lrange $results 1 end]]
-    return [dict create name advice title Advice is_kept 1 arranged 1 \
-        head [concat [sentences [concat [advice_sentences [dict get $table rows] $pairs] \
-            [late_sentence $baseline $results]]] $head] \
-        tables [list $table]]
+    set said [concat [advice_sentences [dict get $table rows] $pairs] \
+        [late_sentence $baseline $results]]
+    return [report advice Advice [list $table] is_kept 1 arranged 1 \
+        head [concat [sentences $said] $head]]
 }
 
 # ---- which changes a system allows ----
@@ -48,15 +48,12 @@ proc ::tharsis::lib::list_changes {wanted costs} {
     set x [dict create costs $costs links [core::links] accels [core::accels] \
         designs [core::designs]]
     dict set x kinds [groups [dict get $x accels] {} {} {1 7}]
-    return [concat {*}[lmap kind {
-        accelerator bandwidth dram_bandwidth clock memory design topology
-    } {expr {$kind in $wanted ? [list_$kind $x] : ""}}]]
+    return [concat {*}[lmap kind $wanted {list_$kind $x}]]
 }
 
 proc ::tharsis::lib::within_budget {items budget} {
-    return [lmap item $items {
-        if {$budget ne "" && ([lindex $item 2] eq "" || [lindex $item 2] > $budget)} continue
-        set item
+    return [keep item $items {
+        $budget eq "" || ([lindex $item 2] ne "" && [lindex $item 2] <= $budget)
     }]
 }
 
@@ -182,7 +179,9 @@ proc ::tharsis::lib::list_topology {x} {
         set made [core::changed [list topology $type $dims $cable]]
         set n [lindex $made 3]
         if {$made eq "" || $n == 0} continue
-        set rate [whole_mbps [expr {$bits_per_s / (2.0 * $n)}]]
+        set rate [expr {$bits_per_s / (2.0 * $n)}]
+        # From 1 Gbit/s on in whole Mbit/s, which reads better and is less than 0.1 % off.
+        set rate [expr {$rate < 1e9 ? int($rate) : round($rate / 1e6) * 1000000}]
         lappend items [topology_item $fabric $type $dims $n $cable]
         if {$rate != $cable && [core::changed [list topology $type $dims $rate]] ne ""} {
             lappend items [topology_item $fabric $type $dims $n $rate]
@@ -193,28 +192,17 @@ proc ::tharsis::lib::list_topology {x} {
 
 proc ::tharsis::lib::topology_item {fabric type dims n rate} {
     lassign $fabric n_cables - cable cable_cost
-    if {$rate != $cable} {
-        set cost 0
-    } else {
-        set is_known [expr {$n == $n_cables || $cable_cost > 0}]
-        set cost [expr {$is_known ? ($n - $n_cables) * $cable_cost : ""}]
-    }
+    set is_known [expr {$n == $n_cables || $cable_cost > 0}]
+    set cost [expr {$rate != $cable ? 0 : $is_known ? ($n - $n_cables) * $cable_cost : ""}]
     return [list topology "$type [join $dims x]: $n x [core::quantity bandwidth $rate]" $cost \
         [list topology $type $dims $rate]]
-}
-
-# A rate from 1 Gbit/s on in whole Mbit/s, which reads better and is less than 0.1 % off.
-proc ::tharsis::lib::whole_mbps {rate} {
-    return [expr {$rate < 1e9 ? int($rate) : round($rate / 1e6) * 1000000}]
 }
 
 # The dims of a topology of n accelerators: of a grid the squarest; nothing where there is none.
 proc ::tharsis::lib::dims_of {type n} {
     if {$type in {mesh torus}} {
         set side 0
-        for {set i 2} {$i * $i <= $n} {incr i} {
-            if {$n % $i == 0} {set side $i}
-        }
+        for {set i 2} {$i * $i <= $n} {incr i} {if {$n % $i == 0} {set side $i}}
         if {$side == 0 || ($type eq "torus" && $n / $side <= 2)} return
         return [list $side [expr {$n / $side}]]
     }
@@ -289,11 +277,9 @@ proc ::tharsis::lib::class_of {problem cost gain} {
 # The baseline and the results are empty where the columns alone matter.
 proc ::tharsis::lib::advice_table {items baseline results} {
     lassign [core::goal] - column has_throughput needs_energy
-    set has_costs 0
-    foreach item $items {
-        set cost [lindex $item 2]
-        if {$cost ne "" && $cost != 0} {set has_costs 1}
-    }
+    set has_costs [expr {[keep item $items {
+        [lindex $item 2] ne "" && [lindex $item 2] != 0
+    }] ne ""}]
     set ranked {}
     set any_noise 0
     set any_late [expr {$baseline ne "" && [lindex $baseline 7] > 0}]
@@ -369,10 +355,10 @@ proc ::tharsis::lib::advice_sentences {rows pairs} {
 
 # Where the baseline is late and stays so under each change that can be mapped.
 proc ::tharsis::lib::late_sentence {baseline results} {
-    foreach result [linsert $results 0 $baseline] {
-        if {[lindex $result 0] eq "" && [lindex $result 7] == 0} return
-    }
-    return [list "none of these changes meets all deadlines"]
+    set meet [keep result [linsert $results 0 $baseline] {
+        [lindex $result 0] eq "" && [lindex $result 7] == 0
+    }]
+    return [expr {$meet eq "" ? {{none of these changes meets all deadlines}} : ""}]
 }
 
 proc ::tharsis::lib::advice_sentence {text row {alone ""}} {
@@ -382,11 +368,8 @@ proc ::tharsis::lib::advice_sentence {text row {alone ""}} {
 }
 
 proc ::tharsis::lib::advised {kind what} {
-    switch -- $kind {
-        accelerator {return "add $what"}
-        design {return "build $what"}
-        topology {return "wire as $what"}
-    }
+    set verb [get {accelerator add design build topology {wire as}} $kind ""]
+    if {$verb ne ""} {return "$verb $what"}
     set colon [string last ": " $what]
     set value [string range $what $colon+2 end]
     return "double the [string map {_ { }} $kind] of [string range $what 0 $colon-1][expr {

@@ -55,9 +55,7 @@ proc ::tharsis::lib::astra::contents {path format rules n_required} {
     lassign $root kind d
     if {$kind ne "object"} {fail TOPO-0139 "$path:1: must be keys and their values"}
     foreach key [dict keys $d] {
-        if {![dict exists $rules $key]} {
-            fail_unknown TOPO-0131 "[place $file $key]: key" [clip $key 60] [dict keys $rules]
-        }
+        fail_if_unknown TOPO-0131 "[place $file $key]: key" [clip $key 60] [dict keys $rules]
     }
     if {[lsearch -regexp [dict keys $d] -(custom|chakra)$] >= 0} {
         set d [dict merge {collective-optimization {text baseline}} $d] ;# as ASTRA-sim has it

@@ -22,6 +22,10 @@ proc ::tharsis::lib::fail_unknown {id what text names} {
     core::fail_unknown $id $what [regsub -all {[[:cntrl:]]} $text { }] $names
 }
 
+proc ::tharsis::lib::fail_if_unknown {id what text names} {
+    if {$text ni $names} {tailcall fail_unknown $id $what $text $names}
+}
+
 # Runs a script; an error in it is told as one about this.
 proc ::tharsis::lib::about {what script} {
     set code [catch {uplevel 1 $script} result options]
@@ -38,6 +42,15 @@ proc ::tharsis::lib::about {what script} {
 proc ::tharsis::lib::get {options name otherwise} {
     if {[dict exists $options $name]} {return [dict get $options $name]}
     return $otherwise
+}
+
+# The elements, each named so, for which the condition holds.
+proc ::tharsis::lib::keep {name list condition} {
+    upvar 1 $name element
+    return [lmap element $list {
+        if {![uplevel 1 [list expr $condition]]} continue
+        set element
+    }]
 }
 
 # The elements of a list. Another text ends the command with the error.
@@ -68,13 +81,21 @@ proc ::tharsis::lib::sentences {texts} {
     return [head_lines verdict $lines]
 }
 
-proc ::tharsis::lib::percent {share} {return [format "%.2f %%" [expr {100.0 * $share}]]}
+proc ::tharsis::lib::percent {share {format %.2f}} {
+    return [format "$format %%" [expr {100.0 * $share}]]
+}
+
+# The share by which a number is more than the one before; empty where one of them is none.
+proc ::tharsis::lib::change_from {value before} {
+    return [expr {[string is double -strict $value] && [string is double -strict $before] &&
+        $before > 0 ? double($value) / $before - 1 : ""}]
+}
 
 # "3 layers", "1 layer".
 proc ::tharsis::lib::count {n noun} {return "$n $noun[expr {$n == 1 ? {} : {s}}]"}
 
-# Accelerators that nothing is mapped onto, and why: a sentence for each reason.
-proc ::tharsis::lib::idle_sentences {} {
+# Accelerators that nothing is mapped onto, and why: a note for each reason.
+proc ::tharsis::lib::idle_notes {} {
     set said {}
     set reasons {"are in no set of the mapping" {a.set_id IS NULL}
         "are in a set without layers" {s.n_layers = 0}}
@@ -85,8 +106,9 @@ proc ::tharsis::lib::idle_sentences {} {
         set idle [core::rows "SELECT a.name FROM accels a LEFT JOIN sets s ON s.id = a.set_id\
             WHERE $condition"]
         if {$idle eq ""} continue
-        lappend said "idle: [count [llength $idle] accelerator] [expr {[llength $idle] == 1 ?
-            [string map {are is have has} $why] : $why}]: [clip [join $idle] 72]"
+        if {[llength $idle] == 1} {set why [string map {are is have has} $why]}
+        lappend said [list {} \
+            "idle: [count [llength $idle] accelerator] $why: [clip [join $idle] 72]"]
     }
     return $said
 }
@@ -95,6 +117,5 @@ proc ::tharsis::lib::idle_sentences {} {
 proc ::tharsis::lib::lines_note {lines what {noun line}} {
     set n [llength $lines]
     if {$n == 0} {return {}}
-    return [list "$n $noun[expr {$n > 1 ? {s} : {}}], $what: left out, the first is $noun\
-        [lindex $lines 0]"]
+    return [list "[count $n $noun], $what: left out, the first is $noun [lindex $lines 0]"]
 }

@@ -23,31 +23,28 @@ proc ::tharsis::lib::path_groups {} {
     }]]]
 }
 
-# What takes most of the path, and which kind most of that.
-proc ::tharsis::lib::path_sentence {by} {
+# What takes most of the path, and which kind most of that; none of an empty path.
+proc ::tharsis::lib::path_sentences {by} {
     set from "FROM tasks WHERE path_time_ps IS NOT NULL"
     set time "sum(path_time_ps)"
     set kind "ifnull(purpose, kind)"
     set key [expr {$by eq "kind" ? $kind : "ifnull(ifnull(model_layer, layer), '')"}]
     set largest "SELECT %s $from %s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1"
-    lassign [lindex [core::rows [format $largest "$key, $time" ""]] 0] what ps
+    lassign [row [format $largest "$key, $time" ""]] what ps
     set makespan [row {SELECT makespan_ps FROM run}]
-    if {$what eq "" || $makespan == 0} {return ""}
+    if {$what eq "" || $makespan == 0} return
     set end "[percent [expr {double($ps) / $makespan}]] of the critical path,\
         [core::quantity time $ps] of [core::quantity time $makespan]"
-    if {$by eq "kind"} {return "$what takes $end"}
-    lassign [lindex [core::rows [format $largest "$kind, $time" \
-        "AND $key = '[string map {' ''} $what]'"]] 0] kind part
-    return "layer [clip $what 60] takes $end;\
-        [percent [expr {double($part) / $ps}]] of that is $kind"
+    if {$by eq "kind"} {return [list "$what takes $end"]}
+    set of_it "AND $key = '[string map {' ''} $what]'"
+    lassign [row [format $largest "$kind, $time" $of_it]] kind part
+    return [list "layer [clip $what 60] takes $end;\
+        [percent [expr {double($part) / $ps}]] of that is $kind"]
 }
 
 proc ::tharsis::lib::report_critical_path {o} {
     core::need run
     set by [dict get $o by]
     return [report critical_path "Critical path" [dict get [path_tables $by] tables] arranged 1 \
-        head [sentences [lmap text [list [path_sentence $by]] {
-            if {$text eq ""} continue
-            set text
-        }]]]
+        head [sentences [path_sentences $by]]]
 }

@@ -170,9 +170,9 @@ proc ::tharsis::lib::columns_of_command {command} {
 # ones, and the others.
 proc ::tharsis::lib::by_use {options example} {
     set words [regexp -all -inline {\S+} $example]
-    set used [lrange [lmap o $options {expr {[dict get $o name] in $words ? $o : [continue]}}] 0 7]
+    set used [lrange [keep o $options {[dict get $o name] in $words}] 0 7]
     if {$used eq ""} {set used [lrange $options 0 2]}
-    return [list $used [lmap o $options {expr {$o in $used ? [continue] : $o}}]]
+    return [list $used [keep o $options {$o ni $used}]]
 }
 
 # QUESTION OPTIONS ..., in the order of the questions; a few options need none.
@@ -180,9 +180,9 @@ proc ::tharsis::lib::by_question {options} {
     set questions [expr {[llength $options] < 10 ? "" : $help::questions}]
     foreach {question patterns} [list {*}$questions "Other options" *] {
         set fits "^([join [string map {* .*} $patterns] |])$"
-        set group [lmap o $options {expr {[regexp $fits [dict get $o name]] ? $o : [continue]}}]
+        set group [keep o $options {[regexp $fits [dict get $o name]]}]
         if {$group ne ""} {lappend all $question $group}
-        set options [lmap o $options {expr {$o in $group ? [continue] : $o}}]
+        set options [keep o $options {$o ni $group}]
     }
     return $all
 }
@@ -213,7 +213,7 @@ proc ::tharsis::lib::parts_of_help {row full} {
     lassign [by_use $own $example] used others
     if {$full || $lines <= 20 || $others eq ""} {return [list $usage $own {}]}
     set left_out [lmap o $others {string cat ? [dict get $o form] ?}]
-    set kept [lmap word $words {if {$word in $left_out} continue; set word}]
+    set kept [keep word $words {$word ni $left_out}]
     set kept [linsert $kept [expr {"?> FILE?" in $kept ? "end-2" : "end"}] "?OPTION ...?"]
     return [list "    [wrap $kept 4 8]" $used [by_question $others]]
 }

@@ -44,10 +44,9 @@ proc ::tharsis::lib::hub::number {keys {otherwise {}}} {
         lassign [get $config $key null] kind x
         if {$kind eq "null"} continue
         set least [expr {$otherwise eq ""}]
-        if {$kind ni {number truth} || ![string is entier $x] || $x < $least || $x >= 1 << 24} {
-            fail TCL-2960 "$file: $key \"[clip $x 40]\": a whole number from $least to 16777215 was\
-                expected"
-        }
+        fail_if {$kind ni {number truth} || ![string is entier $x] || $x < $least || $x >= 1<<24} \
+            TCL-2960 "$file: $key \"[clip $x 40]\": a whole number from $least to 16777215 was\
+            expected"
         return $x
     }
     if {$otherwise eq ""} {lappend missing [lindex $keys 0]; return 1}
@@ -68,13 +67,10 @@ proc ::tharsis::lib::hub::mixers {layers family} {
     variable file
     foreach key {layer_types layers_block_type hybrid_override_pattern} {
         if {[set types [items $key]] ne ""} {
-            if {[llength $types] < $layers} {
-                fail TCL-2962 "$file: $key has [llength $types] of num_hidden_layers $layers"
-            }
+            fail_if {[llength $types] < $layers} TCL-2962 "$file: $key has [llength $types] of\
+                num_hidden_layers $layers"
             return [lmap type [lrange $types 0 $layers-1] {
-                if {![dict exists $known::mixers $type]} {
-                    fail_unknown TCL-2963 "$file: $key:" [clip $type 40] [dict keys $known::mixers]
-                }
+                fail_if_unknown TCL-2963 "$file: $key:" [clip $type 40] [dict keys $known::mixers]
                 dict get $known::mixers $type
             }]
         }
@@ -248,7 +244,7 @@ proc ::tharsis::lib::hub::notes_of {kinds extra} {
     } {
         if {[number $keys 0]} {lappend notes $note}
     }
-    return [join [lmap note [list {*}$notes {*}$extra] {if {$note eq ""} continue; set note}] "; "]
+    return [join [keep note [list {*}$notes {*}$extra] {$note ne ""}] "; "]
 }
 
 # The text model's fields, with what only the whole has, and its family's; the name of the family.
@@ -271,9 +267,7 @@ proc ::tharsis::lib::hub::read {path} {
     lassign [get $config model_type null] kind type
     if {$kind ne "text"} {fail TCL-2965 "$path: model_type is missing"}
     regsub {_text$} $type {} type
-    if {![dict exists $known::families $type]} {
-        fail_unknown TCL-2966 "$path: model_type" [clip $type 40] [dict keys $known::families]
-    }
+    fail_if_unknown TCL-2966 "$path: model_type" [clip $type 40] [dict keys $known::families]
     set family [dict get $known::families $type]
     if {[regexp $known::sparse $type]} {dict set family experts {}}
     foreach {key value} [get $family given {}] {
@@ -430,9 +424,7 @@ proc ::tharsis::lib::hub::model {path} {
         lappend options -experts $n -top_k $topk -shared_expert_ffn $shared\
             -expert_ffn [expr {$narrow ? $e * $narrow / $h : $e}]
     }
-    if {$r} {
-        lappend options -latent_rank $r -query_rank $q -rope_dim $turned -value_dim $value
-    }
+    if {$r} {lappend options -latent_rank $r -query_rank $q -rope_dim $turned -value_dim $value}
     lappend options {*}[options_of_layers $kinds $pattern $dense]
     return [list $options [notes_of [list $kinds $pattern] [list $part $note]]]
 }

@@ -85,9 +85,7 @@ proc ::tharsis::lib::infragraph::slice {where text counts} {
         name from colon to step] || ("$from$colon" eq "" && [string match *\] $text])} {
         bad $where "\"[clip $text 60]\": must be a name, or name\[FROM:TO\]"
     }
-    if {![dict exists $counts $name]} {
-        fail_unknown TOPO-0424 "$where: component" $name [dict keys $counts]
-    }
+    fail_if_unknown TOPO-0424 "$where: component" $name [dict keys $counts]
     set n [dict get $counts $name]
     if {$colon eq "" && $from ne ""} {set to [expr {[scan $from %d] + 1}]}
     foreach {of otherwise} [list from 0 to $n step 1] {
@@ -117,12 +115,11 @@ proc ::tharsis::lib::infragraph::ends {where devices device path} {
 }
 
 # Joins the ends of an edge; nodes are its ends behind these fronts. Graphs have one edge of a pair.
-proc ::tharsis::lib::infragraph::join_ends {where edge ends1 ends2 links out_name} {
+proc ::tharsis::lib::infragraph::join_ends {where edge ends links out_name} {
     upvar 1 $out_name out
+    lassign $ends ends1 ends2
     set link [text $where $edge link]
-    if {![dict exists $links $link]} {
-        fail_unknown TOPO-0425 "$where: link" $link [dict keys $links]
-    }
+    fail_if_unknown TOPO-0425 "$where: link" $link [dict keys $links]
     set n [llength $ends1]
     switch [text $where $edge scheme one2one] {
         one2one {
@@ -174,16 +171,14 @@ proc ::tharsis::lib::infragraph::copy {where devices name front island depth} {
     }
     foreach edge [dict get $own edges] {
         set at "$where: device \"$name\", edge [incr number]"
-        lassign [lmap end {ep1 ep2} {
+        set ends [lmap end {ep1 ep2} {
             set end [value $at $edge $end]
             set path [text $at $end component]
             set of [text $at $end device ""]
             if {$of ne ""} {set path $of.$path}
-            lmap x [ends $at $devices $name $path] {
-                string cat $front $x
-            }
-        }] ends1 ends2
-        join_ends $at $edge $ends1 $ends2 [dict get $own links] edges
+            lmap x [ends $at $devices $name $path] {string cat $front $x}
+        }]
+        join_ends $at $edge $ends [dict get $own links] edges
     }
 }
 
@@ -209,14 +204,14 @@ proc ::tharsis::lib::infragraph::system {path bandwidth latency} {
     set shared [links $path $root]
     foreach edge [members $path $root edges] {
         set at "$path: edge [incr number]"
-        lassign [lmap end {ep1 ep2} {
+        set ends [lmap end {ep1 ep2} {
             set end [value $at $edge $end]
             set copies [slice $at [text $at $end instance] $counts]
             set name [file rootname [lindex $copies 0]]
             set inside [ends $at $devices [dict get $of $name] [text $at $end component]]
             concat {*}[lmap one $copies {lmap x $inside {string cat $one $x}}]
-        }] ends1 ends2
-        join_ends $at $edge $ends1 $ends2 $shared edges
+        }]
+        join_ends $at $edge $ends $shared edges
     }
     dict for {pair link} $edges {
         lassign $link name rate time

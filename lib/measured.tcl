@@ -41,14 +41,11 @@ namespace eval ::tharsis::lib::measured::known {
     variable latent 512 rotated 64 own 128
 }
 
-proc ::tharsis::lib::measured::has_all {names wanted} {
-    foreach name $wanted {if {$name ni $names} {return 0}}
-    return 1
-}
-
 # The table whose columns all are among these names; empty: none.
 proc ::tharsis::lib::measured::table_of {names tables} {
-    dict for {table columns} $tables {if {[has_all $names $columns]} {return $table}}
+    dict for {table columns} $tables {
+        if {[keep column $columns {$column ni $names}] eq ""} {return $table}
+    }
     return ""
 }
 
@@ -181,10 +178,8 @@ proc ::tharsis::lib::measured::own {path text has_device} {
     set end [string first \n $text]
     set names [split [string trim [string range $text 0 [expr {$end < 0 ? "end" : $end}]]] ,]
     set other [table_of $names $known::others]
-    if {$other ne ""} {
-        fail PRED-0732 "$path: a table of $other: must be of operators of one GPU\
-            ([join [dict keys $known::tables] {, }]); calibrate_network reads collectives"
-    }
+    fail_if {$other ne ""} PRED-0732 "$path: a table of $other: must be of operators of one GPU\
+        ([join [dict keys $known::tables] {, }]); calibrate_network reads collectives"
     set table [table_of $names $known::tables]
     if {$table eq ""} {return {{} {}}}
     set device ""

@@ -27,7 +27,7 @@ proc ::tharsis::lib::held_table {o accel held} {
     if {[is_text $o] && [set n [llength $weights]] > 0} {
         set sum [expr [join [lmap x $weights {lindex $x 2}] +]]
         set held [linsert [lsearch -all -inline -not -index 1 $held weights] 0 \
-            [list "($n layer[expr {$n == 1 ? "" : "s"}])" weights $sum]]
+            [list "([count $n layer])" weights $sum]]
     }
     return [dict create name held title "What fills accel/[clip $name 60] at its peak" rows \
         [lmap x [lsort -integer -decreasing -index 2 $held] {

@@ -82,10 +82,8 @@ proc ::tharsis::lib::nccl::rank_line {r_name words} {
     foreach word [lrange $words 3 end-1] next [lrange $words 4 end] {
         if {$word eq "on"} {return [dict set r(hosts) $next 1]}
         if {$word ne "Group"} continue
-        if {$r(group) ni [list "" $next]} {
-            fail PRED-0183 "$r(where): ranks in several groups, whose collectives run at once: must\
-                be in one group"
-        }
+        fail_if {$r(group) ni [list "" $next]} PRED-0183 "$r(where): ranks in several groups, whose\
+            collectives run at once: must be in one group"
         set r(group) $next
     }
 }
@@ -117,9 +115,8 @@ proc ::tharsis::lib::nccl::comment {r_name words} {
     set kind [kind_of [lindex $words $at+1]]
     array set r [list other [expr {$kind eq ""}] started 1]
     if {$kind eq ""} return
-    if {$r(given) ni [list "" $kind]} {
-        fail PRED-0182 "$r(where): the log measures $kind, and -collective says $r(given)"
-    }
+    fail_if {$r(given) ni [list "" $kind]} PRED-0182 "$r(where): the log measures $kind, and\
+        -collective says $r(given)"
     set r(kind) $kind
 }
 
@@ -153,18 +150,15 @@ proc ::tharsis::lib::nccl::check_bandwidths {r_name bytes us algbw busbw} {
 # A row {KIND NODES RANKS BYTES US} of what was measured; or "wrong".
 proc ::tharsis::lib::nccl::row {r_name bytes time algbw busbw wrong} {
     upvar 1 $r_name r
-    if {$r(is_cpu_time)} {
-        fail PRED-0184 "$r(where): times of the host (-C): must be times of collectives"
-    }
+    fail_if {$r(is_cpu_time)} PRED-0184 \
+        "$r(where): times of the host (-C): must be times of collectives"
     if {$r(kind) eq ""} {fail PRED-0170 "$r(where): which collective is not said: give -collective"}
-    if {$r(ranks) < 2 || ![dict size $r(hosts)]} {
-        fail PRED-0171 "$r(where): a line of times before two lines \"#  Rank ... on HOST\""
-    }
+    fail_if {$r(ranks) < 2 || ![dict size $r(hosts)]} PRED-0171 "$r(where): a line of times before\
+        two lines \"#  Rank ... on HOST\""
     if {[positive $wrong] > 0} {return wrong} ;# N/A: not checked
     set us [positive $time]
-    if {$us == 0} {
-        fail PRED-0172 "$r(where): time \"[clip $time 40]\": must be a number of us above 0"
-    }
+    fail_if {$us == 0} PRED-0172 \
+        "$r(where): time \"[clip $time 40]\": must be a number of us above 0"
     check_bandwidths r $bytes $us $algbw $busbw
     return [list $r(kind) [dict size $r(hosts)] $r(ranks) $bytes $us]
 }
@@ -315,10 +309,8 @@ proc ::tharsis::lib::nccl::read_csv {path text system} {
         }
         set kind [kind_of $name]
         if {$kind eq ""} {fail_unknown PRED-0175 "$path:$line: collective" $name $known::kinds}
-        if {$gpus < 2 || $nodes > $gpus || $gpus > 1e6 || fmod($nodes, 1) || fmod($gpus, 1)} {
-            fail PRED-0176 "$path:$line: gpus: must be whole, at least 2, and at least as many as\
-                nodes"
-        }
+        fail_if {$gpus < 2 || $nodes > $gpus || $gpus > 1e6 || fmod($nodes, 1) || fmod($gpus, 1)} \
+            PRED-0176 "$path:$line: gpus: must be whole, at least 2, and at least as many as nodes"
         lappend rows [list $kind $nodes $gpus $bytes $time_us]
     }
     return [list $rows [expr {[llength $lines] - [llength $rows]}] $notes]

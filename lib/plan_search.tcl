@@ -43,9 +43,8 @@ proc ::tharsis::lib::report_search {o} {
         {evaluation {} count} {options {} text}} [rate_columns $objectives]
     ] rows [lmap plan $plans {
         lassign $plan name schedule zero batch again sequence ps - used ranks bytes - proven at text
-        list [incr rank] $name $schedule $zero $batch $again $sequence $ps\
-            [expr {double($ps) / $step - 1}] $used $bytes $proven $ranks $at $text\
-            {*}[rates_of $objectives $tokens $plan]
+        list [incr rank] $name $schedule $zero $batch $again $sequence $ps [change_from $ps $step] \
+            $used $bytes $proven $ranks $at $text {*}[rates_of $objectives $tokens $plan]
     }] notes [list\
         {plan {TP: ranks that share products, CP: sequences, PP: stages, VP: chunks, EP: experts,\
             ETP: an expert, DP: replicas}} {change {change: of the step, from the first}}\
@@ -68,7 +67,7 @@ proc ::tharsis::lib::memory_sentences {plans most_fill} {
         lassign $plan name - - - - - ps - - - bytes
         if {$bytes * $most_fill > $room} continue
         return [list "$says the best that fits for sure: $name, [core::quantity bytes $bytes], step\
-            [format %+.2f [expr {100 * (double($ps) / $step - 1)}]] %"]
+            [percent [change_from $ps $step] %+.2f]"]
     }
     return [list "$says no plan that was simulated fits for sure"]
 }
@@ -102,8 +101,7 @@ proc ::tharsis::lib::plan_bounds {o} {
     if {$step eq "" && ![catch {core::rows "SELECT makespan_ps, finished FROM run"} run]} {
         set step [lindex $run 0 0]
     }
-    set rows [list [list computation $compute] [list links $links]\
-        [list schedule $schedule]]
+    set rows [list [list computation $compute] [list links $links] [list schedule $schedule]]
     lassign $search objectives - - - others
     if {[lindex $objectives 0] eq "step" && $others ne ""} {
         lappend rows [list "other plans" [expr {round($others * 1e12)}]]
@@ -111,7 +109,7 @@ proc ::tharsis::lib::plan_bounds {o} {
     return [report bounds "Lower bounds" [list [dict create name bounds columns {
         {bound bound text} {step step time} {gap gap change}
     } rows [lmap row $rows {
-        list {*}$row [expr {$step eq "" ? "" : double($step) / [lindex $row 1] - 1}]
+        list {*}$row [change_from $step [lindex $row 1]]
     }] notes {
         {bound {computation: of the mean stage, all else free; links: and messages, each as fast as\
             the links into an accelerator; schedule: operation by operation, which is the step\

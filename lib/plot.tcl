@@ -62,9 +62,8 @@ proc ::tharsis::lib::check_source {o of has_first} {
     if {$of eq ""} {fail TCL-0381 "needs RUNS, or -of, to draw"}
     fail_if {$of eq "study" && !$has_first} STUDY-0088 \
         "-of study: must have the name of a study before FILE"
-    if {$of ne "study" && [lsearch -regexp [dict keys $o] ^(z|where|maximize)$] >= 0} {
-        fail STUDY-0089 "-z, -where and -maximize: are for -of study"
-    }
+    fail_if {$of ne "study" && [lsearch -regexp [dict keys $o] ^(z|where|maximize)$] >= 0} \
+        STUDY-0089 "-z, -where and -maximize: are for -of study"
     if {($of in {runs study}) != $has_first} {
         set why [expr {$has_first ? "is of the present run or search: " : ""}]
         set runs [expr {$has_first ? "no RUNS" : "RUNS, as save_run returns them"}]
@@ -206,10 +205,7 @@ proc ::tharsis::lib::with_others {class columns rows} {
     set others [dict filter [core::kept $class] script {name -} {
         expr {[lsearch -exact -index 0 $columns $name] < 0}
     }]
-    foreach row [core::rows "SELECT [join [concat name [lmap figure [dict values $others] {
-        lindex $figure 2}]] {, }] FROM $class"] {
-        dict set more [lindex $row 0] [lrange $row 1 end]
-    }
+    set more [figures_by_name $class [dict keys $others] $class]
     return [list [concat $columns [lmap {name figure} $others {
         list $name [lindex $figure 1] [lindex $figure 0]}]] \
         [lmap row $rows {concat $row [dict get $more [lindex $row 0]]}]]
@@ -242,16 +238,13 @@ proc ::tharsis::lib::title_of {columns i} {
 # The label "latency [ms]" of the axis of these columns, and the divisor of their values.
 proc ::tharsis::lib::axis_of {columns rows numbers title} {
     set kind [kind_of $columns [lindex $numbers 0]]
-    set largest 0
-    foreach i $numbers {
-        if {$kind eq "text"} break
-        foreach row $rows {
-            set value [lindex $row $i]
-            if {$value ne ""} {
-                set largest [expr {abs($value) > $largest ? abs($value) : $largest}]
-            }
-        }
+    set values {}
+    if {$kind ne "text"} {
+        set values [concat {*}[lmap i $numbers {lmap row $rows {lindex $row $i}}]]
     }
+    lassign [lsort -real -decreasing [list 0 {*}[lmap value $values {
+        expr {$value eq "" ? 0 : abs($value)}
+    }]]] largest
     lassign [core::plot_unit $kind $largest] unit divisor
     set title [string map {_ { }} $title]
     if {$unit ne ""} {set title [string trimleft "$title \[$unit\]"]}

@@ -76,11 +76,6 @@ proc ::tharsis::lib::profile::row {name arguments us} {
         [format %.9g $us] "$name [join $weights x]"] ,]
 }
 
-proc ::tharsis::lib::profile::id_of {arguments} {
-    if {[dict exists $arguments "External id"]} {return [dict get $arguments "External id"]}
-    return [get $arguments "external id" ""]
-}
-
 # Names by number, as fields of a row.
 proc ::tharsis::lib::profile::devices {path devices} {
     set names {}
@@ -105,7 +100,7 @@ proc ::tharsis::lib::profile::own {path root has_device} {
         if {$kind eq ""} continue
         set arguments [get $event args ""]
         check "$path: traceEvents\[$n].args" $arguments
-        set id [id_of $arguments]
+        set id [get $arguments "External id" [get $arguments "external id" ""]]
         set us [get $event dur 0]
         if {$kind eq "cpu_op"} {lappend operators [get $event name ""] $id $arguments}
         if {$kind eq "cpu_op" || ![string is entier -strict $id] || $us <= 0} continue
@@ -116,22 +111,17 @@ proc ::tharsis::lib::profile::own {path root has_device} {
         set sum($id) [expr {$sum($id) + $us}]
     }
     set out [join $known::columns ,][expr {$has_device ? "" : ",device"}]\n
-    set rows 0
-    set others 0
-    set unknown 0
+    lassign {0 0 0} rows others unknown
     foreach {name id arguments} $operators {
         if {![info exists sum($id)]} continue
         if {![dict exists $known::operators $name]} {
             incr others
-            continue
-        }
-        set row [row $name $arguments $sum($id)]
-        if {$row eq ""} {
+        } elseif {[set row [row $name $arguments $sum($id)]] eq ""} {
             incr unknown
-            continue
+        } else {
+            append out $row [expr {$has_device ? "" : ",\"$device($id)\""}] \n
+            incr rows
         }
-        append out $row [expr {$has_device ? "" : ",\"$device($id)\""}] \n
-        incr rows
     }
     set notes {}
     if {!$rows} {lappend notes "no operator with kernels that is read"}

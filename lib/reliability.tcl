@@ -9,14 +9,13 @@ proc ::tharsis::lib::report_reliability {o} {
     set x [training_run $o [failure_kinds $o]]
     dict with x {}
     set sums [simulate_training $x $interval]
-    set head {}
     set trains [expr {[dict exists $o tokens] ? ", which trains [dict get $o tokens] tokens" : ""}]
-    lappend head [list line duration [core::quantity duration $duration]$trains] \
+    set head [list [list line duration [core::quantity duration $duration]$trains] \
         [list field failure_seed count $seed] [list field detection_s number $detection] \
-        [list field step_s number $step]
-    return [dict create name reliability title Reliability head $head arranged 3 tables \
-        [list [training_figures $x $sums] [training_times $x $sums] [training_failures $x $sums] \
-            [training_intervals $x]]]
+        [list field step_s number $step]]
+    return [report reliability Reliability [list [training_figures $x $sums] \
+        [training_times $x $sums] [training_failures $x $sums] [training_intervals $x]] \
+        head $head arranged 3]
 }
 
 # ---- kinds of failures: {NAME UNITS MTBF SHAPE TAKES_SPARE ?TIMES?} ----
@@ -34,13 +33,10 @@ proc ::tharsis::lib::failure_kind {text} {
         \"[clip $text 100]\": must be NAME UNITS MTBF ?KEY VALUE ...?, or NAME times FILE ?KEY\
         VALUE ...?"
     set keys [lassign $text name units mtbf]
-    set shape 1
-    set spare 1
-    set times {}
+    lassign {1 1} shape spare times
     if {$units eq "times"} {
         set times [list [about -failures {core::failure_times $mtbf}]]
-        set units 1
-        set mtbf 0
+        lassign {1 0} units mtbf
     } else {
         if {![string is wideinteger -strict $units] || $units < 1 || $units > 16777216} {
             fail_kind $name units $units "an integer from 1 to 16777216, or the word times"
@@ -104,17 +100,11 @@ proc ::tharsis::lib::training_run {o kinds} {
     set training [time_of_tokens $o]
     set duration [seconds_of $o duration $training]
     lassign [checkpoint_of $o] write stall restart
-    set detection [seconds_of $o detection_time 0]
-    set repair [seconds_of $o repair_time Inf]
-    set step [step_of $o]
+    set x [dict create duration $duration write $write stall $stall restart $restart \
+        detection [seconds_of $o detection_time 0] repair [seconds_of $o repair_time Inf] \
+        step [step_of $o] spares [get $o spares -1] runs [get $o runs 100] seed [get $o seed 1] \
+        kinds $kinds]
     set wanted [get $o checkpoint_interval daly]
-    set spares [get $o spares -1]
-    set runs [get $o runs 100]
-    set seed [get $o seed 1]
-    set x [dict create]
-    foreach name {duration write stall restart detection repair step spares runs seed kinds} {
-        dict set x $name [set $name]
-    }
     lassign [training_forms $x [expr {$write + 1}]] draws mtbf - young daly best
     dict set x mtbf $mtbf
     if {$wanted in {young daly best}} {
@@ -125,7 +115,7 @@ proc ::tharsis::lib::training_run {o kinds} {
         set wanted [core::seconds $wanted]
     }
     dict set x interval [check_interval $x $wanted]
-    check_draws $runs $draws
+    check_draws [dict get $x runs] $draws
     return [expr {$training eq "" ? $x : [lasting_for $x $training]}]
 }
 
@@ -259,12 +249,11 @@ proc ::tharsis::lib::expected {x every} {return [lindex [training_forms $x $ever
 
 # ---- tables ----
 
-proc ::tharsis::lib::finite {number} {return [expr {$number == Inf ? "" : $number}]}
-
 proc ::tharsis::lib::training_figures {x sums} {
     dict with x {}
     lassign $sums share share_deviation parts extremes failures squares
     set all [lindex $failures end]
+    set mtbf [expr {$mtbf == Inf ? "" : $mtbf}]
     return [dict create name reliability is_record 1 columns {
         {training "effective training time" share} {deviation "standard deviation" share}
         {least "least of a run" share} {most "most of a run" share} {expected "closed form" share}
@@ -273,7 +262,7 @@ proc ::tharsis::lib::training_figures {x sums} {
         {write checkpoint duration} {stall "training stops for" duration}
         {restart restart duration} {runs runs count}
     } rows [list [list $share $share_deviation {*}$extremes [expected $x $interval] \
-        [expr {$all / $runs}] [deviation $all [lindex $squares end] $runs] [finite $mtbf] \
+        [expr {$all / $runs}] [deviation $all [lindex $squares end] $runs] $mtbf \
         $interval $write $stall $restart $runs]]]
 }
 
@@ -282,8 +271,7 @@ proc ::tharsis::lib::training_times {x sums} {
     set rows {}
     foreach part {training checkpoints "lost work" detection restart "waiting for spares"} \
         seconds [lrange [lindex $sums 2] 0 5] {
-        lappend rows [list $part [expr {$seconds / $runs}] \
-            [expr {$seconds / $runs / $duration}]]
+        lappend rows [list $part [expr {$seconds / $runs}] [expr {$seconds / $runs / $duration}]]
     }
     return [dict create name times rows $rows columns {
         {part "time of a run" text} {time time duration} {share share share}

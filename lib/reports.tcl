@@ -143,9 +143,7 @@ proc ::tharsis::lib::report_utilization {o} {
         {busy {busy, both stalls and idle add up to the elapsed time}}
     }
     return [report utilization Utilization [list [table accelerators Utilization accels \
-        [shown utilization accelerators] notes [concat $notes [lmap text [idle_sentences] {
-            list {} $text
-        }]]]] arranged 1]
+        [shown utilization accelerators] notes [concat $notes [idle_notes]]]] arranged 1]
 }
 
 ::tharsis::lib::columns layers layer_figures layers {
@@ -278,8 +276,7 @@ proc ::tharsis::lib::report_energy {o} {
 proc ::tharsis::lib::energy_rest {all rows} {
     set rest 0.0
     for {set i 1} {$i <= 6} {incr i} {
-        set sum 0.0
-        foreach layer $rows {set sum [expr {$sum + [lindex $layer $i]}]}
+        set sum [tcl::mathop::+ 0.0 {*}[lmap layer $rows {lindex $layer $i}]]
         set whole [lindex $all $i-1]
         lappend row [set part [expr {$whole - $sum > $whole * 1e-12 ? $whole - $sum : 0.0}]]
         set rest [expr {$rest + $part}]
@@ -465,21 +462,16 @@ proc ::tharsis::lib::report_ranks {o} {
 ::tharsis::lib::columns mapping plan_stages stages {
     {stage stage count id} layers ranks accels memory
 }
-
-::tharsis::lib::columns mapping layers layers {
-    layer=name {count count count 1} set strategy shard
-}
+::tharsis::lib::columns mapping layers layers {layer=name {count count count 1} set strategy shard}
 
 # Which set works when is shown where sets share accelerators.
 proc ::tharsis::lib::sets_table {} {
-    lassign [core::rows {SELECT max(overlaps) > 0, max("begin_ps") IS NOT NULL FROM sets}] row
-    lassign $row overlaps has_run
+    lassign [row {SELECT max(overlaps) > 0, max("begin_ps") IS NOT NULL FROM sets}] overlaps has_run
     set hides {}
     if {!$overlaps} {set hides {first_layer last_layer}}
     if {!$overlaps || !$has_run} {lappend hides begin end}
     set is_equal [row {SELECT count(*) = 0 FROM sets WHERE shares <> 'equal'}]
-    set idle [idle_sentences]
-    set notes [lmap text $idle {list {} $text}]
+    set notes [idle_notes]
     if {[row {SELECT count(*) > 0 FROM sets WHERE design = 'own'}]} {
         lappend notes {design {own: each of its accelerators has its own design}}
     }
@@ -550,7 +542,7 @@ proc ::tharsis::lib::alternatives {o} {
         lappend of_designs [list {*}[lindex $names $layer] $alone \
             {*}[lrange $by_design 0 [llength $designs]-1]]
         lappend shards [list $name $split $alone $rotates $phase $exclusive $exclusive_alone \
-            $instead [expr {$instead eq "" ? "" : double($instead) / $makespan - 1}] $why]
+            $instead [change_from $instead $makespan] $why]
         if {$why ne ""} { ;# reasons are long
             set end [string first ": " $why [expr {[string first ": " $why] + 1}]]
             lappend unfit [list $name [expr {$end < 0 ? $why : [string range $why 0 $end-1]}]]

@@ -29,30 +29,26 @@ proc ::tharsis::lib::saved {ids} {
 proc ::tharsis::lib::saved_head {runs {best ""}} {
     if {$best eq ""} {set best $runs}
     set first [lindex $runs 0]
-    foreach part {on what mapped network} {
-        set is_same($part) 1
-        foreach run $runs {
-            if {[dict get $run says $part] ne [dict get $first says $part]} {set is_same($part) 0}
-        }
-    }
+    set own [keep part {on what mapped network} {
+        [llength [lsort -unique [lmap run $runs {dict get $run says $part}]]] > 1
+    }]
     set head {}
-    if {$is_same(on)} {lappend head [list line system [dict get $first system]]}
-    if {$is_same(what) && [dict get $first program] ne ""} {
+    if {"on" ni $own} {lappend head [list line system [dict get $first system]]}
+    if {"what" ni $own && [dict get $first program] ne ""} {
         lappend head [list line program [dict get $first program]]
-    } elseif {$is_same(what)} {
+    } elseif {"what" ni $own} {
         lappend head [list line workload \
             "[clip [dict get $first workload] 200], batch [dict get $first batch]"]
     }
     set version [dict get [core::about] version]
     lappend head [list line version "tharsis $version"] [list field version text $version]
     set shared [lmap part {mapped network} {
-        expr {$is_same($part) ? [dict get $first says $part] : [continue]}
+        expr {$part in $own ? [continue] : [dict get $first says $part]}
     }]
     if {$shared ne ""} {
         set all [expr {[llength $runs] == 1 ? [clip [dict get $first name] 30] : "all"}]
         set shared [list "$all: [join $shared {, }]"]
     }
-    set own [lmap part {on what mapped network} {expr {$is_same($part) ? [continue] : $part}}]
     set lines [expr {$own eq "" ? {} : [lmap run $best {
         string cat [clip [dict get $run name] 30] ": " [join [lmap part $own {
             dict get $run says $part
@@ -97,9 +93,8 @@ proc ::tharsis::lib::model_lines {runs} {
         lappend lines [expr {$comma < 0 ? $text : [string range $text 0 $comma]}]
         set text [expr {$comma < 0 ? "" : [string range $text $comma+2 end]}]
     }
-    lappend items {*}[head_lines "model error" $lines] \
-        [list field model_error share [expr {$percent > 0 ? $percent / 100 : ""}]]
-    return $items
+    return [list {*}[head_lines "model error" $lines] \
+        [list field model_error share [expr {$percent > 0 ? $percent / 100 : ""}]]]
 }
 
 proc ::tharsis::lib::change_lines {runs} {
@@ -194,9 +189,7 @@ proc ::tharsis::lib::best_runs {o runs first table} {
     lassign {latency "" -increasing} by column way
     if {[dict exists $o sort_by] && ![dict exists $o of]} {
         set by [dict get $o sort_by]
-        set column [lsearch [lmap x [dict get $table columns] {
-            expr {$by in [lrange $x 0 1]}
-        }] 1]
+        set column [lsearch [lmap x [dict get $table columns] {expr {$by in [lrange $x 0 1]}}] 1]
         if {![dict exists $o increasing]} {set way -decreasing}
     }
     set kind [lindex [dict get $table columns] [expr {$column eq "" ? 0 : $column}] 2]
@@ -248,11 +241,10 @@ proc ::tharsis::lib::differences {run first} {
     }
     set changes [lmap x [list $run $first] {core::saved_changes [dict get $x id] 400}]
     if {[lindex $changes 0] ne [lindex $changes 1]} {lappend differ "changes and faults"}
-    set change [metric_change [dict get $run latency] [dict get $first latency]]
+    set change [change_from [dict get $run latency] [dict get $first latency]]
     set text [expr {$differ eq "" ? "in nothing that was set" : "in [join $differ {, }]"}]
     if {$change eq ""} {return $text}
-    return "$text: latency [expr {$change == 0 ? "the same" : [format "%+.2f %%" \
-        [expr {100 * $change}]]}]"
+    return "$text: latency [expr {$change == 0 ? "the same" : [percent $change %+.2f]}]"
 }
 
 proc ::tharsis::lib::compared_metrics {o runs of} {
@@ -265,9 +257,7 @@ proc ::tharsis::lib::compared_metrics {o runs of} {
 }
 
 proc ::tharsis::lib::check_figures {option given known} {
-    foreach name $given {
-        if {$name ni $known} {fail_unknown TCL-0120 $option $name $known}
-    }
+    foreach name $given {fail_if_unknown TCL-0120 $option $name $known}
 }
 
 # All but details. Hand-built programs have no throughput, and keep no accelerator busy; of batches
@@ -276,20 +266,12 @@ proc ::tharsis::lib::standard_metrics {runs of} {
     variable headings
     set usual [dict filter [core::kept $of] script {- x} {expr {[lindex $x 4] eq "figure"}}]
     if {$of ne "run"} {return [dict keys $usual]}
-    return [lmap metric [dict keys [dict merge $headings $usual]] {
-        set has 0
-        foreach run $runs {
-            if {[dict get $run $metric] ne "" && ($metric ne "batch_throughput" ||
-                [dict get $run samples] > 1)} {set has 1}
-        }
-        if {!$has && $metric ni {latency link_utilization}} continue
-        set metric
+    return [keep metric [dict keys [dict merge $headings $usual]] {
+        $metric in {latency link_utilization} || [keep run $runs {
+            [dict get $run $metric] ne "" &&
+            ($metric ne "batch_throughput" || [dict get $run samples] > 1)
+        }] ne ""
     }]
-}
-
-proc ::tharsis::lib::metric_change {value before} {
-    return [expr {[string is double -strict $value] && [string is double -strict $before] &&
-        $before > 0 ? double($value) / $before - 1 : ""}]
 }
 
 # Figures, and behind each its change against the same of every reference.
@@ -297,7 +279,7 @@ proc ::tharsis::lib::metric_cells {figures references} {
     set i -1
     return [concat {*}[lmap value $figures {
         incr i
-        list $value {*}[lmap reference $references {metric_change $value [lindex $reference $i]}]
+        list $value {*}[lmap reference $references {change_from $value [lindex $reference $i]}]
     }]]
 }
 
@@ -332,15 +314,19 @@ proc ::tharsis::lib::compare_objects {of ids shown references} {
         }]]]
 }
 
-# NAME {VALUE ...} of the objects of a run, by these figures.
-proc ::tharsis::lib::saved_objects {of id figures} {
-    set all [core::kept $of]
+# NAME {VALUE ...} of the objects that a SELECT has behind "FROM", by these figures of their class.
+proc ::tharsis::lib::figures_by_name {class figures from} {
+    set all [core::kept $class]
     set found {}
     foreach row [core::rows "SELECT [join [concat name [lmap name $figures {
-        lindex [dict get $all $name] 2}]] {, }] FROM saved_$of WHERE run_id = $id"] {
+        lindex [dict get $all $name] 2}]] {, }] FROM $from"] {
         dict set found [lindex $row 0] [lrange $row 1 end]
     }
     return $found
+}
+
+proc ::tharsis::lib::saved_objects {of id figures} {
+    return [figures_by_name $of $figures "saved_$of WHERE run_id = $id"]
 }
 
 # The references from which a run differs by less than their models are off by, in all metrics that
@@ -348,14 +334,12 @@ proc ::tharsis::lib::saved_objects {of id figures} {
 proc ::tharsis::lib::within_error {run metrics references} {
     set within {}
     foreach reference $references {
-        set is_changed 1
-        foreach key {on what mapping network stream} {
-            if {[dict get $run $key] ne [dict get $reference $key]} {set is_changed 0}
-        }
-        if {$is_changed} continue
+        if {[keep key {on what mapping network stream} {
+            [dict get $run $key] ne [dict get $reference $key]
+        }] eq ""} continue
         set error [lindex [core::model_errors [list [dict get $run id] [dict get $reference id]]] 1]
         foreach metric $metrics {
-            set change [metric_change [dict get $run $metric] [dict get $reference $metric]]
+            set change [change_from [dict get $run $metric] [dict get $reference $metric]]
             if {$metric in {latency throughput batch_throughput} && $change ne "" &&
                 100 * abs($change) < $error} {
                 lappend within [dict get $reference name]
@@ -438,12 +422,7 @@ proc ::tharsis::lib::diff_tables {ids is_text limit {asked ""}} {
         lappend tables [diff_table $name $title [string trimright $class s] $a $b $is_text $limit \
             [diff_objects $class [dict get $a id] [dict get $b id] $asked]]
     }
-    if {$is_text} {
-        set tables [lmap table $tables {
-            if {[llength [dict get $table rows]] == 0} continue
-            set table
-        }]
-    }
+    if {$is_text} {set tables [keep table $tables {[llength [dict get $table rows]] > 0}]}
     return [dict create tables $tables head [expr {[llength $tables] == 0 ?
         {{line differ "in nothing"}} : ""}]]
 }
@@ -477,14 +456,11 @@ proc ::tharsis::lib::diff_changes {a b limit} {
         set events($side) [core::rows "[dict get $table query] WHERE run_id = [dict get $run id]"]
     }
     set n [llength $events([expr {[llength $events(a)] < [llength $events(b)] ? "a" : "b"}])]
-    set is_same {expr {[lindex $events(a) $i 1] eq [lindex $events(b) $j 1]}}
     for {set before 0} {$before < $n} {incr before} {
-        lassign [list $before $before] i j
-        if {![eval $is_same]} break
+        if {[lindex $events(a) $before 1] ne [lindex $events(b) $before 1]} break
     }
     for {set after 0} {$after < $n - $before} {incr after} {
-        lassign [list end-$after end-$after] i j
-        if {![eval $is_same]} break
+        if {[lindex $events(a) end-$after 1] ne [lindex $events(b) end-$after 1]} break
     }
     if {$limit > 0} {dict set table limit $limit}
     return [rows_of $table [concat [lrange $events(a) $before end-$after] \
@@ -558,7 +534,7 @@ proc ::tharsis::lib::diff_table {name title object a b is_text limit differences
 # In text each value has its own unit; csv and json have ps, bytes, joules.
 proc ::tharsis::lib::diff_row {object figure kind a b by is_text} {
     set has_both [expr {$a ne "" && $b ne ""}]
-    set change [expr {$has_both && $a > 0 ? double($b) / $a - 1 : ""}]
+    set change [change_from $b $a]
     if {!$is_text} {
         set unit [get {time ps bytes bytes energy J rate per_s share of_1} $kind ""]
         return [list $object $figure $a $b [expr {$has_both ? $by : ""}] $change $unit]

@@ -38,9 +38,7 @@ proc ::tharsis::lib::scalesim::stem {path} {
 # What was not read, as far as one wants to see it.
 proc ::tharsis::lib::scalesim::names_note {what names} {
     set list ""
-    foreach name $names {
-        if {[string length $list] < 300} {append list " \"[clip $name 40]\""}
-    }
+    foreach name $names {if {[string length $list] < 300} {append list " \"[clip $name 40]\""}}
     return [expr {$list eq "" ? {} : [list "$what are not read:$list"]}]
 }
 
@@ -76,10 +74,8 @@ proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
     }
     set places {}
     foreach names $columns {
-        set at -1
-        foreach name $names {
-            if {$at < 0} {set at [lsearch -exact $all [plain $name]]}
-        }
+        set found [keep name $names {[plain $name] in $all}]
+        set at [expr {$found eq "" ? -1 : [lsearch -exact $all [plain [lindex $found 0]]]}]
         if {$at < 0 && [llength $places] < $n_required} {
             fail_heading $where [lindex $names 0] ": must be there"
         }
@@ -89,10 +85,8 @@ proc ::tharsis::lib::scalesim::place {where headings columns n_required} {
 }
 
 proc ::tharsis::lib::scalesim::extent {where names text} {
-    if {![is_whole $text $known::extent_max]} {
-        fail WORK-0060 "$where: [lindex $names 0]: must be a whole number from 1 to\
-            $known::extent_max, not \"[clip $text 40]\""
-    }
+    fail_if {![is_whole $text $known::extent_max]} WORK-0060 "$where: [lindex $names 0]: must be a\
+        whole number from 1 to $known::extent_max, not \"[clip $text 40]\""
     return [scan $text %lld]
 }
 
@@ -101,19 +95,15 @@ proc ::tharsis::lib::scalesim::sparsity {where text} {
     lassign {0 0} n m
     if {[string trim $text] eq "1"} {return ""}
     if {[regexp {^\s*(\d{1,9}):\s*(\d{1,9})$} $text -> kept all]} {scan "$kept $all" "%d %d" n m}
-    if {$n < 1 || $n > $m || $m > 64} {
-        fail WORK-0061 "$where: sparsity: must be N:M with 1 <= N <= M <= 64, not\
-            \"[clip $text 40]\""
-    }
+    fail_if {$n < 1 || $n > $m || $m > 64} WORK-0061 "$where: sparsity: must be N:M with\
+        1 <= N <= M <= 64, not \"[clip $text 40]\""
     return [expr {$n < $m ? " sparsity = \[$n, $m\];" : ""}]
 }
 
 # Fields without a heading: a second stride, a ratio, or a text behind the last comma. Returns the
 # stride, a key, and whether there was such a text.
 proc ::tharsis::lib::scalesim::unnamed {where fields headings behind is_product} {
-    set stride ""
-    set key ""
-    set is_comment 0
+    lassign {"" "" 0} stride key is_comment
     for {set f 0} {$f < [llength $fields]} {incr f} {
         set text [lindex $fields $f]
         if {$text eq "" || [lindex $headings $f] ne ""} continue
@@ -137,10 +127,8 @@ proc ::tharsis::lib::scalesim::padding {in filter stride} {
 proc ::tharsis::lib::scalesim::convolution_keys {where name values stride_w} {
     lassign $values h w filter_h filter_w channels filters stride
     if {$stride_w eq ""} {set stride_w $stride}
-    if {$filter_h > $h || $filter_w > $w} {
-        fail WORK-0063 "$where: a filter of $filter_h x $filter_w is larger than its input of\
-            $h x $w"
-    }
+    fail_if {$filter_h > $h || $filter_w > $w} WORK-0063 "$where: a filter of $filter_h x $filter_w\
+        is larger than its input of $h x $w"
     set groups [expr {[string first DP $name] >= 0 ? $channels : 1}]
     set outputs [expr {$groups * $filters < 2147483647 ? $groups * $filters : 2147483647}]
     set bottom [padding $h $filter_h $stride]
@@ -164,10 +152,8 @@ proc ::tharsis::lib::scalesim::layer_name {given line taken_name} {
 # have), places of the columns, behind (the field behind them), others (headings that are not read),
 # notes. SCALE-Sim goes by places: so do we where known headings are there, but one of them twice.
 proc ::tharsis::lib::scalesim::heading_line {where headings} {
-    if {[lsearch -glob -nocase $headings "*intraline*"] >= 0} {
-        fail WORK-1129 "$where: is a layout of data in banks of memory, which is not modelled: must\
-            be a topology"
-    }
+    fail_if {[lsearch -glob -nocase $headings "*intraline*"] >= 0} WORK-1129 "$where: is a layout\
+        of data in banks of memory, which is not modelled: must be a topology"
     set is_product [expr {"m" in [lmap heading $headings {plain $heading}]}]
     set columns [expr {$is_product ? $known::product : $known::convolution}]
     set n_values [expr {$is_product ? 4 : 8}]
@@ -240,10 +226,7 @@ proc ::tharsis::lib::scalesim::topology {path batch precision} {
     if {![llength $rows]} {fail WORK-0823 "$path: must have a line of headings"}
     set rows [lassign $rows first]
     set h [heading_line $path:[lindex $first 0] [lrange $first 1 end]]
-    set layers {}
-    set taken {}
-    set titles {}
-    set comments {}
+    lassign {} layers taken titles comments
     set is_ended 1
     foreach row $rows {
         set fields [lassign $row line]
@@ -329,10 +312,8 @@ proc ::tharsis::lib::scalesim::config_lines {path rows} {
             set section [string tolower [string trim $name]]
             continue
         }
-        if {![regexp {^([^=:]+)[=:](.*)$} $text -> key value]} {
-            fail TOPO-0173 "$path:$line: must be \[section\], or KEY = VALUE, not\
-                \"[clip $text 60]\""
-        }
+        fail_if {![regexp {^([^=:]+)[=:](.*)$} $text -> key value]} TOPO-0173 "$path:$line: must be\
+            \[section\], or KEY = VALUE, not \"[clip $text 60]\""
         set key [string trim $key]
         lappend unread {*}[config_key $path:$line $section $key [string trim $value] d]
     }

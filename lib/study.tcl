@@ -505,9 +505,8 @@ proc ::tharsis::lib::read_parameters {} {
 
 proc ::tharsis::lib::read_values {position} {
     set values {}
-    foreach row [core::store_rows \
-        "SELECT position, value FROM value WHERE parameter = ? ORDER BY position" i \
-        [list $position] it] {
+    foreach row [core::store_rows "SELECT position, value FROM value WHERE parameter = ? ORDER BY\
+        position" i [list $position] it] {
         if {[llength $row] != 2 || [lindex $row 0] != [llength $values]} {
             fail_definition "values of a parameter"
         }
@@ -530,12 +529,10 @@ proc ::tharsis::lib::read_metrics {} {
 
 # How many points are in each state: dict.
 proc ::tharsis::lib::count_points {} {
-    set counts {}
-    foreach state $study::states {
-        dict set counts $state [lindex [core::store_rows \
-            "SELECT count(*) FROM point WHERE status = ?" t [list $state] i] 0]
-    }
-    return $counts
+    return [dict merge {waiting 0 done 0 failed 0} [concat {*}[core::store_rows {
+        SELECT status, count(*) FROM point WHERE status IN ('waiting', 'done', 'failed')
+        GROUP BY status
+    } "" {} ti]]]
 }
 
 # Is the point in the study? n: its cells.

@@ -18,8 +18,8 @@ proc ::tharsis::lib::reported_study {name} {
 proc ::tharsis::lib::report_study {o} {
     set s [reported_study [lindex [dict get $o words] 0]]
     set tables [study_table $s $o]
-    return [dict create name study title Study own_head 1 arranged 1 \
-        head [study_head $s $o [lindex $tables 0]] tables $tables]
+    return [report study Study $tables own_head 1 arranged 1 \
+        head [study_head $s $o [lindex $tables 0]]]
 }
 
 # Of a page: the points, the study, its metrics, and the values of each parameter in the user's
@@ -47,8 +47,8 @@ proc ::tharsis::lib::study_page {name file} {
             list $word $value
         }] columns [list {word word text} [list value value $kind]]]
     }
-    return [dict create name study title "Study [dict get $s name]" own_head 1 \
-        head [study_head $s {} $points] tables $tables]
+    return [report study "Study [dict get $s name]" $tables own_head 1 \
+        head [study_head $s {} $points]]
 }
 
 # Of a picture: columns {NAME HEADING KIND}, rows in which absent values are empty, the first
@@ -97,7 +97,7 @@ proc ::tharsis::lib::find_columns {s columns option list} {
     return [lmap name $list {
         set metric [lsearch -exact -index 2 [dict get $s metrics] $name]
         if {$name ni $names && $metric >= 0} {set name [lindex [dict get $s metrics] $metric 0]}
-        if {$name ni $names} {fail_unknown STUDY-0070 $option $name $names}
+        fail_if_unknown STUDY-0070 $option $name $names
         lsearch -exact $names $name
     }]
 }
@@ -204,9 +204,8 @@ proc ::tharsis::lib::is_wanted {s where interp columns variables values} {
         expr {[$interp eval [list expr $where]] ? 1 : 0}
     } answer]} {return $answer}
     core::poll
-    if {![regexp {^can't read "([^"]*)"} $answer -> missed]} {
-        fail STUDY-0073 "-where {[clip $where 200]}: [clip $answer 300]"
-    }
+    fail_if {![regexp {^can't read "([^"]*)"} $answer -> missed]} STUDY-0073 "-where\
+        {[clip $where 200]}: [clip $answer 300]"
     set of_metrics [lmap metric [dict get $s metrics] {lindex $metric 2}]
     if {$missed in {error mapping} || $missed in $of_metrics} {return 0}
     fail_unknown STUDY-0072 "-where: column" $missed [lmap column $columns {
@@ -293,8 +292,7 @@ proc ::tharsis::lib::study_head {s o table} {
     }
     if {[dict exists $o where]} {lappend head [list line where [dict get $o where]]}
     if {[dict exists $o pareto]} {
-        set n [llength [dict get $table rows]]
-        set text "$n [expr {$n == 1 ? "point" : "points"}] that none beats in\
+        set text "[count [llength [dict get $table rows]] point] that none beats in\
             [clip [dict get $o pareto] 120]"
         if {[dict exists $o maximize]} {append text "; maximized: [clip [dict get $o maximize] 80]"}
         lappend head [list line Pareto $text]

@@ -14,28 +14,19 @@ proc ::tharsis::lib::report_survival {o} {
     set rows [lmap case $cases {
         lassign $case object repair to value loss
         if {$loss eq ""} {incr n_lost}
-        list $object $repair [taker_of $repair $to] $value $loss
+        set by [list spare accel/$to reshard "$to of its set" move "set $to" detour "other links"]
+        list $object $repair [get $by $repair ""] $value $loss
     }]
     lassign [lindex $cases $worst] worst_object - - worst_value worst_loss
     set figures [list [expr {$n_lost == 0 ? "yes" : "no"}] $before $worst_value $worst_loss \
         $worst_object $mean_loss [llength $cases] $n_lost $runs]
-    return [dict create name survival title "Survival of any one failure" arranged 2 head $head \
-        tables [list [dict create name survival is_record 1 rows [list $figures] columns [list \
+    return [report survival "Survival of any one failure" [list \
+        [dict create name survival is_record 1 rows [list $figures] columns [list \
             {survives "survives any one failure" text} [list before "without failure" $kind] \
             [list worst_after "after the worst" $kind] {worst_loss "loss then" change} \
             {worst "the worst" text} {mean_loss "mean loss" change} {failures failures count} \
             {not_survived "not survived" count} {runs runs count}]] \
         [dict create name failures rows $rows columns [list {object fails text} \
-            {repair repair text} {by by text} [list after "after it" $kind] {loss loss change}]]]]
-}
-
-# What took the part of the object.
-proc ::tharsis::lib::taker_of {repair to} {
-    switch $repair {
-        spare {return accel/$to}
-        reshard {return "$to of its set"}
-        move {return "set $to"}
-        detour {return "other links"}
-    }
-    return
+            {repair repair text} {by by text} [list after "after it" $kind] {loss loss change}]]] \
+        arranged 2 head $head]
 }

@@ -19,13 +19,14 @@ proc ::tharsis::lib::report_training {o} {
         [expr {[dict exists $o by] ? 1 : [llength $tables]}]]
 }
 
-# The stage that ends last, the first of equals.
-set ::tharsis::lib::last_stage {SELECT id FROM stages ORDER BY end_ps DESC, id LIMIT 1}
+# Of the stage that ends last, the first of equals.
+proc ::tharsis::lib::of_last_stage {columns} {
+    return [row "SELECT $columns FROM stages ORDER BY end_ps DESC, id LIMIT 1"]
+}
 
 proc ::tharsis::lib::training_tables {} {
-    variable last_stage
     return [dict create head [step_head] tables [list [table training {} \
-        "stages s, run r WHERE s.id = ($last_stage)" {
+        "stages s, run r ORDER BY s.end_ps DESC, s.id LIMIT 1" {
             {step step time r.makespan_ps} {tokens "tokens per s" rate r.tokens_per_s}
             {accel_tokens "tokens per s and accelerator" rate r.accel_tokens_per_s}
             {tokens_per_joule "tokens per J" number r.tokens_per_joule}
@@ -59,10 +60,8 @@ proc ::tharsis::lib::stages_tables {} {
 
 # What the kernels of the last stage do: {PART PS}, without what there is nothing of.
 proc ::tharsis::lib::work_parts {} {
-    variable last_stage
     set names [lsearch -all -inline -glob [dict keys [core::figures stages]] work_*]
-    set values [lindex [core::rows "SELECT [join [lmap name $names {string cat $name _ps}] {, }]\
-        FROM stages WHERE id = ($last_stage)"] 0]
+    set values [of_last_stage [join [lmap name $names {string cat $name _ps}] {, }]]
     return [concat {*}[lmap name $names ps $values {
         if {$ps == 0} continue
         list [string range $name 5 end] $ps
@@ -147,19 +146,16 @@ proc ::tharsis::lib::remedies {plan on_node} {
 
 # One sentence: what computation is of the step, the largest loss, and what would make it smaller.
 proc ::tharsis::lib::step_verdict {} {
-    variable last_stage
     set step [row {SELECT makespan_ps FROM run}]
     set losses {}
     set about [core::about]
-    set on_node [expr {[row "SELECT work_tokens_ps FROM stages WHERE id = ($last_stage)"] > 0 ?
-        [dict get $about experts_on_node] : 0}]
+    set on_node [expr {[of_last_stage work_tokens_ps] > 0 ? [dict get $about experts_on_node] : 0}]
     foreach {figures what help} [remedies [plan_keys [dict get $about plan]] $on_node] {
         set sum [join [lmap f $figures {string cat $f _ps}] " + "]
-        lappend losses [list [row "SELECT $sum FROM stages WHERE id = ($last_stage)"] $what $help]
+        lappend losses [list [of_last_stage $sum] $what $help]
     }
     lassign [lindex [lsort -integer -decreasing -index 0 $losses] 0] ps what help
-    set computes [row "SELECT compute_ps - work_host_ps - work_overlap_ps FROM stages\
-        WHERE id = ($last_stage)"]
+    set computes [of_last_stage "compute_ps - work_host_ps - work_overlap_ps"]
     set share [format "%.0f %%" [expr {100.0 * $computes / $step}]]
     set loss [format "%.0f %%" [expr {100.0 * $ps / $step}]]
     lassign [lindex [lsort -integer -decreasing -stride 2 -index 1 [work_parts]] 0] part
@@ -195,9 +191,8 @@ proc ::tharsis::lib::plan_names {plans} {
     variable plan_words
     set all [lmap plan $plans {plan_keys $plan}]
     set known [lsearch -all -inline -not -exact $all {}]
-    set differ [lmap key [dict keys [lindex $known 0]] {
-        if {[llength [lsort -unique [lmap plan $known {dict get $plan $key}]]] < 2} continue
-        set key
+    set differ [keep key [dict keys [lindex $known 0]] {
+        [llength [lsort -unique [lmap plan $known {dict get $plan $key}]]] > 1
     }]
     # What follows from other keys says nothing more.
     if {[llength $differ] > 1} {set differ [lsearch -all -inline -not $differ zero_group]}

@@ -11,7 +11,6 @@
 # values from one place to another (each: none are); also, where medium is 1, links of one medium.
 proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
     lassign {} by_value values
-    set is_mixed 0 ;# is a medium in several groups?
     set i -1
     foreach row $rows {
         incr i
@@ -23,19 +22,18 @@ proc ::tharsis::lib::groups {rows place wanted key {medium 0}} {
         set value [expr {$key ne "each" ? [lrange $row {*}$key] : $medium ? [lindex $row 1] : $i}]
         dict lappend by_value $value $i
         lappend values $value
-        if {$medium && [lindex $values [lindex $row 1]] ne $value} {set is_mixed 1}
     }
-    return [expr {$is_mixed ? [merge_media $rows $values $by_value] : [dict values $by_value]}]
+    return [expr {$medium ? [merge_media $rows $values $by_value] : [dict values $by_value]}]
 }
 
 # The groups where each gets also the rest of the links that share a medium with its first member.
 proc ::tharsis::lib::merge_media {rows values by_value} {
+    lassign {} by_medium all groups
     for {set i 0} {$i < [llength $rows]} {incr i} {
         if {[lindex $values $i] eq "-"} continue
         dict lappend by_medium [lindex $rows $i 1] $i
         lappend all $i
     }
-    set groups {}
     foreach i $all {
         if {[info exists is_taken($i)]} continue
         set group {}
@@ -77,8 +75,8 @@ proc ::tharsis::lib::report_sensitivity {o} {
     set results [core::try runs \
         [lmap change $changes {list property [lindex $change 0] $by [lindex $change 1]}] \
         [dict get $q remap] ""]
-    return [dict create name sensitivity title Sensitivity is_kept 1 arranged 1 text_limit 20 \
-        head [sensitivity_head $q $changes] tables [list [sensitivity_table $q $changes $results]]]
+    return [report sensitivity Sensitivity [list [sensitivity_table $q $changes $results]] \
+        head [sensitivity_head $q $changes] is_kept 1 arranged 1 text_limit 20]
 }
 
 proc ::tharsis::lib::sensitivity_request {o} {
@@ -111,10 +109,7 @@ proc ::tharsis::lib::wanted_properties {o remap is_astra} {
         fail_if {$property eq "memory" && $remap == 0} TCL-0719 "-properties memory: has no effect\
             on a fixed mapping: needs -remap"
     }
-    return [lmap property $all {
-        if {$property ni $given} continue
-        set property
-    }]
+    return [keep property $all {$property in $given}]
 }
 
 # {PROPERTY OBJECTS} of each group that can change.
@@ -240,10 +235,6 @@ proc ::tharsis::lib::compare_runs {baseline result} {
     return [list $end [expr {$end_before - $end}] [change_from $end $end_before] {*}$rates]
 }
 
-proc ::tharsis::lib::change_from {value before} {
-    return [expr {$before > 0 ? double($value) / $before - 1 : ""}]
-}
-
 # ---- report_bounds -what_if ----
 
 proc ::tharsis::lib::report_bounds {o} {
@@ -264,24 +255,21 @@ proc ::tharsis::lib::report_bounds {o} {
     }
     set made [expr {$more eq "" ? "" : [core::changed $more]}]
     set n_more [expr {$made eq "" ? 1 : [lindex $made 0] - $n}]
-    lappend rows [bound_row "$n_more accelerator[expr {$n_more == 1 ? "" : "s"}] more" $before \
+    lappend rows [bound_row "[count $n_more accelerator] more" $before \
         [expr {$made eq "" ? "" : [core::bound $more]}]]
-    return [dict create name bounds title "Lower bounds" arranged 1 \
-        head [expr {$description eq "" ? "" : [list [list line for $description]]}] \
-        tables [list [dict create name what_if title "Bounds with one change" rows $rows columns {
+    return [report bounds "Lower bounds" [list [dict create name what_if rows $rows \
+        title "Bounds with one change" columns {
             {change change text} {makespan "largest bound" time} {difference difference share}
             {limited_by "limited by" text}
-        } notes {{difference {difference: largest bound / that of the system as it is - 1}}}]]]
+        } notes {{difference {difference: largest bound / that of the system as it is - 1}}}]] \
+        arranged 1 head [expr {$description eq "" ? "" : [list [list line for $description]]}]]
 }
 
 # The bound with a property of all links or accelerators changed; nothing where none has it.
 proc ::tharsis::lib::bound_with {property by} {
     set rows [expr {[is_of_links $property] ? [core::links] : [core::accels]}]
     lassign [place_of $property] place
-    set objects {}
-    for {set i 0} {$i < [llength $rows]} {incr i} {
-        if {$place eq "" || [lindex $rows $i $place] ne ""} {lappend objects $i}
-    }
+    set objects [lindex [groups $rows $place {} {1 0}] 0]
     if {$objects eq "" || ($property eq "clock" && ![core::own_clock $objects])} return
     return [core::bound [list property $property $by $objects]]
 }
@@ -289,6 +277,5 @@ proc ::tharsis::lib::bound_with {property by} {
 proc ::tharsis::lib::bound_row {text before bound} {
     lassign $bound now limit
     if {$bound eq "" || $now <= 0} {return [list $text {} {} {}]}
-    set before [lindex $before 0]
-    return [list $text $now [expr {$before > 0 ? double($now) / $before - 1 : ""}] $limit]
+    return [list $text $now [change_from $now [lindex $before 0]] $limit]
 }

@@ -99,7 +99,7 @@ END { emit() }'
 scan_tcl='
 function emit(at, line) {
     id = substr(line, RSTART, RLENGTH)
-    is_unknown = substr(line, 1, RSTART) ~ /fail_unknown/
+    is_unknown = substr(line, 1, RSTART) ~ /fail_(if_)?unknown/
     line = substr(line, RSTART + RLENGTH)
     while (line ~ /\\$/ && getline next_line > 0) {
         sub(/^[ \t]+/, " ", next_line)
