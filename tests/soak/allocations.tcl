@@ -17,7 +17,9 @@ source [file join $root tests soak session.tcl]
 set commands [lsort [lmap name [info commands ::tharsis::*] {namespace tail $name}]]
 if {[llength $argv] > 0} {set commands $argv}
 # Which end the process, are other names of commands, or names that are gone.
-set without {Complete Source Unknown bd bp when examine create_pod disable_breakpoint read_plan write_plan}
+set without {
+    Complete Source Unknown bd bp when examine create_pod disable_breakpoint read_plan write_plan
+}
 set folder [file join $builddir tests soak tmp]
 file delete -force $folder
 file mkdir $folder
