@@ -21,6 +21,23 @@ int th_session_need_front(th_session *s, th_error *err)
         "no Pareto front: map_workload -objective {pareto latency energy} finds one");
 }
 
+th_problem th_session_problem(const th_session *s, const th_system *system, const th_run_options *o)
+{
+    return (th_problem){
+        .system = system,
+        .workload = s->workload,
+        .stream = o->stream.n_inputs > 0 ? o->stream : th_stream_single,
+        .network = o->network,
+        .network_options = o->network_options,
+        .scripts = s->scripts,
+    };
+}
+
+const th_training_step *th_session_step(const th_session *s)
+{
+    return s->hand_built ? s->hand_built->step : NULL;
+}
+
 int th_session_need_system(th_session *s, th_error *err)
 {
     return s->system

@@ -209,6 +209,12 @@ th_simulation *th_session_simulation(th_session *s, th_error *err);
  * is out, or it was interrupted. A program that cannot run is no error before it runs. */
 int th_session_make_due_run(th_session *s, th_error *err);
 
+/* The workload under these options, on the session's system or a changed one. */
+th_problem th_session_problem(const th_session *s, const th_system *system,
+                              const th_run_options *o);
+/* The step of training that the program is; NULL: none. */
+const th_training_step *th_session_step(const th_session *s);
+
 /* The tasks of the run, or of the hand-built program; NULL before a mapping is lowered. */
 const th_program *th_session_program(const th_session *s);
 

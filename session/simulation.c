@@ -182,23 +182,12 @@ th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_
     return sim;
 }
 
-static void free_messages(th_sent_messages *x)
-{
-    if (x)
-        th_free(x->all);
-    th_free(x);
-}
-
 void th_simulation_free(th_simulation *s)
 {
     if (!s)
         return;
+    th_simulation_changed(s);
     th_result_clear(&s->result);
-    th_free(s->stage_times);
-    th_free(s->path_times);
-    th_free(s->slacks);
-    th_free(s->loads);
-    free_messages(s->messages);
     th_free(s->ranks);
     th_machine_free(s->machine);
     th_program_free(s->lowered);
@@ -250,6 +239,9 @@ const th_collective *th_simulation_collective(const th_simulation *s, int32_t nu
 void th_simulation_changed(th_simulation *s)
 {
     s->result_is_fresh = false;
+    if (s->messages)
+        th_free(s->messages->all);
+    th_free(s->messages);
     th_free(s->stage_times);
     th_free(s->path_times);
     th_free(s->slacks);
@@ -258,7 +250,6 @@ void th_simulation_changed(th_simulation *s)
     s->path_times = NULL;
     s->slacks = NULL;
     s->loads = NULL;
-    free_messages(s->messages);
     s->messages = NULL;
 }
 

@@ -101,7 +101,7 @@ static void pick_ranks(const step_run *r, const th_system *s, th_stage_times *ou
 
 const th_stage_times *th_session_stage_times(th_session *s, bool *has_failed)
 {
-    const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
+    const th_training_step *x = th_session_step(s);
     th_simulation *sim = s->simulation;
     if (!x || !sim || !th_machine_is_done(sim->machine))
         return NULL;

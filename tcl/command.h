@@ -51,6 +51,13 @@ enum { TH_MANY = 1 << 28 }; /* elements of a list: any number */
 #define TH_BIT(CLASS) (1u << (CLASS))
 #define TH_NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* A function for th_option.choice: its result is an expression of i. */
+#define TH_CHOICE(function, ith_name)                                                              \
+    static const char *function(int i)                                                             \
+    {                                                                                              \
+        return ith_name;                                                                           \
+    }
+
 /* An option, or a word of a command by its position. */
 typedef struct th_option {
     const char *name; /* first, because Tcl_GetIndexFromObjStruct looks here; NULL ends a list */

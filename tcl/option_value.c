@@ -252,7 +252,6 @@ static int resolve_one(th_call *c, const th_option *o, Tcl_Obj *word, th_value *
     return v->path ? 0 : th_error_no_memory(&c->err);
 }
 
-/* Splits the list into v->words; n: how many values it has. */
 /* "4x4x8" is "4 4 8". */
 static bool is_product(const char *text)
 {
@@ -279,6 +278,7 @@ static Tcl_Obj *list_of(const th_option *o, Tcl_Obj *word)
     return list;
 }
 
+/* Splits the list into v->words; n: how many values it has. */
 static int split_list(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
 {
     char counts[60] = "";

@@ -124,15 +124,3 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
         th_report_free(r);
     return failed;
 }
-
-int th_report_run(th_call *c, const char *name, const char *title, th_section section,
-                  bool is_table)
-{
-    if (th_session_need_run(c->session, &c->err) != 0)
-        return -1;
-    th_report *r = th_report_of_call(c, name, title);
-    if (!r)
-        return -1;
-    int failed = section(c->session, r, &c->err);
-    return th_report_finish(c, r, failed, is_table ? r->first : NULL);
-}

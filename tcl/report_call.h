@@ -71,10 +71,6 @@ th_report *th_report_of_call(th_call *c, const char *name, const char *title);
 /* section_failed: the result of the sections; arranged: the table that -sort_by and -limit apply
  * to, or NULL. Frees r. 0 or -1. */
 int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged);
-/* Makes and finishes a report of one section of the present run. is_table: -sort_by and -limit
- * apply to its first table. 0 or -1. */
-int th_report_run(th_call *c, const char *name, const char *title, th_section section,
-                  bool is_table);
 int th_report_arrange(th_call *c, th_table *t);
 /* Before long work: has the first table of this trial report the columns of -sort_by and -fields?
  * Frees r. 0 or -1. */

@@ -10,7 +10,7 @@
 #include "session/jobs.h"
 #include "session/messages.h"
 
-static int need_tasks(th_session *s, th_error *err)
+int th_figures_need_tasks(th_session *s, th_error *err)
 {
     return th_class_need(s, TH_CLASS_TASK, err);
 }
@@ -179,11 +179,6 @@ const th_figures th_figures_of_models = {"models", th_session_need_workload, cou
 
 /* ---- ranks ---- */
 
-static const th_training_step *step_of(const th_session *s)
-{
-    return s->hand_built ? s->hand_built->step : NULL;
-}
-
 static const th_attribute rank_attributes[] = {
     {"accel_id", TH_KIND_COUNT, "its accelerator"},
     {"stage_id", TH_KIND_COUNT, "its stage in a plan of training"},
@@ -200,7 +195,7 @@ static const th_trace *trace_of(const th_session *s)
 
 static int32_t count_ranks(const th_session *s)
 {
-    const th_training_step *x = step_of(s);
+    const th_training_step *x = th_session_step(s);
     return x             ? x->plan.n.pipeline * th_plan_stage_ranks(&x->plan)
            : trace_of(s) ? trace_of(s)->n_ranks
                          : 0;
@@ -241,7 +236,7 @@ static rank_times times_of_rank(const th_session *s, int32_t rank)
 
 static void rank_row(th_session *s, int32_t row, th_quantity *cells)
 {
-    const th_training_step *x = step_of(s);
+    const th_training_step *x = th_session_step(s);
     int32_t n = x ? th_plan_stage_ranks(&x->plan) : 1;
     bool has_times = trace_of(s) && s->simulation;
     rank_times t = has_times ? times_of_rank(s, row) : (rank_times){-1, -1};
@@ -252,8 +247,8 @@ static void rank_row(th_session *s, int32_t row, th_quantity *cells)
     cells[4] = th_ps_or_absent(t.exposed_ps);
 }
 
-const th_figures th_figures_of_ranks = {"ranks", need_tasks, count_ranks, rank_attributes,
-                                        .row = rank_row};
+const th_figures th_figures_of_ranks = {"ranks", th_figures_need_tasks, count_ranks,
+                                        rank_attributes, .row = rank_row};
 
 /* ---- jobs ---- */
 
@@ -288,7 +283,7 @@ static void job_row(th_session *s, int32_t row, th_quantity *cells)
     cells[6] = end_ps < 0 ? th_absent(TH_KIND_TIME) : th_ps(end_ps - j->start_ps);
 }
 
-const th_figures th_figures_of_jobs = {"jobs", need_tasks, count_jobs, job_attributes,
+const th_figures th_figures_of_jobs = {"jobs", th_figures_need_tasks, count_jobs, job_attributes,
                                        .row = job_row};
 
 /* ---- messages ---- */
@@ -308,7 +303,7 @@ static const th_attribute message_attributes[] = {
 
 static int need_messages(th_session *s, th_error *err)
 {
-    return need_tasks(s, err) != 0 || !th_session_messages(s, err) ? -1 : 0;
+    return th_figures_need_tasks(s, err) != 0 || !th_session_messages(s, err) ? -1 : 0;
 }
 
 static int32_t count_messages(const th_session *s)
@@ -354,8 +349,9 @@ static void dependency_row(th_session *s, int32_t row, th_quantity *cells)
     cells[1] = th_count(th_session_program(s)->edge_from[row]);
 }
 
-const th_figures th_figures_of_dependencies = {"dependencies", need_tasks, count_dependencies,
-                                               dependency_attributes, .row = dependency_row};
+const th_figures th_figures_of_dependencies = {"dependencies", th_figures_need_tasks,
+                                               count_dependencies, dependency_attributes,
+                                               .row = dependency_row};
 
 /* ---- the search ---- */
 

@@ -150,7 +150,7 @@ static void run_row(th_session *s, int32_t row, th_quantity *cells)
     if (!x)
         return;
     /* where one rank of a step stands for others, its messages are on no link */
-    const th_training_step *step = s->hand_built ? s->hand_built->step : NULL;
+    const th_training_step *step = th_session_step(s);
     bool is_merged = step && step->is_merged;
     th_strbuf_clear(&s->text.scratch);
     th_strbuf_add(&s->text.scratch, th_session_digest(s, digest, sizeof digest));

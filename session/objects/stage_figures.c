@@ -7,11 +7,6 @@
 #include "session/objects/figures.h"
 #include "session/step_times.h"
 
-static int need_tasks(th_session *s, th_error *err)
-{
-    return th_class_need(s, TH_CLASS_TASK, err);
-}
-
 #define TIME(name, member, help, title)                                                            \
     {                                                                                              \
         name, TH_KIND_TIME, help, .heading = title, TH_AT(th_stage_times, member)                  \
@@ -62,11 +57,6 @@ static const th_attribute stage_attributes[] = {
     {.name = NULL},
 };
 
-static const th_training_step *step_of(const th_session *s)
-{
-    return s->hand_built ? s->hand_built->step : NULL;
-}
-
 enum { LIST_MAX = 40 }; /* characters; what goes on is cut off */
 
 /* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */
@@ -105,14 +95,14 @@ static void add_stage_layers(const th_training_step *x, int32_t stage, th_strbuf
 
 static int32_t count_stages(const th_session *s)
 {
-    return step_of(s) ? step_of(s)->plan.n.pipeline : 0;
+    return th_session_step(s) ? th_session_step(s)->plan.n.pipeline : 0;
 }
 
 enum { MEMORY = 1, LAYERS = 3 + TH_N_MEMORY_TERMS, TIMES = LAYERS + 2 };
 
 static void stage_row(th_session *s, int32_t row, th_quantity *cells)
 {
-    const th_training_step *x = step_of(s);
+    const th_training_step *x = th_session_step(s);
     const int32_t n = th_plan_stage_ranks(&x->plan);
     const int64_t sum = th_plan_memory_sum(&x->memory[row]);
     int64_t room = INT64_MAX; /* of the accelerator that has least */
@@ -134,5 +124,5 @@ static void stage_row(th_session *s, int32_t row, th_quantity *cells)
         cells[i] = th_attribute_at(&stage_attributes[i], times ? &times[row] : NULL);
 }
 
-const th_figures th_figures_of_stages = {"stages", need_tasks, count_stages, stage_attributes,
-                                         .row = stage_row};
+const th_figures th_figures_of_stages = {"stages", th_figures_need_tasks, count_stages,
+                                         stage_attributes, .row = stage_row};

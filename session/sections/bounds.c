@@ -18,16 +18,9 @@
 #include "session/sections/sections.h"
 #include "workloads/models.h"
 
-static th_problem problem_under(const th_session *s, const th_run_options *run)
+static const th_run_options *options_of(const th_session *s)
 {
-    return (th_problem){
-        .system = s->system,
-        .workload = s->workload,
-        .stream = run->stream.n_inputs > 0 ? run->stream : th_stream_single,
-        .network = run->network,
-        .network_options = run->network_options,
-        .scripts = s->scripts,
-    };
+    return s->simulation ? &s->simulation->options : &s->defaults;
 }
 
 static bool has_run(const th_session *s)
@@ -106,8 +99,7 @@ static int find(th_session *s, const th_problem *p, th_bounds *out, th_error *er
 
 int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out, th_error *err)
 {
-    th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
-    p.system = system;
+    const th_problem p = th_session_problem(s, system, options_of(s));
     return find(s, &p, out, err);
 }
 
@@ -183,8 +175,7 @@ void th_bounds_describe_run(const th_session *s, char *out, size_t size)
     out[0] = '\0';
     if (!s->system || has_run(s))
         return;
-    const th_run_options run = th_run_options_of_mappings(
-        s->system, s->simulation ? &s->simulation->options : &s->defaults);
+    const th_run_options run = th_run_options_of_mappings(s->system, options_of(s));
     int n = (int)run.stream.n_inputs;
     snprintf(out, size, "%s network%s, %d input%s: the next run", run.network->name,
              th_network_describe_options(&run, network, sizeof network), n, n == 1 ? "" : "s");
@@ -213,7 +204,7 @@ static th_time *longest_latencies(const th_session *s, const th_result *x)
 /* The largest bound of a model that has the system for itself, for one input. */
 static int bound_alone(th_session *s, int model, th_time *ps, const char **limit, th_error *err)
 {
-    th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
+    th_problem p = th_session_problem(s, s->system, options_of(s));
     th_workload *alone = th_models_alone(s->workload, model, err);
     th_bounds b;
     p.workload = alone;
@@ -295,7 +286,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
         {NULL, NULL, TH_KIND_TEXT},
     };
     enum { N = sizeof columns / sizeof *columns, INTERVAL = 3 };
-    th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
+    th_problem p = th_session_problem(s, s->system, options_of(s));
     bool is_stream = p.stream.n_inputs > 1;
     char run[400];
     th_time took;
@@ -358,7 +349,7 @@ static bool asks_scripts(const th_system *s)
 
 int th_search_record_bound(th_session *s, double *bound, double *for_all, th_error *err)
 {
-    th_problem p = problem_under(s, &s->search.run);
+    th_problem p = th_session_problem(s, s->system, &s->search.run);
     th_bounds b;
     p.goal = s->search.goal;
     *bound = *for_all = s->search.bound;

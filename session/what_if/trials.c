@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trials.c - see trials.h.
- *
- * A system with another bandwidth, latency or capacity is built again, as from a file with that
- * value: routes, tiles and senders follow from the new value. The same holds for the clock of a
- * design that no other accelerator has. If an accelerator shares its design with others, its clock
- * is changed in the machine at time 0, and its tiles stay those of the old clock. */
+/* trials.c - see trials.h; what_if.c tells when a clock is changed in the machine. */
 #include <config.h>
 #include "session/what_if/trials.h"
 #include <pthread.h>

@@ -41,15 +41,8 @@ th_mapping *th_what_if_map(const th_session *s, const th_system *system, const t
                            th_remap how, th_metrics *metrics, th_error *err)
 {
     const th_search_record *found = &s->search;
-    th_problem problem = {
-        .system = system,
-        .workload = s->workload,
-        .stream = o->stream,
-        .goal = th_what_if_goal(s),
-        .network = o->network,
-        .network_options = o->network_options,
-        .scripts = s->scripts,
-    };
+    th_problem problem = th_session_problem(s, system, o);
+    problem.goal = th_what_if_goal(s);
     th_search_options options = th_search_defaults;
     options.seed = how.has_seed ? how.seed : found->type ? found->seed : options.seed;
     options.evaluations = how.evaluations;

@@ -74,26 +74,17 @@ static const th_option collective_options[] = {
 
 /* ---- the group ---- */
 
-static int take_all_accels(const th_system *s, th_collective *out)
-{
-    out->rank_node = th_alloc_array((size_t)s->n_accels, sizeof *out->rank_node);
-    if (!out->rank_node)
-        return -1;
-    for (out->n_ranks = 0; out->n_ranks < s->n_accels; out->n_ranks++)
-        out->rank_node[out->n_ranks] = s->accel_node[out->n_ranks];
-    return 0;
-}
-
 static int take_group(th_call *c, th_collective *out)
 {
     const th_value *group = &c->option[COLLECTIVE_ACCELS];
-    if (!group->word)
-        return take_all_accels(c->session->system, out) == 0 ? 0 : th_error_no_memory(&c->err);
-    out->rank_node = th_alloc_array((size_t)group->n + 1, sizeof *out->rank_node);
+    const th_system *s = c->session->system;
+    const int32_t *nodes = group->word ? group->indices : s->accel_node;
+    int32_t n = group->word ? group->n : s->n_accels;
+    out->rank_node = th_alloc_array((size_t)n + 1, sizeof *out->rank_node);
     if (!out->rank_node)
         return th_error_no_memory(&c->err);
-    memcpy(out->rank_node, group->indices, (size_t)group->n * sizeof *out->rank_node);
-    out->n_ranks = group->n;
+    memcpy(out->rank_node, nodes, (size_t)n * sizeof *out->rank_node);
+    out->n_ranks = n;
     return 0;
 }
 
@@ -283,10 +274,7 @@ enum {
     TRAFFIC_SEED
 };
 
-static const char *pattern_name(int i)
-{
-    return th_traffic_patterns[i] ? th_traffic_patterns[i]->name : NULL;
-}
+TH_CHOICE(pattern_name, th_traffic_patterns[i] ? th_traffic_patterns[i]->name : NULL)
 
 static const th_option traffic_options[] = {
     [TRAFFIC_PATTERN] = {"-pattern", TH_OPTION_CHOICE, "PATTERN", "Who sends to whom.",

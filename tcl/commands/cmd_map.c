@@ -20,10 +20,7 @@
 
 enum { SECONDS_MAX = 366 * 24 * 3600 };
 
-static const char *algorithm_name(int i)
-{
-    return th_search_types[i] ? th_search_types[i]->name : NULL;
-}
+TH_CHOICE(algorithm_name, th_search_types[i] ? th_search_types[i]->name : NULL)
 
 const th_option th_map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
@@ -292,16 +289,9 @@ static int run_map_workload(th_call *c)
     if (parse_run(c, &run, &goal, &options) != 0)
         return -1;
     int failed = th_map_given_read(c, &given);
-    const th_problem problem = {
-        .system = &given.system,
-        .workload = s->workload,
-        .stream = run.stream,
-        .goal = goal,
-        .network = run.network,
-        .network_options = run.network_options,
-        .scripts = s->scripts,
-        .constraints = given.constraints,
-    };
+    th_problem problem = th_session_problem(s, &given.system, &run);
+    problem.goal = goal;
+    problem.constraints = given.constraints;
     options.start = given.start;
     if (!failed)
         failed = use_bound(c, &problem, &options);

@@ -279,13 +279,7 @@ static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double 
         out->length = out->until - out->from;
     if (!th_call_has(c, FAULT_TIMES))
         return 0;
-    const char *path = Tcl_FSGetNativePath(c->option[FAULT_TIMES].word);
-    th_strbuf notes = TH_STRBUF_INIT;
-    if (!path)
-        path = th_call_text(c, FAULT_TIMES, "");
-    int failed = th_failure_times_read(path, times, &out->n_times, &notes, &c->err);
-    th_warn_notes(c, path, failed, &notes);
-    if (failed)
+    if (th_call_failure_times(c, c->option[FAULT_TIMES].word, times, &out->n_times) != 0)
         return -1;
     out->times_s = *times;
     return 0;

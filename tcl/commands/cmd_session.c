@@ -56,15 +56,10 @@ static const char *unit_choice(th_kind kind, int i)
     return i == 0 ? "auto" : th_kind_unit_name(kind, i - 1);
 }
 
-#define UNITS_OF(NAME, KIND)                                                                       \
-    static const char *NAME(int i)                                                                 \
-    {                                                                                              \
-        return unit_choice(KIND, i);                                                               \
-    }
-UNITS_OF(time_choice, TH_KIND_TIME)
-UNITS_OF(size_choice, TH_KIND_BYTES)
-UNITS_OF(bandwidth_choice, TH_KIND_BANDWIDTH)
-UNITS_OF(energy_choice, TH_KIND_ENERGY)
+TH_CHOICE(time_choice, unit_choice(TH_KIND_TIME, i))
+TH_CHOICE(size_choice, unit_choice(TH_KIND_BYTES, i))
+TH_CHOICE(bandwidth_choice, unit_choice(TH_KIND_BANDWIDTH, i))
+TH_CHOICE(energy_choice, unit_choice(TH_KIND_ENERGY, i))
 
 static const th_option units_options[] = {
     [UNITS_TIME] = {"-time", TH_OPTION_CHOICE, "UNIT", "Unit of times.", .choice = time_choice},

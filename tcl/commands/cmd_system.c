@@ -245,10 +245,7 @@ enum {
     CREATE_MAX_LINKS
 };
 
-static const char *topology_name(int i)
-{
-    return th_topology_types[i] ? th_topology_types[i]->name : NULL;
-}
+TH_CHOICE(topology_name, th_topology_types[i] ? th_topology_types[i]->name : NULL)
 
 static const th_option create_system_options[] = {
     [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME",

@@ -18,10 +18,7 @@
 
 enum { TRACE_FORMAT, TRACE_RESOLUTION, TRACE_SINCE, TRACE_UNTIL };
 
-static const char *trace_name(int i)
-{
-    return th_trace_types[i] ? th_trace_type_name(th_trace_types[i]) : NULL;
-}
+TH_CHOICE(trace_name, th_trace_types[i] ? th_trace_type_name(th_trace_types[i]) : NULL)
 
 static const th_option open_options[] = {
     [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",

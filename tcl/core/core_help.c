@@ -16,14 +16,9 @@
 
 /* ---- the table ---- */
 
-static Tcl_Obj *text_of(const char *text)
-{
-    return Tcl_NewStringObj(text ? text : "", -1);
-}
-
 static void put(Tcl_Obj *dict, const char *key, Tcl_Obj *value)
 {
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), value);
+    Tcl_DictObjPut(NULL, dict, th_lib_text(key), value);
 }
 
 static Tcl_Obj *names_of(const th_option *o)
@@ -31,18 +26,18 @@ static Tcl_Obj *names_of(const th_option *o)
     Tcl_Obj *names = Tcl_NewListObj(0, NULL);
     const char *name;
     for (int i = 0; (name = th_option_choice(o, i)); i++)
-        Tcl_ListObjAppendElement(NULL, names, text_of(name));
+        th_lib_append(names, th_lib_text(name));
     return names;
 }
 
 static Tcl_Obj *option_of(const th_option *o)
 {
     Tcl_Obj *dict = Tcl_NewDictObj();
-    put(dict, "name", text_of(o->name));
-    put(dict, "value", text_of(o->value));
+    put(dict, "name", th_lib_text(o->name));
+    put(dict, "value", th_lib_text(o->value));
     put(dict, "form",
         Tcl_ObjPrintf("%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : ""));
-    put(dict, "help", text_of(o->help));
+    put(dict, "help", th_lib_text(o->help));
     put(dict, "names", names_of(o));
     put(dict, "is_choice", Tcl_NewBooleanObj(o->kind == TH_OPTION_CHOICE));
     put(dict, "is_list", Tcl_NewBooleanObj(o->most > 0));
@@ -54,7 +49,7 @@ static Tcl_Obj *options_of(const th_option *o)
 {
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (; o && o->name; o++)
-        Tcl_ListObjAppendElement(NULL, all, option_of(o));
+        th_lib_append(all, option_of(o));
     return all;
 }
 
@@ -64,14 +59,11 @@ static int run_commands(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int f = 0; th_command_families[f]; f++)
         for (const th_command *row = th_command_families[f]; row->name; row++)
-            Tcl_ListObjAppendElement(
-                NULL, all,
-                TH_LIB_LIST(text_of(row->name), text_of(row->group),
-                            row->summary ? text_of(row->summary)
-                                         : Tcl_ObjPrintf("the same as %s", row->alias_of),
-                            text_of(row->alias_of)));
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+            TH_LIB_ADD(all, th_lib_text(row->name), th_lib_text(row->group),
+                       row->summary ? th_lib_text(row->summary)
+                                    : Tcl_ObjPrintf("the same as %s", row->alias_of),
+                       th_lib_text(row->alias_of));
+    return th_lib_give(c, all);
 }
 
 /* command NAME: its row, a dict, of an alias that of its command; empty: there is none. */
@@ -84,16 +76,16 @@ static int run_command(th_call *c)
     if (!row)
         return 0;
     th_command_synopsis(row, "\n", &synopsis);
-    put(dict, "name", text_of(row->name));
-    put(dict, "group", text_of(row->group));
-    put(dict, "words", text_of(row->words));
+    put(dict, "name", th_lib_text(row->name));
+    put(dict, "group", th_lib_text(row->group));
+    put(dict, "words", th_lib_text(row->words));
     put(dict, "has_words", Tcl_NewBooleanObj(row->max_words != 0));
     put(dict, "kinds", options_of(row->kinds));
     put(dict, "options", options_of(row->options));
-    put(dict, "synopsis", text_of(synopsis.text));
-    put(dict, "summary", text_of(row->summary));
-    put(dict, "help", text_of(row->help));
-    put(dict, "example", text_of(th_example_of(row->name)));
+    put(dict, "synopsis", th_lib_text(synopsis.text));
+    put(dict, "summary", th_lib_text(row->summary));
+    put(dict, "help", th_lib_text(row->help));
+    put(dict, "example", th_lib_text(th_example_of(row->name)));
     th_strbuf_clear(&synopsis);
     return synopsis.failed ? th_error_no_memory(&c->err) : 0;
 }
@@ -101,14 +93,14 @@ static int run_command(th_call *c)
 /* report_options: what most reports take. */
 static int run_report_options(th_call *c)
 {
-    Tcl_SetObjResult(c->interp, options_of(th_table_options));
-    return 0;
+    return th_lib_give(c, options_of(th_table_options));
 }
 
 static void put_word(Tcl_Obj *all, const char *kind, const char *of, const char *word)
 {
     Tcl_ListObjAppendList(
-        NULL, all, TH_LIB_LIST(text_of(kind), Tcl_ObjPrintf("%s.%s", of, word), text_of(word)));
+        NULL, all,
+        TH_LIB_LIST(th_lib_text(kind), Tcl_ObjPrintf("%s.%s", of, word), th_lib_text(word)));
 }
 
 /* words: KIND PLACE WORD ..., of what is no command, option or value of one. */
@@ -123,8 +115,7 @@ static int run_words(th_call *c)
         for (const th_design_key *key = (*d)->keys; key->name; key++)
             put_word(all, "Keys of designs", (*d)->name, key->name);
     }
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+    return th_lib_give(c, all);
 }
 
 /* legends COMMAND: of each report that it makes its name, then a list: TABLE COLUMN MEANING, three
@@ -137,13 +128,12 @@ static int run_legends(th_call *c)
         Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
         for (const th_legend *l = th_legends; l->column; l++)
             if (strcmp(l->report, report) == 0)
-                Tcl_ListObjAppendList(
-                    NULL, rows,
-                    TH_LIB_LIST(text_of(l->table), text_of(l->column), text_of(l->meaning)));
-        Tcl_ListObjAppendList(NULL, all, TH_LIB_LIST(text_of(report), rows));
+                Tcl_ListObjAppendList(NULL, rows,
+                                      TH_LIB_LIST(th_lib_text(l->table), th_lib_text(l->column),
+                                                  th_lib_text(l->meaning)));
+        Tcl_ListObjAppendList(NULL, all, TH_LIB_LIST(th_lib_text(report), rows));
     }
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+    return th_lib_give(c, all);
 }
 
 /* nearest NAME ?NAMES?: the most similar of the names, or of all commands; empty: none is similar.
@@ -182,7 +172,7 @@ static void offer(th_offer *o, th_class class, int64_t i)
     Tcl_Obj *name = th_object_name(o->session, (th_object){class, (int)i});
     Tcl_IncrRefCount(name);
     if (strncmp(Tcl_GetString(name), o->word, strlen(o->word)) == 0) {
-        Tcl_ListObjAppendElement(NULL, o->found, name);
+        th_lib_append(o->found, name);
         o->n++;
     }
     Tcl_DecrRefCount(name);
@@ -228,8 +218,7 @@ static int run_objects(th_call *c)
     th_offer o = {c->session, th_call_word(c, 0), Tcl_NewListObj(0, NULL), 0};
     for (int k = 0; k < TH_N_CLASSES; k++)
         offer_class(&o, (th_class)k);
-    Tcl_SetObjResult(c->interp, o.found);
-    return 0;
+    return th_lib_give(c, o.found);
 }
 
 /* attributes OBJECT: their names; empty: there is no such object. */
@@ -240,9 +229,8 @@ static int run_attributes(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     if (th_object_parse(c->session, th_call_word(c, 0), &o, &ignored) == 0)
         for (const th_attribute *a = th_attributes_of(o.class); a->name; a++)
-            Tcl_ListObjAppendElement(NULL, all, text_of(a->name));
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+            th_lib_append(all, th_lib_text(a->name));
+    return th_lib_give(c, all);
 }
 
 /* files COMMAND NAME: of the kind that its option, or its first word, reads. */
@@ -266,16 +254,14 @@ static int run_runs(th_call *c)
 {
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; i < c->session->saved.n; i++)
-        Tcl_ListObjAppendElement(NULL, all, text_of(c->session->saved.all[i]->name));
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+        th_lib_append(all, th_lib_text(c->session->saved.all[i]->name));
+    return th_lib_give(c, all);
 }
 
 /* is_typed: was the present command typed at the prompt? */
 static int run_is_typed(th_call *c)
 {
-    Tcl_SetObjResult(c->interp, Tcl_NewBooleanObj(th_session_is_typed(c->session)));
-    return 0;
+    return th_lib_give(c, Tcl_NewBooleanObj(th_session_is_typed(c->session)));
 }
 
 const th_command th_core_help_commands[] = {

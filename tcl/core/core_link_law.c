@@ -34,10 +34,9 @@ static int fit(th_call *c, const th_link_row *rows, int n)
     for (int i = 0; i < n; i++) {
         double part[TH_LINK_TERMS];
         th_link_law_parts(&law, &rows[i], part);
-        Tcl_ListObjAppendElement(NULL, times, th_lib_list(part, TH_LINK_TERMS));
+        th_lib_append(times, th_lib_list(part, TH_LINK_TERMS));
     }
-    Tcl_SetObjResult(c->interp, TH_LIB_LIST(th_lib_list(law.term, TH_LINK_TERMS), times));
-    return 0;
+    return th_lib_give(c, TH_LIB_LIST(th_lib_list(law.term, TH_LINK_TERMS), times));
 }
 
 /* link_law ROWS: the terms of the law that is fitted to them, and what each adds to each row. */

@@ -6,11 +6,6 @@
 #include "tcl/core/lib_report.h"
 #include "tcl/objects/breakpoint.h"
 
-static Tcl_Obj *text(const char *t)
-{
-    return Tcl_NewStringObj(t ? t : "", -1);
-}
-
 static const char *operand_name(th_operand o)
 {
     switch (o) {
@@ -42,17 +37,17 @@ static Tcl_Obj *alternative(const th_session *s, const th_alternative *x)
     bool is_fit = x->is_simulated && x->instead.fit == TH_FIT;
     Tcl_Obj *by_design = Tcl_NewListObj(0, NULL);
     for (int d = 0; d < s->system->n_designs; d++)
-        Tcl_ListObjAppendElement(NULL, by_design,
-                                 th_lib_number_if(x->by_design[d] >= 0, x->by_design[d]));
+        th_lib_append(by_design, th_lib_number_if(x->by_design[d] >= 0, x->by_design[d]));
     own.rotate = TH_NO_ROTATION;
     th_strategy_format(&own, split, sizeof split);
     th_strategy_format(&x->exclusive, exclusive, sizeof exclusive);
     return TH_LIB_LIST(Tcl_NewIntObj(x->layer), Tcl_NewWideIntObj(x->alone_ps), by_design,
-                       text(split), text(what), th_lib_number_if(what, x->phase_bytes),
-                       text(x->has_exclusive ? exclusive : NULL),
+                       th_lib_text(split), th_lib_text(what),
+                       th_lib_number_if(what, x->phase_bytes),
+                       th_lib_text(x->has_exclusive ? exclusive : NULL),
                        th_lib_number_if(x->has_exclusive, x->exclusive_ps),
                        th_lib_number_if(is_fit, x->instead.metrics.latency_ps),
-                       text(x->is_simulated && !is_fit ? x->why.text : NULL));
+                       th_lib_text(x->is_simulated && !is_fit ? x->why.text : NULL));
 }
 
 /* alternatives: the makespan of the mapping, then of each layer on the array {LAYER ALONE BY_DESIGN
@@ -60,23 +55,14 @@ static Tcl_Obj *alternative(const th_session *s, const th_alternative *x)
 static int run_alternatives(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_problem(s, &c->err) != 0 || th_session_need_mapping(s, &c->err) != 0)
-        return -1;
-    const th_problem problem = {
-        .system = s->system,
-        .workload = s->workload,
-        .stream = s->defaults.stream,
-        .network = s->defaults.network,
-        .network_options = s->defaults.network_options,
-        .scripts = s->scripts,
-    };
+    const th_problem problem = th_session_problem(s, s->system, &s->defaults);
     th_alternatives a;
     int failed = th_alternatives_find(&a, &problem, s->mapping, &c->err);
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     if (!failed)
-        Tcl_ListObjAppendElement(NULL, all, Tcl_NewWideIntObj(a.whole.metrics.latency_ps));
+        th_lib_append(all, Tcl_NewWideIntObj(a.whole.metrics.latency_ps));
     for (int i = 0; !failed && i < a.n; i++)
-        Tcl_ListObjAppendElement(NULL, all, alternative(s, &a.at[i]));
+        th_lib_append(all, alternative(s, &a.at[i]));
     th_alternatives_clear(&a);
     Tcl_SetObjResult(c->interp, all);
     return failed;
@@ -90,15 +76,14 @@ static int run_breakpoints(th_call *c)
     for (size_t i = 0; i < t->n_breakpoints; i++) {
         const th_breakpoint *b = t->breakpoints[i];
         Tcl_Obj *words =
-            TH_LIB_LIST(text(b->name), th_lib_number_if(b->at_ps >= 0, b->at_ps),
-                        text(b->on >= 0 ? th_on_name(b->on) : NULL), text(b->text),
+            TH_LIB_LIST(th_lib_text(b->name), th_lib_number_if(b->at_ps >= 0, b->at_ps),
+                        th_lib_text(b->on >= 0 ? th_on_name(b->on) : NULL), th_lib_text(b->text),
                         th_lib_number_if(b->n_of > 0, b->n_of), Tcl_NewBooleanObj(b->is_disabled),
                         Tcl_NewWideIntObj(b->hits), Tcl_NewBooleanObj(b->is_once),
-                        Tcl_NewBooleanObj(b->goes_on), text(b->script));
-        Tcl_ListObjAppendElement(NULL, all, words);
+                        Tcl_NewBooleanObj(b->goes_on), th_lib_text(b->script));
+        th_lib_append(all, words);
     }
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+    return th_lib_give(c, all);
 }
 
 /* ---- memory ---- */
@@ -112,9 +97,8 @@ static int run_accel(th_call *c)
     int node = th_node_parse(s, th_call_word(c, 1), &c->err);
     if (node < 0)
         return th_call_prefix_error(c, th_call_word(c, 0), &c->err), -1;
-    if (s->system->nodes[node].accel >= 0)
-        Tcl_SetObjResult(c->interp, Tcl_NewIntObj(s->system->nodes[node].accel));
-    return 0;
+    int accel = s->system->nodes[node].accel;
+    return th_lib_give(c, th_lib_number_if(accel >= 0, accel));
 }
 
 /* held ACCEL: {LAYER WHAT BYTES} of what is in its memory at its peak. */
@@ -136,18 +120,14 @@ static int run_held(th_call *c)
         return -1;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; i < p.n; i++)
-        Tcl_ListObjAppendElement(
-            NULL, all,
-            TH_LIB_LIST(Tcl_NewStringObj(s->workload->layers[p.held[i].layer].name, -1),
-                        Tcl_NewStringObj(th_held_name(p.held[i].kind), -1),
-                        Tcl_NewWideIntObj(p.held[i].bytes)));
+        TH_LIB_ADD(all, th_lib_text(s->workload->layers[p.held[i].layer].name),
+                   th_lib_text(th_held_name(p.held[i].kind)), Tcl_NewWideIntObj(p.held[i].bytes));
     th_memory_peak_clear(&p);
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+    return th_lib_give(c, all);
 }
 
 const th_command th_core_mapping_commands[] = {
-    TH_CORE_ROW_OF_RUN("alternatives", "", 0, run_alternatives),
+    TH_CORE_ROW_THAT_NEEDS("alternatives", "", 0, run_alternatives, th_session_need_mapping),
     TH_CORE_ROW_OF_RUN("breakpoints", "", 0, run_breakpoints),
     TH_CORE_ROW("accel", "OPTION TEXT", 2, 2, run_accel),
     TH_CORE_ROW("held", "ACCEL", 1, 1, run_held),

@@ -103,7 +103,7 @@ static int crew_give(crew *c, Tcl_Obj *name, Tcl_Obj *variables)
     int length, rank = (int)(p - c->places) - c->n_threads + 1;
     Tcl_Obj *words = Tcl_DuplicateObj(c->job);
     Tcl_IncrRefCount(words);
-    Tcl_ListObjAppendElement(NULL, words, variables);
+    th_lib_append(words, variables);
     const char *text = Tcl_GetStringFromObj(words, &length);
     pthread_mutex_lock(&c->lock);
     p->job = rank < 1 ? th_alloc_string(text) : NULL;
@@ -126,7 +126,7 @@ static int crew_give(crew *c, Tcl_Obj *name, Tcl_Obj *variables)
 static Tcl_Obj *end_of(crew *c, place *p, const char *outcome, size_t n)
 {
     static const char lost[] = "failed {memory is out} {}";
-    Tcl_Obj *words = outcome ? Tcl_NewStringObj(outcome, (int)n) : Tcl_NewStringObj(lost, -1);
+    Tcl_Obj *words = outcome ? Tcl_NewStringObj(outcome, (int)n) : th_lib_text(lost);
     Tcl_Obj *all = Tcl_NewListObj(1, &p->name);
     Tcl_IncrRefCount(words);
     Tcl_ListObjAppendList(NULL, all, words);
@@ -347,7 +347,7 @@ static int do_items(items *x)
     for (;;) {
         Tcl_Size n = 0;
         for (Tcl_Obj *end; (end = crew_take(x->crew));)
-            Tcl_ListObjAppendElement(NULL, x->taken, end);
+            th_lib_append(x->taken, end);
         if (give_items(x) != 0 || hand_over(x) != 0)
             return -1;
         Tcl_ListObjLength(NULL, x->taken, &n);
@@ -385,7 +385,7 @@ static crew *make_crew(th_call *c, Tcl_Obj *const *setting)
                       setting[OF],
                       setting[SECONDS],
                       Tcl_NewIntObj(is_safe || Tcl_IsSafe(c->interp)),
-                      Tcl_NewStringObj(path ? path : "", -1)};
+                      th_lib_text(path)};
     return crew_new(n, threads / n, mailbox, job, &c->err);
 }
 

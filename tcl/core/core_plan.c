@@ -9,11 +9,6 @@
 #include "training/search/plan_bound.h"
 #include "training/plan_stages.h"
 
-static Tcl_Obj *text(const char *t)
-{
-    return Tcl_NewStringObj(t, -1);
-}
-
 static Tcl_Obj *number_if_finite(double x)
 {
     return isfinite(x) ? Tcl_NewDoubleObj(x) : Tcl_NewObj();
@@ -39,13 +34,14 @@ static Tcl_Obj *row_of(const th_session *s, const th_plan_findings *all, int i)
     th_plan_short_name(p, name, sizeof name);
     th_plan_describe(p, &options);
     Tcl_Obj *row = TH_LIB_LIST(
-        text(name), text(p->n.pipeline > 1 ? p->schedule->name : ""), Tcl_NewIntObj(p->n.zero),
-        Tcl_NewIntObj(p->batch.micro_batch), text(th_plan_recompute_names[p->recompute]),
-        text(p->sequence_parallel ? "yes" : "no"), Tcl_NewWideIntObj(f->step_ps),
+        th_lib_text(name), th_lib_text(p->n.pipeline > 1 ? p->schedule->name : ""),
+        Tcl_NewIntObj(p->n.zero), Tcl_NewIntObj(p->batch.micro_batch),
+        th_lib_text(th_plan_recompute_names[p->recompute]),
+        th_lib_text(p->sequence_parallel ? "yes" : "no"), Tcl_NewWideIntObj(f->step_ps),
         Tcl_NewDoubleObj(f->values[0]), Tcl_NewDoubleObj(utilization(s, f)),
         Tcl_NewIntObj(th_plan_stage_ranks(p) * p->n.pipeline), Tcl_NewWideIntObj((int64_t)f->bytes),
-        Tcl_NewDoubleObj(f->bound), text(th_plan_is_proven(all, i) ? "yes" : "no"),
-        Tcl_NewWideIntObj(f->evaluation), text(options.text ? options.text : ""),
+        Tcl_NewDoubleObj(f->bound), th_lib_text(th_plan_is_proven(all, i) ? "yes" : "no"),
+        Tcl_NewWideIntObj(f->evaluation), th_lib_text(options.text),
         Tcl_NewDoubleObj(f->values[1]));
     th_strbuf_clear(&options);
     return row;
@@ -64,18 +60,16 @@ static int run_plans(th_call *c)
     const th_batch *b = &f->of[0].plan.batch;
     Tcl_Obj *rows = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < f->n; i++)
-        Tcl_ListObjAppendElement(NULL, rows, row_of(s, f, i));
+        th_lib_append(rows, row_of(s, f, i));
     Tcl_Obj *objectives = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < f->options.n_objectives; i++)
-        Tcl_ListObjAppendElement(NULL, objectives,
-                                 text(th_plan_objective_names[f->options.objectives[i]]));
+        th_lib_append(objectives, th_lib_text(th_plan_objective_names[f->options.objectives[i]]));
     Tcl_Obj *search =
         TH_LIB_LIST(objectives, Tcl_NewWideIntObj((int64_t)b->global_batch * b->sequence),
                     Tcl_NewWideIntObj(f->evaluations), Tcl_NewBooleanObj(f->is_done),
                     number_if_finite(f->bound), Tcl_NewDoubleObj(f->elapsed_s),
                     Tcl_NewIntObj(f->options.top), Tcl_NewDoubleObj(TH_PLAN_FILL_MAX));
-    Tcl_SetObjResult(c->interp, TH_LIB_LIST(search, rows));
-    return 0;
+    return th_lib_give(c, TH_LIB_LIST(search, rows));
 }
 
 static int bounds_of(th_call *c, const th_work_context *work, th_time out[3])
@@ -114,10 +108,8 @@ static int run_plan_bounds(th_call *c)
     work.device = th_training_fastest(&work);
     if (bounds_of(c, &work, bounds))
         return -1;
-    Tcl_SetObjResult(c->interp,
-                     TH_LIB_LIST(Tcl_NewWideIntObj(bounds[0]), Tcl_NewWideIntObj(bounds[1]),
-                                 Tcl_NewWideIntObj(bounds[2])));
-    return 0;
+    return th_lib_give(c, TH_LIB_LIST(Tcl_NewWideIntObj(bounds[0]), Tcl_NewWideIntObj(bounds[1]),
+                                      Tcl_NewWideIntObj(bounds[2])));
 }
 
 const th_command th_core_plan_commands[] = {

@@ -57,10 +57,8 @@ static Tcl_Obj *columns_of(const th_table *t)
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < t->n_columns; i++) {
         const th_column *c = &t->columns[i];
-        Tcl_ListObjAppendElement(NULL, list,
-                                 TH_LIB_LIST(Tcl_NewStringObj(c->name, -1),
-                                             Tcl_NewStringObj(c->title ? c->title : c->name, -1),
-                                             Tcl_NewStringObj(th_kind_name(c->kind), -1)));
+        TH_LIB_ADD(list, th_lib_text(c->name), th_lib_text(c->title ? c->title : c->name),
+                   th_lib_text(th_kind_name(c->kind)));
     }
     return list;
 }
@@ -103,8 +101,7 @@ static int run_plot_unit(th_call *c)
     if (kind < 0 || Tcl_GetDoubleFromObj(NULL, c->words[1], &largest) != TCL_OK)
         return th_lib_fault(c, "plot_unit");
     const char *unit = th_kind_unit((th_kind)kind, largest, &divisor);
-    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewStringObj(unit, -1), Tcl_NewDoubleObj(divisor)));
-    return 0;
+    return th_lib_give(c, TH_LIB_LIST(th_lib_text(unit), Tcl_NewDoubleObj(divisor)));
 }
 
 /* ---- descriptions ---- */
@@ -347,10 +344,8 @@ static int run_traffic(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; !failed && i < n * n; i++)
         if (bytes[i] > 0)
-            Tcl_ListObjAppendElement(NULL, all,
-                                     TH_LIB_LIST(Tcl_NewWideIntObj((int64_t)(i / n)),
-                                                 Tcl_NewWideIntObj((int64_t)(i % n)),
-                                                 Tcl_NewWideIntObj(bytes[i])));
+            TH_LIB_ADD(all, Tcl_NewWideIntObj((int64_t)(i / n)),
+                       Tcl_NewWideIntObj((int64_t)(i % n)), Tcl_NewWideIntObj(bytes[i]));
     th_free(bytes);
     Tcl_SetObjResult(c->interp, all);
     return failed;

@@ -26,22 +26,15 @@ static int run_seconds(th_call *c)
     double seconds;
     if (th_parse_seconds(th_call_word(c, 0), &seconds, &c->err) != 0)
         return -1;
-    Tcl_SetObjResult(c->interp, Tcl_NewDoubleObj(seconds));
-    return 0;
+    return th_lib_give(c, Tcl_NewDoubleObj(seconds));
 }
 
 /* failure_times FILE: seconds, ascending. */
 static int run_failure_times(th_call *c)
 {
-    const char *path = Tcl_FSGetNativePath(c->words[0]);
-    th_strbuf notes = TH_STRBUF_INIT;
     double *times;
     int64_t n;
-    if (!path)
-        path = th_call_word(c, 0);
-    int failed = th_failure_times_read(path, &times, &n, &notes, &c->err);
-    th_warn_notes(th_lib_caller(c), path, failed, &notes);
-    if (failed)
+    if (th_call_failure_times(c, c->words[0], &times, &n) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, th_lib_list(times, n));
     th_free(times);
@@ -53,11 +46,11 @@ static void add_mtbf(Tcl_Obj *list, const th_system *s, const char *class, th_ob
 {
     const double s_per_us = 1e-6;
     int64_t us = th_system_mtbf_us(s, o);
-    Tcl_Obj *unit[] = {Tcl_NewStringObj(class, -1), Tcl_NewStringObj(name, -1),
+    Tcl_Obj *unit[] = {th_lib_text(class), th_lib_text(name),
                        Tcl_NewDoubleObj((double)us * s_per_us)};
     Tcl_Obj *row = Tcl_NewListObj(3, unit);
     if (us > 0)
-        Tcl_ListObjAppendElement(NULL, list, row);
+        th_lib_append(list, row);
     else
         Tcl_DecrRefCount(row);
 }
@@ -77,8 +70,7 @@ static int run_unit_mtbfs(th_call *c)
                     list, s, class [kind], (th_object) { TH_CLASS_NODE, i }, s->nodes[i].name);
     for (int l = 0; s && l < s->n_links; l += th_system_cable_links(s, l))
         add_mtbf(list, s, "link", (th_object){TH_CLASS_LINK, l}, s->links[l].name);
-    Tcl_SetObjResult(c->interp, list);
-    return 0;
+    return th_lib_give(c, list);
 }
 
 /* ---- transfers on the network of the system ---- */
@@ -103,8 +95,6 @@ static int run_transfer_time(th_call *c)
     Tcl_WideInt bytes;
     Tcl_Obj **node;
     int n = th_lib_elements(c->words[1], -1, &node);
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     if (Tcl_GetWideIntFromObj(NULL, c->words[0], &bytes) != TCL_OK || bytes < 0 || n < 0)
         return th_lib_fault(c, "transfer_time");
     th_program *p = th_program_new(&c->err);
@@ -241,8 +231,7 @@ static int run_training_runs(th_call *c)
     Tcl_Obj *all[] = {th_lib_list(s.parts, N_PARTS), th_lib_list((double[]){s.least, s.most}, 2),
                       th_lib_list(s.failures, n_kinds + 1), th_lib_list(s.squares, n_kinds + 1),
                       th_lib_list(s.lost, n_kinds)};
-    Tcl_SetObjResult(c->interp, Tcl_NewListObj(sizeof all / sizeof *all, all));
-    return 0;
+    return th_lib_give(c, Tcl_NewListObj(sizeof all / sizeof *all, all));
 }
 
 /* training_forms RUN KINDS: {DRAWS MTBF SHARE YOUNG DALY BEST AROUND}: the times of failures that a
@@ -269,7 +258,7 @@ static int run_training_forms(th_call *c)
             th_daly_interval(stop, m),
             best};
         Tcl_Obj *all = th_lib_list(forms, sizeof forms / sizeof *forms);
-        Tcl_ListObjAppendElement(NULL, all, th_lib_list(around, AROUND));
+        th_lib_append(all, th_lib_list(around, AROUND));
         Tcl_SetObjResult(c->interp, all);
     }
     clear(&x);
@@ -287,16 +276,16 @@ static int run_step_time(th_call *c)
         Tcl_SetObjResult(c->interp, Tcl_NewDoubleObj(ps * 1e-12));
         return 0;
     }
-    Tcl_SetObjResult(c->interp, Tcl_ObjPrintf("at %s", th_format_time(th_machine_now(sim->machine),
-                                                                      text, sizeof text)));
-    return 0;
+    return th_lib_give(
+        c, Tcl_ObjPrintf("at %s", th_format_time(th_machine_now(sim->machine), text, sizeof text)));
 }
 
 const th_command th_core_reliability_commands[] = {
     TH_CORE_ROW_OF_RUN("seconds", "TEXT", 1, run_seconds),
     TH_CORE_ROW_OF_RUN("failure_times", "FILE", 1, run_failure_times),
     TH_CORE_ROW_OF_RUN("unit_mtbfs", "", 0, run_unit_mtbfs),
-    TH_CORE_ROW_OF_RUN("transfer_time", "BYTES {FROM TO ...}", 2, run_transfer_time),
+    TH_CORE_ROW_THAT_NEEDS("transfer_time", "BYTES {FROM TO ...}", 2, run_transfer_time,
+                           th_session_need_system),
     TH_CORE_ROW_OF_RUN("training_runs", "RUN KINDS N SEED", 4, run_training_runs),
     TH_CORE_ROW_OF_RUN("training_forms", "RUN KINDS", 2, run_training_forms),
     TH_CORE_ROW_OF_RUN("step_time", "", 0, run_step_time),

@@ -12,8 +12,6 @@
 
 static int need_jobs(th_call *c)
 {
-    if (th_session_need_run(c->session, &c->err) != 0)
-        return -1;
     return c->session->simulation->program->n_jobs > 0 ? 0 : th_lib_fault(c, "jobs");
 }
 
@@ -32,8 +30,8 @@ static int run_bytes_by_job(th_call *c)
     for (size_t j = 0; !failed && j < rows; j++) {
         Tcl_Obj *row = Tcl_NewListObj(0, NULL);
         for (size_t l = 0; l < n; l++)
-            Tcl_ListObjAppendElement(NULL, row, Tcl_NewWideIntObj(bytes[j * n + l]));
-        Tcl_ListObjAppendElement(NULL, all, row);
+            th_lib_append(row, Tcl_NewWideIntObj(bytes[j * n + l]));
+        th_lib_append(all, row);
     }
     th_free(bytes);
     Tcl_SetObjResult(c->interp, all);
@@ -52,35 +50,27 @@ static int run_job_alone(th_call *c)
         return th_lib_fault(c, "job_alone");
     if (th_job_end_alone(c->session, job, &end, &c->err) != 0)
         return -1;
-    if (end >= 0)
-        Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(end));
-    return 0;
+    return th_lib_give(c, th_lib_number_if(end >= 0, end));
 }
 
 /* energy_sources: of the costs of energy of the system, each once. */
 static int run_energy_sources(th_call *c)
 {
     Tcl_Obj *all = Tcl_NewDictObj(); /* its keys are in order */
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     const th_system *s = c->session->system;
     for (int d = 0; d < s->n_designs; d++)
         for (int p = 0; p < s->designs[d].n_params; p++)
             if (strcmp(s->designs[d].params[p].key, "energy_source") == 0)
-                Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(s->designs[d].params[p].text, -1),
-                               Tcl_NewObj());
+                Tcl_DictObjPut(NULL, all, th_lib_text(s->designs[d].params[p].text), Tcl_NewObj());
     if (s->link_energy.source)
-        Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(s->link_energy.source, -1), Tcl_NewObj());
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+        Tcl_DictObjPut(NULL, all, th_lib_text(s->link_energy.source), Tcl_NewObj());
+    return th_lib_give(c, all);
 }
 
 /* rank_reasons: of each rank of a trace, what it waits for if it has not finished. */
 static int run_rank_reasons(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
     if (!s->hand_built || !s->hand_built->trace)
         return th_error_set(&c->err, "TCL-0803",
                             "what ran is no execution trace: read_program reads one");
@@ -91,7 +81,7 @@ static int run_rank_reasons(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int32_t i = 0; why && i < t->n_ranks; i++)
         if ((why = th_trace_explain_rank(x, i, &c->err)))
-            Tcl_ListObjAppendElement(NULL, all, Tcl_NewStringObj(why, -1));
+            th_lib_append(all, th_lib_text(why));
     th_trace_explainer_free(x);
     Tcl_SetObjResult(c->interp, all);
     return why ? 0 : -1;
@@ -101,8 +91,6 @@ static int run_rank_reasons(th_call *c)
 static int run_origins(th_call *c)
 {
     const th_session *s = c->session;
-    if (th_session_need_run(c->session, &c->err) != 0)
-        return -1;
     const th_program *p = s->simulation->program;
     const th_task_result *times = th_machine_times(s->simulation->machine);
     double of[TH_N_ORIGINS] = {0}, all = 0;
@@ -119,18 +107,17 @@ static int run_origins(th_call *c)
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int o = 0; o < TH_N_ORIGINS; o++)
         if (of[o] > 0) {
-            Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(th_origin_name(o), -1));
-            Tcl_ListObjAppendElement(NULL, list, Tcl_NewDoubleObj(of[o] / all));
+            th_lib_append(list, th_lib_text(th_origin_name(o)));
+            th_lib_append(list, Tcl_NewDoubleObj(of[o] / all));
         }
-    Tcl_SetObjResult(c->interp, list);
-    return 0;
+    return th_lib_give(c, list);
 }
 
 const th_command th_core_run_commands[] = {
-    TH_CORE_ROW_OF_RUN("bytes_by_job", "", 0, run_bytes_by_job),
-    TH_CORE_ROW_OF_RUN("job_alone", "JOB", 1, run_job_alone),
-    TH_CORE_ROW_OF_RUN("energy_sources", "", 0, run_energy_sources),
-    TH_CORE_ROW_OF_RUN("origins", "", 0, run_origins),
-    TH_CORE_ROW_OF_RUN("rank_reasons", "", 0, run_rank_reasons),
+    TH_CORE_ROW_THAT_NEEDS("bytes_by_job", "", 0, run_bytes_by_job, th_session_need_run),
+    TH_CORE_ROW_THAT_NEEDS("job_alone", "JOB", 1, run_job_alone, th_session_need_run),
+    TH_CORE_ROW_THAT_NEEDS("energy_sources", "", 0, run_energy_sources, th_session_need_system),
+    TH_CORE_ROW_THAT_NEEDS("origins", "", 0, run_origins, th_session_need_run),
+    TH_CORE_ROW_THAT_NEEDS("rank_reasons", "", 0, run_rank_reasons, th_session_need_run),
     {.name = NULL},
 };

@@ -14,8 +14,7 @@ static int run_saved_ids(th_call *c)
     int failed = th_call_find_runs(c, 0);
     const th_runs runs = c->word[0].runs;
     for (int i = 0; !failed && i < runs.n; i++)
-        Tcl_ListObjAppendElement(NULL, ids,
-                                 Tcl_NewIntObj(th_saved_run_number(c->session, runs.all[i])));
+        th_lib_append(ids, Tcl_NewIntObj(th_saved_run_number(c->session, runs.all[i])));
     Tcl_SetObjResult(c->interp, ids);
     return failed;
 }
@@ -44,8 +43,8 @@ static int run_model_errors(th_call *c)
         models = th_models_union(models, run->models);
     }
     th_models_describe(models, &text);
-    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewStringObj(text.text ? text.text : "", -1),
-                                            Tcl_NewDoubleObj(th_models_error(models))));
+    Tcl_SetObjResult(
+        c->interp, TH_LIB_LIST(th_lib_text(text.text), Tcl_NewDoubleObj(th_models_error(models))));
     int failed = text.failed ? th_error_no_memory(&c->err) : 0;
     th_strbuf_clear(&text);
     return failed;

@@ -71,12 +71,12 @@ static int run_quantity(th_call *c)
 
 static void put(Tcl_Obj *dict, const char *key, int64_t n)
 {
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_NewWideIntObj(n));
+    Tcl_DictObjPut(NULL, dict, th_lib_text(key), Tcl_NewWideIntObj(n));
 }
 
 static void put_text(Tcl_Obj *dict, const char *key, const char *text)
 {
-    Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(key, -1), Tcl_NewStringObj(text ? text : "", -1));
+    Tcl_DictObjPut(NULL, dict, th_lib_text(key), th_lib_text(text));
 }
 
 /* Has the program collectives of a trace for which system.json names no algorithm of ours? */
@@ -104,7 +104,7 @@ static void put_plan(Tcl_Obj *dict, const th_session *s)
  * there are none. */
 static void put_provenance(Tcl_Obj *dict, const th_session *s)
 {
-    const th_training_step *x = s->hand_built ? s->hand_built->step : NULL;
+    const th_training_step *x = th_session_step(s);
     char precision[60];
     th_session_precision(s, precision, sizeof precision);
     th_strbuf said = TH_STRBUF_INIT;
@@ -133,12 +133,11 @@ static int run_about(th_call *c)
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);
     put(dict, "jobs", p ? p->n_jobs : 0);
     put(dict, "reroutes", th_property_events_reroute(s));
-    put(dict, "is_step", s->hand_built && s->hand_built->step);
+    put(dict, "is_step", th_session_step(s) != NULL);
     put_plan(dict, s);
     put_provenance(dict, s);
     put(dict, "chooses", p && chooses_algorithms(s, p));
-    Tcl_SetObjResult(c->interp, dict);
-    return 0;
+    return th_lib_give(c, dict);
 }
 
 /* {KIND HEADING SQL MEANING USE} of an attribute; the use of what is not of the run is empty. */
@@ -149,9 +148,9 @@ static Tcl_Obj *describe(const th_attribute *a)
     for (char *at = heading; !a->heading && *at != '\0'; at++)
         *at = *at == '_' ? ' ' : *at;
     const char *use = a->of != TH_OF_RUN ? "" : a->is_detail ? "detail" : "figure";
-    Tcl_Obj *words[] = {Tcl_NewStringObj(th_kind_name(a->kind), -1), Tcl_NewStringObj(heading, -1),
-                        Tcl_NewStringObj(th_query_column_name(a, sql), -1),
-                        Tcl_NewStringObj(a->help, -1), Tcl_NewStringObj(use, -1)};
+    Tcl_Obj *words[] = {th_lib_text(th_kind_name(a->kind)), th_lib_text(heading),
+                        th_lib_text(th_query_column_name(a, sql)), th_lib_text(a->help),
+                        th_lib_text(use)};
     return Tcl_NewListObj(5, words);
 }
 
@@ -161,8 +160,7 @@ static int run_figure(th_call *c)
     th_attribute a = th_figures_find(th_call_word(c, 0), th_call_word(c, 1));
     if (!a.name)
         return th_lib_fault(c, th_call_word(c, 1));
-    Tcl_SetObjResult(c->interp, describe(&a));
-    return 0;
+    return th_lib_give(c, describe(&a));
 }
 
 /* A dict of the attributes of the class, as figure has them: all, or what saved runs keep beside
@@ -176,9 +174,8 @@ static int give_figures(th_call *c, bool kept_only)
                         (a = th_figures_column(th_figure_classes[i], k)).name;
              k++)
             if (!kept_only || (a.of == TH_OF_RUN && strcmp(a.name, "name") != 0))
-                Tcl_DictObjPut(NULL, dict, Tcl_NewStringObj(a.name, -1), describe(&a));
-    Tcl_SetObjResult(c->interp, dict);
-    return 0;
+                Tcl_DictObjPut(NULL, dict, th_lib_text(a.name), describe(&a));
+    return th_lib_give(c, dict);
 }
 
 /* figures CLASS */

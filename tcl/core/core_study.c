@@ -40,8 +40,7 @@ static int store_open(th_call *c)
 /* store_is_there PATH: is a file there that is not empty? */
 static int store_is_there(th_call *c)
 {
-    Tcl_SetObjResult(c->interp, Tcl_NewBooleanObj(th_store_is_there(th_call_word(c, 0))));
-    return 0;
+    return th_lib_give(c, Tcl_NewBooleanObj(th_store_is_there(th_call_word(c, 0))));
 }
 
 static int store_lock(th_call *c)
@@ -122,13 +121,13 @@ typedef struct {
 static Tcl_Obj *value_of(const th_cell *cell, char letter)
 {
     if (cell->type == TH_CELL_NULL && strchr("IRT", letter))
-        return Tcl_NewStringObj(letter == 'T' ? absent : "", -1);
+        return th_lib_text(letter == 'T' ? absent : "");
     if (cell->type == TH_CELL_INTEGER && strchr("iI", letter))
         return Tcl_NewWideIntObj(cell->whole);
     if (cell->type == TH_CELL_REAL && strchr("rR", letter))
         return Tcl_NewDoubleObj(cell->real);
     if (cell->type == TH_CELL_TEXT && strchr("tT", letter))
-        return Tcl_NewStringObj(cell->text, -1);
+        return th_lib_text(cell->text);
     return NULL;
 }
 
@@ -142,12 +141,12 @@ static int take_row(void *state, const th_cell *cells, int n)
         if (!value) {
             Tcl_DecrRefCount(row);
             row = Tcl_NewListObj(0, NULL);
-            Tcl_ListObjAppendElement(NULL, row, Tcl_NewWideIntObj(cells[0].whole));
+            th_lib_append(row, Tcl_NewWideIntObj(cells[0].whole));
             break;
         }
-        Tcl_ListObjAppendElement(NULL, row, value);
+        th_lib_append(row, value);
     }
-    Tcl_ListObjAppendElement(NULL, r->rows, row);
+    th_lib_append(r->rows, row);
     return 0;
 }
 
@@ -159,8 +158,7 @@ static int store_rows(th_call *c)
         Tcl_DecrRefCount(r.rows);
         return -1;
     }
-    Tcl_SetObjResult(c->interp, r.rows);
-    return 0;
+    return th_lib_give(c, r.rows);
 }
 
 /* path TEXT: the absolute path for the C library. One that will be refused stays as it is: no
@@ -172,8 +170,7 @@ static int run_path(th_call *c)
     if (!path)
         return th_error_set(&c->err, "STUDY-0080", "-file \"%.200s\": is no path",
                             th_call_word(c, 0));
-    Tcl_SetObjResult(c->interp, path);
-    return 0;
+    return th_lib_give(c, path);
 }
 
 /* ---- digests ---- */
@@ -206,7 +203,7 @@ static Tcl_Obj *figure(const th_quantity *q)
 {
     bool is_percent = q->kind == TH_KIND_SHARE || q->kind == TH_KIND_CHANGE;
     if (q->is_absent || (th_kind_is_real(q->kind) && isnan(q->real)))
-        return Tcl_NewStringObj(q->kind == TH_KIND_TEXT ? absent : "", -1);
+        return th_lib_text(q->kind == TH_KIND_TEXT ? absent : "");
     return is_percent ? Tcl_NewDoubleObj(q->real * 100) : th_lib_value(q);
 }
 
@@ -219,8 +216,7 @@ static int run_figure(th_call *c)
         return th_lib_fault(c, "figure");
     if (th_quantity_parse((th_kind)kind, th_call_word(c, 1), &q, &c->err) != 0)
         return -1;
-    Tcl_SetObjResult(c->interp, figure(&q));
-    return 0;
+    return th_lib_give(c, figure(&q));
 }
 
 /* suffix KIND NAME: "_ps". */
@@ -249,11 +245,10 @@ static int run_run_figures(th_call *c)
     }
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int a = 0; th_run_attributes[a].name; a++) {
-        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(th_run_attributes[a].name, -1));
-        Tcl_ListObjAppendElement(NULL, list, figure(&cells[a]));
+        th_lib_append(list, th_lib_text(th_run_attributes[a].name));
+        th_lib_append(list, figure(&cells[a]));
     }
-    Tcl_SetObjResult(c->interp, list);
-    return 0;
+    return th_lib_give(c, list);
 }
 
 /* where_interp: the command of a safe interpreter for expressions, a child of this one, so that

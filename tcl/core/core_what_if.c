@@ -21,25 +21,9 @@
 
 /* ---- values ---- */
 
-static Tcl_Obj *text(const char *t)
-{
-    return Tcl_NewStringObj(t, -1);
-}
-
 static Tcl_Obj *number(int64_t n)
 {
     return Tcl_NewWideIntObj(n);
-}
-
-static void append(Tcl_Obj *list, Tcl_Obj *value)
-{
-    Tcl_ListObjAppendElement(NULL, list, value);
-}
-
-static int give(th_call *c, Tcl_Obj *result)
-{
-    Tcl_SetObjResult(c->interp, result);
-    return 0;
 }
 
 /* ---- the present system ---- */
@@ -48,8 +32,6 @@ static int give(th_call *c, Tcl_Obj *result)
  * medium; empty what cannot change. */
 static int run_links(th_call *c)
 {
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     const th_system *s = c->session->system;
     int *first = th_alloc_array((size_t)s->n_media + 1, sizeof *first);
     if (!first)
@@ -62,23 +44,19 @@ static int run_links(th_call *c)
         const th_medium *m = &s->media[x->medium];
         bool has_host = (x->from >= 0 && s->nodes[x->from].kind == TH_NODE_HOST) ||
                         (x->to >= 0 && s->nodes[x->to].kind == TH_NODE_HOST);
-        append(all,
-               TH_LIB_LIST(
-                   text(x->name), number(first[x->medium]),
+        TH_LIB_ADD(all, th_lib_text(x->name), number(first[x->medium]),
                    th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_BANDWIDTH, l), m->bits_per_s),
                    th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_LATENCY, l), x->latency_ps),
-                   Tcl_NewDoubleObj(m->cost), number(has_host)));
+                   Tcl_NewDoubleObj(m->cost), number(has_host));
     }
     th_free(first);
-    return give(c, all);
+    return th_lib_give(c, all);
 }
 
 /* accels: {NAME DRAM_BANDWIDTH DRAM_LATENCY MEMORY VECTOR_HZ DESIGNS VECTOR_ELEMENTS COST} of each;
  * empty what cannot change. */
 static int run_accels(th_call *c)
 {
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     const th_system *s = c->session->system;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < s->n_accels; i++) {
@@ -86,19 +64,17 @@ static int run_accels(th_call *c)
         const th_accel *a = &n->a;
         Tcl_Obj *designs = Tcl_NewListObj(0, NULL);
         for (int d = 0; d < a->n_designs; d++)
-            append(designs, number(a->designs[d]));
-        append(all,
-               TH_LIB_LIST(
-                   text(n->name),
-                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_BANDWIDTH, i),
-                                    a->dram_bits_per_s),
-                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_LATENCY, i),
-                                    a->dram_latency_ps),
-                   th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_MEMORY, i), a->dram_bytes),
-                   number(a->vector_hz), designs, number(a->vector_elements_per_cycle),
-                   Tcl_NewDoubleObj(a->cost)));
+            th_lib_append(designs, number(a->designs[d]));
+        TH_LIB_ADD(
+            all, th_lib_text(n->name),
+            th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_BANDWIDTH, i),
+                             a->dram_bits_per_s),
+            th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_DRAM_LATENCY, i), a->dram_latency_ps),
+            th_lib_number_if(th_what_if_applies(s, TH_WHAT_IF_MEMORY, i), a->dram_bytes),
+            number(a->vector_hz), designs, number(a->vector_elements_per_cycle),
+            Tcl_NewDoubleObj(a->cost));
     }
-    return give(c, all);
+    return th_lib_give(c, all);
 }
 
 /* designs: {NAME TYPE} of each. */
@@ -107,26 +83,24 @@ static int run_designs(th_call *c)
     const th_system *s = c->session->system;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int d = 0; s && d < s->n_designs; d++)
-        append(all, TH_LIB_LIST(text(s->designs[d].name), text(s->designs[d].type)));
-    return give(c, all);
+        TH_LIB_ADD(all, th_lib_text(s->designs[d].name), th_lib_text(s->designs[d].type));
+    return th_lib_give(c, all);
 }
 
 /* fabric: {CABLES BITS_PER_S CABLE_BITS_PER_S CABLE_COST GENERATOR DIMS} of th_fabric_of; nothing
  * where it cannot be replaced. */
 static int run_fabric(th_call *c)
 {
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     const th_fabric f = th_fabric_of(c->session->system);
     const th_generator_spec *g = c->session->system->generator;
     Tcl_Obj *dims = Tcl_NewListObj(0, NULL);
     for (int d = 0; g && d < g->options.n_dims; d++)
-        append(dims, number(g->options.dims[d]));
+        th_lib_append(dims, number(g->options.dims[d]));
     Tcl_Obj *all =
         TH_LIB_LIST(number(f.n_cables), Tcl_NewDoubleObj(f.bits_per_s), number(f.cable_bits_per_s),
-                    Tcl_NewDoubleObj(f.cable_cost), text(g ? g->type->name : ""), dims);
+                    Tcl_NewDoubleObj(f.cable_cost), th_lib_text(g ? g->type->name : ""), dims);
     if (f.is_plain)
-        return give(c, all);
+        return th_lib_give(c, all);
     Tcl_DecrRefCount(all);
     return 0;
 }
@@ -135,10 +109,9 @@ static int run_fabric(th_call *c)
 static int run_object(th_call *c)
 {
     th_object o;
-    if (th_session_need_system(c->session, &c->err) != 0 ||
-        th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
+    if (th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
         return -1;
-    return give(c, TH_LIB_LIST(text(th_class_name(o.class)), number(o.index)));
+    return th_lib_give(c, TH_LIB_LIST(th_lib_text(th_class_name(o.class)), number(o.index)));
 }
 
 /* next_run: {NETWORK IS_HAND_BUILT N_EVENTS DESCRIPTION}, of trials; the last of bounds. */
@@ -148,8 +121,8 @@ static int run_next_run(th_call *c)
     const th_run_options *o = s->simulation ? &s->simulation->options : &s->defaults;
     char of_bounds[400];
     th_bounds_describe_run(s, of_bounds, sizeof of_bounds);
-    return give(c, TH_LIB_LIST(text(o->network->name), number(s->hand_built ? 1 : 0),
-                               number((int64_t)s->events.n), text(of_bounds)));
+    return th_lib_give(c, TH_LIB_LIST(th_lib_text(o->network->name), number(s->hand_built ? 1 : 0),
+                                      number((int64_t)s->events.n), th_lib_text(of_bounds)));
 }
 
 /* {DESCRIPTION COLUMN HAS_THROUGHPUT NEEDS_ENERGY} */
@@ -158,17 +131,17 @@ static Tcl_Obj *describe_goal(const th_goal *g)
     char description[160];
     const th_column column = th_goal_column(g);
     th_goal_describe(g, description, sizeof description);
-    return TH_LIB_LIST(
-        text(description),
-        TH_LIB_LIST(text(column.name), text(column.title), text(th_kind_name(column.kind))),
-        number(th_goal_has_throughput(g)), number(th_goal_needs_energy(g)));
+    return TH_LIB_LIST(th_lib_text(description),
+                       TH_LIB_LIST(th_lib_text(column.name), th_lib_text(column.title),
+                                   th_lib_text(th_kind_name(column.kind))),
+                       number(th_goal_has_throughput(g)), number(th_goal_needs_energy(g)));
 }
 
 /* goal: that of searches on changed systems. */
 static int run_goal(th_call *c)
 {
     const th_goal g = th_what_if_goal(c->session);
-    return give(c, describe_goal(&g));
+    return th_lib_give(c, describe_goal(&g));
 }
 
 static Tcl_Obj *value_of(const th_goal *g, const th_metrics *m)
@@ -289,8 +262,6 @@ static int make_system(th_call *c, th_system **own)
     th_system_change x;
     th_error why = {"", ""};
     *own = NULL;
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     int failed = read_change(c, c->words[0], &x);
     if (!failed)
         *own = th_change_system(c->session->system, &x, &why);
@@ -306,10 +277,11 @@ static int run_changed(th_call *c)
     if (make_system(c, &s) != 0)
         return -1;
     if (s)
-        give(c,
-             TH_LIB_LIST(number(s->n_accels), Tcl_NewDoubleObj(th_system_cost(s)),
-                         text(s->n_accels > 0 ? s->nodes[s->accel_node[s->n_accels - 1]].name : ""),
-                         number(th_fabric_of(s).n_cables)));
+        th_lib_give(c, TH_LIB_LIST(number(s->n_accels), Tcl_NewDoubleObj(th_system_cost(s)),
+                                   th_lib_text(s->n_accels > 0
+                                                   ? s->nodes[s->accel_node[s->n_accels - 1]].name
+                                                   : ""),
+                                   number(th_fabric_of(s).n_cables)));
     th_system_free(s);
     return 0;
 }
@@ -320,11 +292,12 @@ static int run_bound(th_call *c)
 {
     th_system *s;
     th_bounds b;
-    if (th_session_need_problem(c->session, &c->err) != 0 || make_system(c, &s) != 0)
+    if (make_system(c, &s) != 0)
         return -1;
     int failed = s ? th_bounds_of_session(c->session, s, &b, &c->err) : 0;
     if (s && !failed) {
-        give(c, TH_LIB_LIST(number(b.makespan_ps[b.largest]), text(th_limit_name(b.largest))));
+        th_lib_give(c, TH_LIB_LIST(number(b.makespan_ps[b.largest]),
+                                   th_lib_text(th_limit_name(b.largest))));
         th_bounds_clear(&b);
     }
     th_system_free(s);
@@ -335,13 +308,11 @@ static int run_bound(th_call *c)
 static int run_own_clock(th_call *c)
 {
     int n;
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     const th_system *s = c->session->system;
     int32_t *accels = read_numbers(c->words[0], s->n_accels, &n);
     if (!accels)
         return th_lib_fault(c, "own_clock");
-    give(c, number(th_what_if_is_of_designs(s, accels, n)));
+    th_lib_give(c, number(th_what_if_is_of_designs(s, accels, n)));
     th_free(accels);
     return 0;
 }
@@ -350,11 +321,11 @@ static int run_own_clock(th_call *c)
 
 static Tcl_Obj *result_of(const th_goal *g, const th_trial *t)
 {
-    return TH_LIB_LIST(text(t->failure.id[0] ? t->failure.text : ""), number(t->end_ps),
+    return TH_LIB_LIST(th_lib_text(t->failure.id[0] ? t->failure.text : ""), number(t->end_ps),
                        Tcl_NewDoubleObj(t->throughput_per_s), number(t->is_unused),
                        value_of(g, &t->metrics), Tcl_NewDoubleObj(th_goal_value(g, &t->metrics)),
                        number(t->metrics.latency_ps), number(t->metrics.lateness_ps),
-                       text(th_time_part_name(t->limit)), Tcl_NewDoubleObj(t->limit_share));
+                       th_lib_text(th_time_part_name(t->limit)), Tcl_NewDoubleObj(t->limit_share));
 }
 
 static int run_trials(th_call *c, th_trials *t)
@@ -364,8 +335,8 @@ static int run_trials(th_call *c, th_trials *t)
         return -1;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < t->n; i++)
-        append(all, result_of(&g, &t->all[i]));
-    return give(c, all);
+        th_lib_append(all, result_of(&g, &t->all[i]));
+    return th_lib_give(c, all);
 }
 
 static int check_session(th_call *c, bool are_purchases)
@@ -413,11 +384,11 @@ static Tcl_Obj *case_of(const th_system *s, const th_goal *g, const th_failure_c
     const int32_t *node = s->accel_node;
     return TH_LIB_LIST(x->is_link ? Tcl_ObjPrintf("link/%s", s->links[x->object].name)
                                   : Tcl_ObjPrintf("accel/%s", s->nodes[node[x->object]].name),
-                       text(th_repair_kind_names[x->repair]),
-                       x->repair == TH_REPAIR_SPARE ? text(s->nodes[node[x->to]].name)
+                       th_lib_text(th_repair_kind_names[x->repair]),
+                       x->repair == TH_REPAIR_SPARE ? th_lib_text(s->nodes[node[x->to]].name)
                                                     : number(x->to),
-                       x->repair == TH_REPAIR_NONE ? text("") : value_of(g, &x->metrics),
-                       isfinite(x->loss) ? Tcl_NewDoubleObj(x->loss) : text(""));
+                       x->repair == TH_REPAIR_NONE ? th_lib_text("") : value_of(g, &x->metrics),
+                       isfinite(x->loss) ? Tcl_NewDoubleObj(x->loss) : th_lib_text(""));
 }
 
 /* survival: {GOAL HAS_LINKS BEFORE WORST MEAN_LOSS RUNS CASES}, of the mapping, by the goal of the
@@ -426,16 +397,10 @@ static Tcl_Obj *case_of(const th_system *s, const th_goal *g, const th_failure_c
 static int run_survival(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_problem(s, &c->err) != 0 || th_session_need_mapping(s, &c->err) != 0)
-        return -1;
-    th_problem problem = {.system = s->system,
-                          .workload = s->workload,
-                          .stream = s->defaults.stream,
-                          .goal = s->search.type ? th_what_if_goal(s) : (th_goal){0},
-                          .network = s->defaults.network,
-                          .network_options = s->defaults.network_options,
-                          .scripts = s->scripts};
+    th_problem problem = th_session_problem(s, s->system, &s->defaults);
     th_survival x;
+    if (s->search.type)
+        problem.goal = th_what_if_goal(s);
     problem.goal.deadline_ps = 0;
     th_survivor *v = th_survivor_new(&problem, &c->err);
     int failed = v ? th_survival_find(v, s->mapping, &x, &c->err) : -1;
@@ -444,32 +409,33 @@ static int run_survival(th_call *c)
         return -1;
     Tcl_Obj *cases = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < x.n; i++)
-        append(cases, case_of(s->system, &problem.goal, &x.all[i]));
-    give(c, TH_LIB_LIST(describe_goal(&problem.goal), number(x.has_links),
-                        value_of(&problem.goal, &x.before.metrics), number(x.worst),
-                        isfinite(x.mean_loss) ? Tcl_NewDoubleObj(x.mean_loss) : text(""),
-                        number(x.n_evaluations), cases));
+        th_lib_append(cases, case_of(s->system, &problem.goal, &x.all[i]));
+    th_lib_give(c,
+                TH_LIB_LIST(describe_goal(&problem.goal), number(x.has_links),
+                            value_of(&problem.goal, &x.before.metrics), number(x.worst),
+                            isfinite(x.mean_loss) ? Tcl_NewDoubleObj(x.mean_loss) : th_lib_text(""),
+                            number(x.n_evaluations), cases));
     th_survival_clear(&x);
     return 0;
 }
 
 const th_command th_core_what_if_commands[] = {
-    TH_CORE_ROW_OF_RUN("links", "", 0, run_links),
-    TH_CORE_ROW_OF_RUN("accels", "", 0, run_accels),
+    TH_CORE_ROW_THAT_NEEDS("links", "", 0, run_links, th_session_need_system),
+    TH_CORE_ROW_THAT_NEEDS("accels", "", 0, run_accels, th_session_need_system),
     TH_CORE_ROW_OF_RUN("designs", "", 0, run_designs),
-    TH_CORE_ROW_OF_RUN("fabric", "", 0, run_fabric),
-    TH_CORE_ROW_OF_RUN("object", "NAME", 1, run_object),
+    TH_CORE_ROW_THAT_NEEDS("fabric", "", 0, run_fabric, th_session_need_system),
+    TH_CORE_ROW_THAT_NEEDS("object", "NAME", 1, run_object, th_session_need_system),
     TH_CORE_ROW_OF_RUN("next_run", "", 0, run_next_run),
     TH_CORE_ROW_OF_RUN("goal", "", 0, run_goal),
-    TH_CORE_ROW_OF_RUN("changed", "CHANGE", 1, run_changed),
-    TH_CORE_ROW_OF_RUN("bound", "CHANGE", 1, run_bound),
-    TH_CORE_ROW_OF_RUN("own_clock", "ACCELS", 1, run_own_clock),
+    TH_CORE_ROW_THAT_NEEDS("changed", "CHANGE", 1, run_changed, th_session_need_system),
+    TH_CORE_ROW_THAT_NEEDS("bound", "CHANGE", 1, run_bound, th_session_need_problem),
+    TH_CORE_ROW_THAT_NEEDS("own_clock", "ACCELS", 1, run_own_clock, th_session_need_system),
     {.name = "try",
      .words = "runs|purchases CHANGES EVALUATIONS SEED",
      .min_words = 4,
      .max_words = 4,
      .run = run_try,
      .not_while_running = true},
-    TH_CORE_ROW_OF_RUN("survival", "", 0, run_survival),
+    TH_CORE_ROW_THAT_NEEDS("survival", "", 0, run_survival, th_session_need_mapping),
     {.name = NULL},
 };

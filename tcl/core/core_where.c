@@ -96,10 +96,9 @@ static int run_nexts(th_call *c)
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (int a = 0; !failed && a < s->system->n_accels; a++) {
         bool waits = x.waits_for[a] >= 0;
-        Tcl_ListObjAppendElement(NULL, all,
-                                 TH_LIB_LIST(th_lib_number_if(x.task[a] >= 0, x.task[a]),
-                                             th_lib_number_if(waits, x.waits_for[a]),
-                                             th_lib_number_if(waits, x.n_waits[a] - 1)));
+        TH_LIB_ADD(all, th_lib_number_if(x.task[a] >= 0, x.task[a]),
+                   th_lib_number_if(waits, x.waits_for[a]),
+                   th_lib_number_if(waits, x.n_waits[a] - 1));
     }
     free_nexts(&x);
     Tcl_SetObjResult(c->interp, all);
@@ -120,13 +119,12 @@ static int run_tasks_now(th_call *c)
         th_task_state state = th_machine_task_state(s->simulation->machine, t);
         n[state]++;
         if (state == TH_TASK_RUNNING && p->tasks[t].kind != TH_TASK_COMPUTE)
-            Tcl_ListObjAppendElement(NULL, in_flight, Tcl_NewIntObj(t));
+            th_lib_append(in_flight, Tcl_NewIntObj(t));
     }
-    Tcl_SetObjResult(c->interp, TH_LIB_LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]),
-                                            Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
-                                            Tcl_NewWideIntObj(n[TH_TASK_READY]),
-                                            Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
-    return 0;
+    return th_lib_give(c, TH_LIB_LIST(Tcl_NewWideIntObj(n[TH_TASK_DONE]),
+                                      Tcl_NewWideIntObj(n[TH_TASK_RUNNING]),
+                                      Tcl_NewWideIntObj(n[TH_TASK_READY]),
+                                      Tcl_NewWideIntObj(n[TH_TASK_WAITING]), in_flight));
 }
 
 /* stopped: where and why the run has stopped; empty: it has not. */
@@ -162,8 +160,6 @@ int th_call_parse_link(th_call *c, const char *option, const char *text)
 /* link OPTION TEXT: its number. */
 static int run_link(th_call *c)
 {
-    if (th_session_need_system(c->session, &c->err) != 0)
-        return -1;
     int link = th_call_parse_link(c, th_call_word(c, 0), th_call_word(c, 1));
     if (link >= 0)
         Tcl_SetObjResult(c->interp, Tcl_NewIntObj(link));
@@ -200,10 +196,10 @@ static Tcl_Obj *flow_row(th_session *s, const th_result *x, const th_link_flow *
     int32_t job = th_program_job_of(p, f->task);
     return TH_LIB_LIST(
         Tcl_NewIntObj(f->task),
-        job >= 0 ? Tcl_ObjPrintf("%s: %s", p->jobs[job].name, what) : Tcl_NewStringObj(what, -1),
-        Tcl_NewStringObj(s->system->nodes[f->from].name, -1),
-        Tcl_NewStringObj(s->system->nodes[f->to].name, -1), Tcl_NewWideIntObj(f->messages),
-        Tcl_NewWideIntObj(f->bytes), th_lib_number_if(when->start_ps >= 0, when->start_ps),
+        job >= 0 ? Tcl_ObjPrintf("%s: %s", p->jobs[job].name, what) : th_lib_text(what),
+        th_lib_text(s->system->nodes[f->from].name), th_lib_text(s->system->nodes[f->to].name),
+        Tcl_NewWideIntObj(f->messages), Tcl_NewWideIntObj(f->bytes),
+        th_lib_number_if(when->start_ps >= 0, when->start_ps),
         th_lib_number_if(when->end_ps >= 0, when->end_ps));
 }
 
@@ -219,10 +215,9 @@ static int run_link_flows(th_call *c)
         return -1;
     Tcl_Obj *all = Tcl_NewListObj(0, NULL);
     for (size_t i = 0; i < f.n; i++)
-        Tcl_ListObjAppendElement(NULL, all, flow_row(s, x, &f.flows[i]));
+        th_lib_append(all, flow_row(s, x, &f.flows[i]));
     th_link_flows_clear(&f);
-    Tcl_SetObjResult(c->interp, all);
-    return 0;
+    return th_lib_give(c, all);
 }
 
 /* {START END MEAN_FLOWS MAX_FLOWS} of each window. */
@@ -232,11 +227,9 @@ static Tcl_Obj *windows_of(const th_contention_probe *w, int link, th_time end)
     for (int32_t i = 0; i < w->n_windows; i++) {
         const th_probe_window *at = &th_contention_probe_windows(w, link)[i];
         th_time from = i * w->window_ps, to = th_min((i + 1) * w->window_ps, end);
-        Tcl_ListObjAppendElement(
-            NULL, all,
-            TH_LIB_LIST(Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
-                        Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
-                        Tcl_NewWideIntObj(at->peak_flows)));
+        TH_LIB_ADD(all, Tcl_NewWideIntObj(from), Tcl_NewWideIntObj(to),
+                   Tcl_NewDoubleObj(th_ratio(at->flow_ps, (double)(to - from))),
+                   Tcl_NewWideIntObj(at->peak_flows));
     }
     return all;
 }
@@ -263,7 +256,7 @@ static int run_link_windows(th_call *c)
                                                             : 0;
     failed = failed || th_probe_run_again(s, &w, &c->err) != 0;
     for (int i = 0; !failed && i < n_links && read_link(c, number[i], &link) == 0; i++)
-        Tcl_ListObjAppendElement(NULL, all, windows_of(&w, link, x->elapsed_ps));
+        th_lib_append(all, windows_of(&w, link, x->elapsed_ps));
     th_contention_probe_clear(&w);
     Tcl_SetObjResult(c->interp, all);
     return failed ? -1 : 0;
@@ -273,7 +266,7 @@ const th_command th_core_where_commands[] = {
     TH_CORE_ROW_OF_RUN("nexts", "", 0, run_nexts),
     TH_CORE_ROW_OF_RUN("tasks_now", "", 0, run_tasks_now),
     TH_CORE_ROW_OF_RUN("stopped", "", 0, run_stopped),
-    TH_CORE_ROW_OF_RUN("link", "OPTION TEXT", 2, run_link),
+    TH_CORE_ROW_THAT_NEEDS("link", "OPTION TEXT", 2, run_link, th_session_need_system),
     TH_CORE_ROW_OF_RUN("link_flows", "LINK", 1, run_link_flows),
     TH_CORE_ROW_OF_RUN("link_windows", "LINKS N", 2, run_link_windows),
     {.name = NULL},

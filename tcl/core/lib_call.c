@@ -27,7 +27,7 @@ static Tcl_Obj *names_of_objects(const th_call *c, const th_value *v)
 {
     Tcl_Obj *names = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < v->n; i++)
-        Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, v->objects[i]));
+        th_lib_append(names, th_object_name(c->session, v->objects[i]));
     return names;
 }
 
@@ -37,7 +37,7 @@ static Tcl_Obj *value_of(const th_call *c, const th_option *o, const th_value *v
     if (o->kind == TH_OPTION_PERCENT && o->most == 0)
         return Tcl_NewDoubleObj(v->real);
     if (o->kind == TH_OPTION_CHOICE && o->most == 0)
-        return Tcl_NewStringObj(th_option_choice(o, (int)v->number), -1);
+        return th_lib_text(th_option_choice(o, (int)v->number));
     if (o->kind == TH_OPTION_OBJECT && o->most > 0)
         return names_of_objects(c, v);
     return is_number ? Tcl_NewWideIntObj(v->number) : v->word;
@@ -49,16 +49,15 @@ static Tcl_Obj *options_of(const th_call *c)
     const th_option *options = c->command->options;
     for (int i = 0; options && options[i].name; i++)
         if (th_call_has(c, i))
-            Tcl_DictObjPut(NULL, all, Tcl_NewStringObj(options[i].name + 1, -1),
+            Tcl_DictObjPut(NULL, all, th_lib_text(options[i].name + 1),
                            value_of(c, &options[i], &c->option[i]));
     Tcl_Obj *words = Tcl_NewListObj(0, NULL);
     for (int i = 0, n_kinds = 0; i < c->n_words; i++) {
         n_kinds += c->command->kinds && n_kinds == i && c->command->kinds[i].name;
-        Tcl_ListObjAppendElement(NULL, words,
-                                 i < n_kinds ? value_of(c, &c->command->kinds[i], &c->word[i])
-                                             : c->words[i]);
+        th_lib_append(words,
+                      i < n_kinds ? value_of(c, &c->command->kinds[i], &c->word[i]) : c->words[i]);
     }
-    Tcl_DictObjPut(NULL, all, Tcl_NewStringObj("words", -1), words);
+    Tcl_DictObjPut(NULL, all, th_lib_text("words"), words);
     return all;
 }
 
@@ -73,7 +72,7 @@ int th_lib_take_error(th_call *c, int code)
     char id[TH_ERROR_ID_MAX];
     int number;
     Tcl_Size n = 0;
-    Tcl_Obj **word, *list = NULL, *key = Tcl_NewStringObj("-errorcode", -1);
+    Tcl_Obj **word, *list = NULL, *key = th_lib_text("-errorcode");
     Tcl_Obj *how = Tcl_GetReturnOptions(c->interp, code);
     if (Tcl_Canceled(c->interp, 0) == TCL_ERROR)
         th_error_interrupted(&c->err, "");

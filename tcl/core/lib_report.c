@@ -11,7 +11,7 @@
 /* NULL: it is no dict, or has no such key. */
 static Tcl_Obj *get(Tcl_Obj *dict, const char *key)
 {
-    Tcl_Obj *value = NULL, *name = Tcl_NewStringObj(key, -1);
+    Tcl_Obj *value = NULL, *name = th_lib_text(key);
     if (Tcl_DictObjGet(NULL, dict, name, &value) != TCL_OK)
         value = NULL;
     Tcl_DecrRefCount(name);
@@ -24,6 +24,22 @@ int th_lib_elements(Tcl_Obj *list, int n, Tcl_Obj ***out)
     if (!list || Tcl_ListObjGetElements(NULL, list, &all, out) != TCL_OK || (n >= 0 && all != n))
         return -1;
     return (int)all;
+}
+
+int th_lib_give(th_call *c, Tcl_Obj *result)
+{
+    Tcl_SetObjResult(c->interp, result);
+    return 0;
+}
+
+void th_lib_append(Tcl_Obj *list, Tcl_Obj *element)
+{
+    Tcl_ListObjAppendElement(NULL, list, element);
+}
+
+Tcl_Obj *th_lib_text(const char *text)
+{
+    return Tcl_NewStringObj(text ? text : "", -1);
 }
 
 int th_lib_doubles(Tcl_Obj *list, int n, double *out)
@@ -41,7 +57,7 @@ Tcl_Obj *th_lib_list(const double *numbers, int64_t n)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int64_t i = 0; i < n; i++)
-        Tcl_ListObjAppendElement(NULL, list, Tcl_NewDoubleObj(numbers[i]));
+        th_lib_append(list, Tcl_NewDoubleObj(numbers[i]));
     return list;
 }
 
@@ -89,7 +105,7 @@ Tcl_Obj *th_lib_value(const th_quantity *q)
 {
     if (q->is_absent)
         return Tcl_NewObj();
-    return q->kind == TH_KIND_TEXT    ? Tcl_NewStringObj(q->text, -1)
+    return q->kind == TH_KIND_TEXT    ? th_lib_text(q->text)
            : th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real)
                                       : Tcl_NewWideIntObj(q->whole);
 }
@@ -103,10 +119,10 @@ Tcl_Obj *th_lib_rows(const th_table *t, bool is_dict)
         Tcl_Obj *row = Tcl_NewListObj(0, NULL);
         for (int k = 0; k < t->n_columns; k++) {
             if (is_dict) /* names are unique */
-                Tcl_ListObjAppendElement(NULL, row, Tcl_NewStringObj(t->columns[k].name, -1));
-            Tcl_ListObjAppendElement(NULL, row, th_lib_value(th_table_cell(t, i, k)));
+                th_lib_append(row, th_lib_text(t->columns[k].name));
+            th_lib_append(row, th_lib_value(th_table_cell(t, i, k)));
         }
-        Tcl_ListObjAppendElement(NULL, rows, row);
+        th_lib_append(rows, row);
     }
     return rows;
 }

@@ -30,6 +30,10 @@ int th_lib_elements(Tcl_Obj *list, int n, Tcl_Obj ***out);
 /* Adds the head and the tables that a procedure of lib/ describes: "report_links {used 1}". 0 or
  * -1. */
 int th_lib_tables(th_session *s, const char *call, th_report *r, th_error *err);
+/* The result of a core command. Returns 0. */
+int th_lib_give(th_call *c, Tcl_Obj *result);
+void th_lib_append(Tcl_Obj *list, Tcl_Obj *element);
+Tcl_Obj *th_lib_text(const char *text); /* NULL: an empty one */
 /* A list of n numbers; frees a fresh one. 0, or -1: it is none. */
 int th_lib_doubles(Tcl_Obj *list, int n, double *out);
 Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
@@ -37,6 +41,7 @@ Tcl_Obj *th_lib_list(const double *numbers, int64_t n);
 #define TH_LIB_LIST(...)                                                                           \
     Tcl_NewListObj(sizeof((Tcl_Obj *[]){__VA_ARGS__}) / sizeof(Tcl_Obj *),                         \
                    (Tcl_Obj *[]){__VA_ARGS__})
+#define TH_LIB_ADD(list, ...) th_lib_append(list, TH_LIB_LIST(__VA_ARGS__))
 Tcl_Obj *th_lib_number_if(bool is_there, int64_t n);
 /* A value of this kind. 0 or -1: it is none. */
 int th_lib_quantity(th_kind kind, Tcl_Obj *value, th_quantity *out);
@@ -45,10 +50,17 @@ Tcl_Obj *th_lib_value(const th_quantity *q); /* exact; an absent value is empty 
 Tcl_Obj *th_lib_rows(const th_table *t, bool is_dict);
 int th_lib_kind(Tcl_Obj *name); /* -1: unknown */
 
-/* A core command that makes the run that is due, and one that does not. */
+/* Core commands that make the run that is due, the second where the session has what it needs; and
+ * one that does not make it. */
 #define TH_CORE_ROW_OF_RUN(name_, words_, n, run_)                                                 \
     {                                                                                              \
         .name = name_, .words = words_, .min_words = n, .max_words = n, .run = run_                \
+    }
+#define TH_CORE_ROW_THAT_NEEDS(name_, words_, n, run_, ...)                                        \
+    {                                                                                              \
+        .name = name_, .words = words_, .min_words = n, .max_words = n, .run = run_, .needs = {    \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
     }
 #define TH_CORE_ROW(name_, words_, least, most, run_)                                              \
     {                                                                                              \

@@ -39,10 +39,10 @@ static Tcl_Obj *read_csv(const char *path, char *text, bool has_lines, Tcl_Obj *
     while ((status = th_csv_next(&csv, err)) > 0) {
         Tcl_Obj *row = Tcl_NewListObj(0, NULL);
         if (has_lines)
-            Tcl_ListObjAppendElement(NULL, row, Tcl_NewIntObj(csv.line));
+            th_lib_append(row, Tcl_NewIntObj(csv.line));
         for (int f = 0; f < csv.n_fields; f++)
-            Tcl_ListObjAppendElement(NULL, row, text_of(csv.field[f]));
-        Tcl_ListObjAppendElement(NULL, rows, row);
+            th_lib_append(row, text_of(csv.field[f]));
+        th_lib_append(rows, row);
     }
     if (status == 0 && about)
         *about = Tcl_NewIntObj(!csv.rest && csv.line > 0);
@@ -67,8 +67,8 @@ Tcl_Obj *th_table_columns(const char *path, char *text, const char *const *names
     while (status == 0 && (status = th_csv_row(&csv, err)) > 0) {
         Tcl_Obj *row = TH_LIB_LIST(Tcl_NewIntObj(csv.line));
         for (int i = 0; i < n; i++)
-            Tcl_ListObjAppendElement(NULL, row, text_of(place[i] < 0 ? "" : csv.field[place[i]]));
-        Tcl_ListObjAppendElement(NULL, rows, row);
+            th_lib_append(row, text_of(place[i] < 0 ? "" : csv.field[place[i]]));
+        th_lib_append(rows, row);
         status = 0;
     }
     th_csv_note_cut(&csv, notes);
@@ -134,8 +134,7 @@ static Tcl_Obj *of_json(const json_t *value, const char *only, bool is_told)
         return told(is_told, "object", made);
     case JSON_ARRAY:
         made = Tcl_NewListObj(0, NULL);
-        json_array_foreach(value, i, member)
-            Tcl_ListObjAppendElement(NULL, made, of_json(member, only, is_told));
+        json_array_foreach(value, i, member) th_lib_append(made, of_json(member, only, is_told));
         return told(is_told, "list", made);
     case JSON_STRING:
         return told(is_told, "text", text_of(json_string_value(value)));
@@ -222,7 +221,7 @@ static Tcl_Obj *of_yaml(yaml_walk *w, int index, bool is_told, int depth)
         kind = "list";
         for (const int *item = n->data.sequence.items.start; item < n->data.sequence.items.top;
              item++)
-            Tcl_ListObjAppendElement(NULL, made, of_yaml(w, *item, is_told, depth + 1));
+            th_lib_append(made, of_yaml(w, *item, is_told, depth + 1));
     } else if (n->type == YAML_MAPPING_NODE) {
         for (const yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top;
              p++)

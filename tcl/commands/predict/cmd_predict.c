@@ -206,10 +206,7 @@ enum {
             "twenty per kind and phase: the name of their set."                                    \
     }
 
-static const char *learner_name(int i)
-{
-    return i < TH_N_LEARNER_CHOICES ? th_learner_choice_of(i).name : NULL;
-}
+TH_CHOICE(learner_name, i < TH_N_LEARNER_CHOICES ? th_learner_choice_of(i).name : NULL)
 
 static const th_option train_options[] = {
     [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Set of measurements (measurements)."},

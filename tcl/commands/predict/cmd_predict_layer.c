@@ -29,10 +29,7 @@ enum {
     PREDICT_ORIGIN
 };
 
-static const char *attention_name(int i)
-{
-    return th_op_word(TH_OP_KERNEL, i);
-}
+TH_CHOICE(attention_name, th_op_word(TH_OP_KERNEL, i))
 
 static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},

@@ -30,20 +30,9 @@ enum {
 
 enum { COUNT_ONCE, COUNT_CALLS };
 
-static const char *optimizer_name(int i)
-{
-    return th_op_word(TH_OP_OPTIMIZER, i);
-}
-
-static const char *precision_name(int i)
-{
-    return th_op_word(TH_OP_PRECISION, i);
-}
-
-static const char *activation_name(int i)
-{
-    return th_op_word(TH_OP_ACTIVATION, i);
-}
+TH_CHOICE(optimizer_name, th_op_word(TH_OP_OPTIMIZER, i))
+TH_CHOICE(precision_name, th_op_word(TH_OP_PRECISION, i))
+TH_CHOICE(activation_name, th_op_word(TH_OP_ACTIVATION, i))
 
 static const th_option options[] = {
     TABLE_OPTIONS,

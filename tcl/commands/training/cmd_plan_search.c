@@ -12,10 +12,7 @@
 #include "tcl/core/lib_report.h"
 
 /* Of those that are searched; the one of pairs, for which there is no bound, is the last. */
-static const char *schedule_name(int i)
-{
-    return th_pipeline_types[i].has_pairs ? NULL : th_pipeline_types[i].name;
-}
+TH_CHOICE(schedule_name, th_pipeline_types[i].has_pairs ? NULL : th_pipeline_types[i].name)
 
 #define ONLY(NAME, VALUE, LOW, HIGH, HELP)                                                         \
     {                                                                                              \

@@ -53,15 +53,8 @@ enum {
 
 enum { EXTENT_MAX = 1 << 24, NAME_MAX_BYTES = 63 };
 
-static const char *preset_name(int i)
-{
-    return th_transformer_presets[i].shape.name;
-}
-
-static const char *precision_name(int i)
-{
-    return th_step_precisions[i].name;
-}
+TH_CHOICE(preset_name, th_transformer_presets[i].shape.name)
+TH_CHOICE(precision_name, th_step_precisions[i].name)
 
 #define EXTENT(NAME, HELP)                                                                         \
     {                                                                                              \
