@@ -43,7 +43,7 @@ static const struct {
     {"TCL", 3140}, /* layers that no accelerator can run */
     {"TCL", 3141}, /* layers that some accelerators cannot run */
     {"TCL", 3142}, /* how many more of these there are */
-    {"TCL", 3146}, /* a fault at the end of the run */
+    {"TCL", 3146}, /* a change at the end of the run */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };

@@ -108,6 +108,13 @@ static void take_changed(th_object o, th_property_event *out)
     out->object = o.index;
 }
 
+static void warn_of_end(th_call *c)
+{
+    const th_simulation *sim = c->session->simulation;
+    if (sim && th_machine_is_done(sim->machine))
+        th_warn(c, "TCL-3146", "the run has ended, and this changes it no more: restart first");
+}
+
 /* ---- set_property ---- */
 
 static const th_option property_words[] = {
@@ -139,6 +146,8 @@ static int run_set_property(th_call *c)
     if (!failed)
         failed = th_property_events_add(c->session, changes, (size_t)objects->n, false, &c->err);
     th_free(changes);
+    if (!failed)
+        warn_of_end(c);
     return failed;
 }
 
@@ -279,7 +288,7 @@ static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double 
         out->length = out->until - out->from;
     if (!th_call_has(c, FAULT_TIMES))
         return 0;
-    if (th_call_failure_times(c, c->option[FAULT_TIMES].word, times, &out->n_times) != 0)
+    if (th_call_failure_times(c, c->option[FAULT_TIMES].word, times, &out->n_times, &c->err) != 0)
         return -1;
     out->times_s = *times;
     return 0;
@@ -400,10 +409,8 @@ static int run_inject_fault(th_call *c)
         failed = th_property_events_add(c->session, events.all, events.n, true, &c->err);
     th_fault_events_clear(&events);
     th_free(times);
-    const th_simulation *sim = c->session->simulation;
-    if (!failed && sim && th_machine_is_done(sim->machine))
-        th_warn(c, "TCL-3146",
-                "the run has ended, and no fault changes it any more: restart first");
+    if (!failed)
+        warn_of_end(c);
     return failed ? -1 : 0;
 }
 
@@ -415,11 +422,10 @@ const th_command th_property_event_commands[] = {
      "system, on the fluid network; transfers under way continue at the new rates. The clock of an "
      "accelerator: a clock with a unit is that of its array, and its vector unit changes by the "
      "same factor, which get_property gives; tasks that start from now on are what they would be "
-     "with "
-     "those clocks in the system file. An accelerator at x0 is dead; a clock repairs it. All "
-     "objects or, on an error, none. Until "
-     "restart, or a run with other options, which warns. Reports say in their heads what was "
-     "changed.",
+     "with those clocks in the system file. An accelerator at x0 is dead; a clock repairs it. All "
+     "objects or, on an error, none. Until restart, or a run with other options, which warns; "
+     "after the end of a run it changes nothing, which warns, too. Reports say in their heads what "
+     "was changed.",
      .run = run_set_property, .kinds = property_words, .needs_every_rank = true,
      .ignores_run = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options,

@@ -34,7 +34,7 @@ static int run_failure_times(th_call *c)
 {
     double *times;
     int64_t n;
-    if (th_call_failure_times(c, c->words[0], &times, &n) != 0)
+    if (th_call_failure_times(th_lib_caller(c), c->words[0], &times, &n, &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, th_lib_list(times, n));
     th_free(times);

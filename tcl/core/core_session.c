@@ -133,7 +133,7 @@ static int run_about(th_call *c)
     put(dict, "inputs", s->simulation ? s->simulation->options.stream.n_inputs : 0);
     put(dict, "jobs", p ? p->n_jobs : 0);
     put(dict, "reroutes", th_property_events_reroute(s));
-    put(dict, "is_step", th_session_step(s) != NULL);
+    put(dict, "is_step", th_session_step(s) ? 1 : 0);
     put_plan(dict, s);
     put_provenance(dict, s);
     put(dict, "chooses", p && chooses_algorithms(s, p));

@@ -9,7 +9,6 @@
 #include "base/notes.h"
 #include "base/files/text_file.h"
 #include "base/units.h"
-#include "tcl/core/lib_report.h"
 #include "tcl/warning.h"
 
 /* ---- a trace file ---- */
@@ -73,13 +72,14 @@ int th_failure_times_read(const char *path, double **times, int64_t *n, th_strbu
     return -1;
 }
 
-int th_call_failure_times(th_call *c, Tcl_Obj *word, double **times, int64_t *n)
+int th_call_failure_times(const th_call *c, Tcl_Obj *word, double **times, int64_t *n,
+                          th_error *err)
 {
     th_strbuf notes = TH_STRBUF_INIT;
     const char *path = Tcl_FSGetNativePath(word);
     if (!path)
         path = Tcl_GetString(word);
-    int failed = th_failure_times_read(path, times, n, &notes, &c->err);
-    th_warn_notes(th_lib_caller(c), path, failed, &notes);
+    int failed = th_failure_times_read(path, times, n, &notes, err);
+    th_warn_notes(c, path, failed, &notes);
     return failed;
 }

@@ -10,7 +10,8 @@
  * get a cut end. 0 or -1. */
 int th_failure_times_read(const char *path, double **times, int64_t *n, th_strbuf *notes,
                           th_error *err);
-/* Those of the file that a word names, with warnings for the notes. 0 or -1. */
-int th_call_failure_times(th_call *c, Tcl_Obj *word, double **times, int64_t *n);
+/* Those of the file that a word names, with warnings of c for the notes. 0 or -1. */
+int th_call_failure_times(const th_call *c, Tcl_Obj *word, double **times, int64_t *n,
+                          th_error *err);
 
 #endif
