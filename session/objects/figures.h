@@ -46,6 +46,7 @@ extern const th_figures th_figures_of_messages, th_figures_of_dependencies, th_f
     th_figures_of_models, th_figures_of_stages, th_figures_of_ranks, th_figures_of_jobs,
     th_figures_of_search, th_figures_of_run;
 extern const th_attribute th_run_attributes[];
+/* 0, or -1: nothing is lowered or built whose tasks have figures. */
 int th_figures_need_tasks(th_session *s, th_error *err);
 /* Two texts of a row, which lie in the session's scratch; they are cleared. */
 void th_put_texts(th_session *s, th_strbuf *a, th_strbuf *b, th_quantity *cells);

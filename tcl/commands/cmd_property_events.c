@@ -112,7 +112,7 @@ static void warn_of_end(th_call *c)
 {
     const th_simulation *sim = c->session->simulation;
     if (sim && th_machine_is_done(sim->machine))
-        th_warn(c, "TCL-3146", "the run has ended, and this changes it no more: restart first");
+        th_warn(c, "TCL-3146", "a run that has ended does not change any more: restart first");
 }
 
 /* ---- set_property ---- */
